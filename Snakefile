@@ -1,0 +1,36 @@
+# kernelsweep: configuration, includes, targets. The rules are in workflow/rules/, one file a stage.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/build.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/publish.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        [verdict(platform) for platform in PLATFORMS],
+
+
+# Each study is a target of its own: snakemake --cores 1 unrolling
+for study in STUDIES:
+
+    rule:
+        name:
+            study
+        input:
+            [verdict(platform, study) for platform in PLATFORMS],
+
+
+# Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
+rule build:
+    input:
+        [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],

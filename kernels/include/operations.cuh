@@ -1,0 +1,66 @@
+// The associative operations that a reduction can apply, each with its identity element.
+//
+// A kernel is a template over one of these: Operation::combine(a, b) takes the place of a + b in the textbook's sum.
+// Integer sums and products are modulo 2^bits, computed on the unsigned type, where wrapping around is defined.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+struct Sum {
+    template <typename Element>
+    static __device__ Element identity() { return Element(0); }
+
+    template <typename Element>
+    static __device__ Element combine(Element a, Element b)
+    {
+        if constexpr (std::is_integral_v<Element>) {
+            using Unsigned = std::make_unsigned_t<Element>;
+            return Element(Unsigned(a) + Unsigned(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+struct Product {
+    template <typename Element>
+    static __device__ Element identity() { return Element(1); }
+
+    template <typename Element>
+    static __device__ Element combine(Element a, Element b)
+    {
+        if constexpr (std::is_integral_v<Element>) {
+            using Unsigned = std::make_unsigned_t<Element>;
+            return Element(Unsigned(a) * Unsigned(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+struct Minimum {
+    template <typename Element>
+    static __device__ Element identity()
+    {
+        using Limits = std::numeric_limits<Element>;
+        constexpr Element largest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+        return largest;
+    }
+
+    template <typename Element>
+    static __device__ Element combine(Element a, Element b) { return b < a ? b : a; }
+};
+
+struct Maximum {
+    template <typename Element>
+    static __device__ Element identity()
+    {
+        using Limits = std::numeric_limits<Element>;
+        constexpr Element smallest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+        return smallest;
+    }
+
+    template <typename Element>
+    static __device__ Element combine(Element a, Element b) { return a < b ? b : a; }
+};

@@ -1,0 +1,33 @@
+// Unrolled data blocks: first each thread adds the elements of U neighbouring data blocks into its own, then the tree of
+// `interleaved` runs over the first data block.
+//
+// Fewer thread blocks, each with several independent loads in flight, and one tree for U data blocks instead of U trees.
+//
+// kernelsweep:
+//   plan: block_partials
+//   block_size: power_of_two
+//   unroll: [1, 2, 4, 8, 16]
+
+#include "data_blocks.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+
+template <typename Element, typename Operation, unsigned unroll>
+__global__ void unrolled(Element *data, Element *partials, size_t array_size)
+{
+    const unsigned thread = threadIdx.x;
+    const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+    const size_t remaining = array_size - block_start;
+    const unsigned count = elements_in_data_block(remaining);
+    Element *block_data = data + block_start;
+
+    if (thread < count)
+        block_data[thread] = combine_data_blocks<unroll, Operation>(block_data, remaining);
+    __syncthreads();
+
+    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2)
+        tree_step<Operation>(block_data, stride, count);
+
+    if (thread == 0)
+        partials[blockIdx.x] = block_data[0];
+}

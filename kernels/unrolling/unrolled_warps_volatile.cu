@@ -1,0 +1,43 @@
+// Unrolled last warp as it was written before Volta: the six steps of `unrolled_warps` through a volatile pointer, with
+// nothing to order one lane's write against another lane's read.
+//
+// Kept for comparison with the articles. It counts on the lanes of a warp running in lockstep, which no GPU since Volta
+// promises: a race, whatever it happens to compute.
+//
+// kernelsweep:
+//   plan: block_partials
+//   block_size: power_of_two
+//   unroll: [1, 2, 4, 8, 16]
+//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
+
+#include "data_blocks.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+
+template <typename Element, typename Operation, unsigned unroll>
+__global__ void unrolled_warps_volatile(Element *data, Element *partials, size_t array_size)
+{
+    const unsigned thread = threadIdx.x;
+    const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+    const size_t remaining = array_size - block_start;
+    const unsigned count = elements_in_data_block(remaining);
+    Element *block_data = data + block_start;
+
+    if (thread < count)
+        block_data[thread] = combine_data_blocks<unroll, Operation>(block_data, remaining);
+    __syncthreads();
+
+    for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
+        tree_step<Operation>(block_data, stride, count);
+    if (thread < 32) {
+        volatile Element *warp_data = block_data;
+#pragma unroll
+        for (unsigned stride = 32; stride > 0; stride /= 2) {
+            if (thread + stride < count)
+                warp_data[thread] = Operation::template combine<Element>(warp_data[thread], warp_data[thread + stride]);
+        }
+    }
+
+    if (thread == 0)
+        partials[blockIdx.x] = block_data[0];
+}

@@ -1,0 +1,32 @@
+// Partial sums in global memory: each thread adds the elements of U data blocks, then a tree runs in place in the array
+// itself, its steps written out and the last warp unrolled.
+//
+// Every step of the tree goes through the caches to global memory and back.
+//
+// kernelsweep:
+//   plan: block_partials
+//   block_size: power_of_two
+//   unroll: [1, 2, 4, 8, 16]
+
+#include "data_blocks.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+
+template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
+__global__ void global_memory(Element *data, Element *partials, size_t array_size)
+{
+    const unsigned thread = threadIdx.x;
+    const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+    const size_t remaining = array_size - block_start;
+    const unsigned count = elements_in_data_block(remaining);
+    Element *block_data = data + block_start;
+
+    if (thread < count)
+        block_data[thread] = combine_data_blocks<unroll, Operation>(block_data, remaining);
+    __syncthreads();
+
+    reduce_data_block<Operation, block_size>(block_data, count);
+
+    if (thread == 0)
+        partials[blockIdx.x] = block_data[0];
+}

@@ -1,0 +1,29 @@
+// Partial sums in shared memory: the tree of `global_memory`, in an array that the block's threads share on the
+// multiprocessor.
+//
+// The input is read once and never written; the tree's traffic stays on the multiprocessor.
+//
+// kernelsweep:
+//   plan: block_partials
+//   block_size: power_of_two
+//   unroll: [1, 2, 4, 8, 16]
+
+#include "data_blocks.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+
+template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
+__global__ void shared_memory(const Element *data, Element *partials, size_t array_size)
+{
+    __shared__ Element shared[block_size];
+    const unsigned thread = threadIdx.x;
+    const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+
+    shared[thread] = combine_data_blocks<unroll, Operation>(data + block_start, array_size - block_start);
+    __syncthreads();
+
+    reduce_data_block<Operation, block_size>(shared, block_size);
+
+    if (thread == 0)
+        partials[blockIdx.x] = shared[0];
+}

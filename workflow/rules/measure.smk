@@ -1,0 +1,113 @@
+# Binaries to measurements, one job a kernel; or the same files from a recording.
+
+
+rule describe_device:
+    output:
+        "results/{platform}/device.json",
+    log:
+        "results/{platform}/logs/describe_device.log",
+    params:
+        gpu=asdict(GPU) if GPU else None,
+        code=code_of("describe_device.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/describe_device.py"
+
+
+rule measure_kernel:
+    input:
+        kernel="kernels/{study}/{kernel}.cu",
+        included=included,
+        binary=built("bin"),
+        report=built("json"),
+        device="results/{platform}/device.json",
+    output:
+        points="results/{platform}/points/{study}/{kernel}.csv",
+        samples="results/{platform}/samples/{study}/{kernel}.csv",
+        builds="results/{platform}/builds/{study}/{kernel}.csv",
+    log:
+        "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
+    params:
+        # Not an output: Snakemake deletes those before a job starts, and the journal is what survives.
+        journal="results/{platform}/journal/{study}/{kernel}.jsonl",
+        axes=axes,
+        restrictions=restrictions,
+        measuring=config["measuring"],
+        seed=config["seed"],
+        code=code_of("measure_kernel.py"),
+    # The emulator uses every core by itself.
+    threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/measure_kernel.py"
+
+
+rule collect:
+    input:
+        points=lambda wildcards: parts("points", wildcards.platform, config["studies"]),
+        builds=lambda wildcards: parts("builds", wildcards.platform, config["studies"]),
+    output:
+        measurements="results/{platform}/measurements.csv",
+        builds="results/{platform}/builds.csv",
+    log:
+        "results/{platform}/logs/collect.log",
+    params:
+        code=code_of("collect.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/collect.py"
+
+
+rule describe_environment:
+    input:
+        measurements="results/{platform}/measurements.csv",
+        device="results/{platform}/device.json",
+        reports=lambda wildcards: [
+            f"results/build/{build_target(wildcards.platform)}/{study}/{kernel}.json"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ],
+    output:
+        "results/{platform}/environment.json",
+    log:
+        "results/{platform}/logs/describe_environment.log",
+    params:
+        configuration={
+            "config": config,
+            "studies": {study: STUDIES[study].settings for study in config["studies"]},
+        },
+        code=code_of("describe_environment.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/describe_environment.py"
+
+
+# A recording takes the place of measuring: its rows come out as they were measured.
+rule play_recording:
+    input:
+        measurements="resources/recordings/{name}/measurements.csv.gz",
+        builds="resources/recordings/{name}/builds.csv",
+        environment="resources/recordings/{name}/environment.json",
+    output:
+        measurements="results/recording/{name}/measurements.csv",
+        builds="results/recording/{name}/builds.csv",
+        environment="results/recording/{name}/environment.json",
+        device="results/recording/{name}/device.json",
+    log:
+        "results/recording/{name}/logs/play_recording.log",
+    params:
+        code=code_of("play_recording.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/play_recording.py"
+
+
+ruleorder: play_recording > collect
+ruleorder: play_recording > describe_environment
+ruleorder: play_recording > describe_device
+

@@ -1,0 +1,118 @@
+# Measurements to what readers see: tables, figures, and the summary that ends a run.
+
+
+rule make_table:
+    input:
+        measurements=study_measurements,
+        device="results/{platform}/device.json",
+        published=published_file,
+    output:
+        md=report(
+            "results/{platform}/studies/{study}/table.md",
+            category="{study}",
+            subcategory="{platform}",
+            labels={"result": "table"},
+            caption="../report/table.rst",
+        ),
+        csv="results/{platform}/studies/{study}/table.csv",
+        tex="results/{platform}/studies/{study}/table.tex",
+    log:
+        "results/{platform}/logs/make_table/{study}.log",
+    params:
+        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        code=code_of("make_table.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/make_table.py"
+
+
+rule draw_figure:
+    input:
+        measurements=study_measurements,
+        device="results/{platform}/device.json",
+        published=published_file,
+    output:
+        svg=report(
+            "results/{platform}/studies/{study}/figures/{figure}.svg",
+            category="{study}",
+            subcategory="{platform}",
+            labels={"result": "{figure}"},
+            caption="../report/figure.rst",
+        ),
+        png="results/{platform}/studies/{study}/figures/{figure}.png",
+        pdf="results/{platform}/studies/{study}/figures/{figure}.pdf",
+    log:
+        "results/{platform}/logs/draw_figure/{study}/{figure}.log",
+    params:
+        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        code=lambda wildcards: code_of(f"kernelsweep/figures/{wildcards.figure}.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/draw_figure.py"
+
+
+rule summarise:
+    input:
+        measurements=lambda wildcards: (
+            f"results/{wildcards.platform}/measurements.csv"
+            if is_recording(wildcards.platform)
+            else parts("points", wildcards.platform, config["studies"])
+        ),
+        device="results/{platform}/device.json",
+    output:
+        "results/{platform}/summary.md",
+    log:
+        "results/{platform}/logs/summarise.log",
+    params:
+        studies=config["studies"],
+        code=code_of("summarise.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/summarise.py"
+
+
+use rule summarise as summarise_study with:
+    input:
+        measurements=study_measurements,
+        device="results/{platform}/device.json",
+    output:
+        "results/{platform}/studies/{study}/summary.md",
+    log:
+        "results/{platform}/logs/summarise/{study}.log",
+    params:
+        studies=lambda wildcards: [wildcards.study],
+        code=code_of("summarise.py"),
+
+
+# Ends a run: shows the summary, and fails where a result was wrong. It comes after everything else, so that one wrong
+# kernel costs no other kernel its results.
+rule give_verdict:
+    input:
+        summary="results/{platform}/summary.md",
+        measurements="results/{platform}/measurements.csv",
+        environment="results/{platform}/environment.json",
+        published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
+    output:
+        touch("results/{platform}/.verdict"),
+    log:
+        "results/{platform}/logs/give_verdict.log",
+    params:
+        code=code_of("give_verdict.py"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/give_verdict.py"
+
+
+use rule give_verdict as give_verdict_on_study with:
+    input:
+        summary="results/{platform}/studies/{study}/summary.md",
+        measurements=study_measurements,
+        published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
+    output:
+        touch("results/{platform}/studies/{study}/.verdict"),
+    log:
+        "results/{platform}/logs/give_verdict/{study}.log",

@@ -1,0 +1,27 @@
+"""Describe the device of a live platform: what results are read against, and how they came about."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernelsweep.configuration import EMULATOR
+from kernelsweep.logs import logged
+
+with logged(snakemake.log[0]):
+    platform = snakemake.wildcards.platform
+    if platform == EMULATOR:
+        device = {
+            "kind": "emulator",
+            "name": "emulator",
+            "peak_bandwidth_gbs": None,
+            "provenance": "emulated on the CPU: every result was checked, and nothing was timed",
+        }
+    else:
+        from kernelsweep.platforms.gpu import describe_device
+
+        gpu = snakemake.params.gpu
+        device = describe_device() | {"uuid": gpu["uuid"], "driver": gpu["driver"]}
+        device["provenance"] = f"measured on {device['name']}, driver {device['driver']}"
+    Path(snakemake.output[0]).write_text(json.dumps({"platform": platform, **device}, indent=1) + "\n")

@@ -1,0 +1,109 @@
+"""Axis values: how they are written in YAML, how overrides combine, and which points a restriction admits."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelsweep.errors import UserError
+
+# The axes of a sweep, in the order in which its points are listed.
+AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll")
+
+Axes = dict[str, list[Any]]
+
+
+def parse_size(value: int | str) -> int:
+    """The integer that a size stands for: 1000, "2^24" or "2^24 + 1" (also "- 1").
+
+    Raises ValueError for any other text.
+    """
+    if isinstance(value, int):
+        return value
+    match = re.fullmatch(r"\s*2\^(\d+)\s*(?:([+-])\s*(\d+))?\s*", value)
+    if not match:
+        raise ValueError(f"{value!r} is not a size: write 1000, 2^24 or 2^24 + 1")
+    exponent, sign, offset = match.groups()
+    return int(2 ** int(exponent)) + (int(f"{sign}{offset}") if sign else 0)
+
+
+def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
+    """Combine axis settings from the most general to the most specific; a later layer replaces whole axes.
+
+    Sizes become integers, and doubles are dropped. Raises UserError naming an axis that no layer sets.
+    """
+    merged: dict[str, Sequence[Any]] = {}
+    for layer in layers:
+        merged.update(layer)
+    missing = [axis for axis in AXES if axis not in merged]
+    if missing:
+        raise UserError(f"no values for the axis {missing[0]}: set it in the sweep of config/config.yaml")
+    return {
+        axis: list(dict.fromkeys(parse_size(v) if axis == "array_size" else v for v in merged[axis])) for axis in AXES
+    }
+
+
+_ALLOWED_NODES = (
+    ast.Expression,
+    ast.BoolOp,
+    ast.And,
+    ast.Or,
+    ast.UnaryOp,
+    ast.Not,
+    ast.USub,
+    ast.BinOp,
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.Div,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.Compare,
+    ast.Lt,
+    ast.LtE,
+    ast.Gt,
+    ast.GtE,
+    ast.Eq,
+    ast.NotEq,
+    ast.In,
+    ast.NotIn,
+    ast.List,
+    ast.Tuple,
+    ast.Constant,
+    ast.Name,
+    ast.Load,
+    ast.Call,
+)
+_FUNCTIONS = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+
+
+class Expression:
+    """Arithmetic over a point's axes, such as ``block_size * unroll <= array_size``.
+
+    Allowed are the axes' names, numbers, texts, arithmetic, comparisons, and/or/not, and log2, ceil, min, max.
+    Raises UserError for anything else, so that a configuration file can't run code.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+        except SyntaxError as error:
+            raise UserError(f"{text!r} is no expression: {error.msg}") from error
+        for node in ast.walk(tree):
+            if not isinstance(node, _ALLOWED_NODES):
+                raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
+            if isinstance(node, ast.Name) and node.id not in (*AXES, *_FUNCTIONS):
+                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join((*AXES, *_FUNCTIONS))}")
+        self._code = compile(tree, "<expression>", "eval")
+
+    def __call__(self, values: Mapping[str, Any]) -> Any:
+        """The expression's value for one point's axis values."""
+        try:
+            return eval(self._code, {"__builtins__": {}, **_FUNCTIONS}, dict(values))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise UserError(f"{self.text!r} can't be computed for {dict(values)}: {error}") from error

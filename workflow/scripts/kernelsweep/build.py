@@ -1,0 +1,66 @@
+"""Build one kernel with all its variants, for a GPU architecture or for the emulator, and report on each variant."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.compilers import gcc, nvcc
+from kernelsweep.errors import BuildError
+from kernelsweep.translation_unit import cuda_unit, emulator_unit
+
+EMULATOR_TARGET = "emulator"
+
+# What a build report holds: status (ok or build_failed), message (the compiler's where it failed, its warnings where
+# it did not), target, compiler, and variants, each variant's resources by its C++ name.
+Report = dict[str, Any]
+
+
+def build(
+    kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path
+) -> Report:
+    """Compile `kernel_file` into `binary` with the variants `names`.
+
+    target    an architecture such as sm_90, or "emulator"
+    include   the folder of what kernels share
+    emulator  the folder of the emulator's C++ headers
+
+    A kernel that doesn't compile is a report with the status build_failed and an empty binary, so that the other
+    kernels' sweeps and the summary still come about. Raises BuildError where the compiler itself is missing.
+    """
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    unit = binary.with_suffix(".cpp" if target == EMULATOR_TARGET else ".cu")
+    compiler = gcc.version() if target == EMULATOR_TARGET else nvcc.version()
+    report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
+    if not names:  # Every point is skipped, so there is nothing to compile.
+        binary.write_bytes(b"")
+        return report
+    try:
+        if target == EMULATOR_TARGET:
+            unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
+            report["message"] = gcc.compile_for_emulator(unit, binary, [emulator, include])
+            digest = hashlib.sha256(binary.read_bytes()).hexdigest()
+            report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}
+        else:
+            unit.write_text(cuda_unit(str(kernel_file.resolve()), kernel_file.read_text(), names))
+            output = nvcc.compile_cubin(unit, binary, target, [include])
+            report["message"] = nvcc.warnings(output)
+            report["variants"] = nvcc.variant_reports(output, binary)
+    except BuildError as error:
+        report.update(status="build_failed", message=str(error))
+        binary.write_bytes(b"")
+    return report
+
+
+def write_report(path: Path, report: Report) -> None:
+    """Write a build report as JSON."""
+    path.write_text(json.dumps(report, indent=1) + "\n")
+
+
+def read_report(path: Path) -> Report:
+    """Read a build report back."""
+    report: Report = json.loads(path.read_text())
+    return report

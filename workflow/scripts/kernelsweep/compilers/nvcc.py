@@ -1,0 +1,104 @@
+"""Compile a translation unit with nvcc to a cubin, and read each variant's resources from the compiler's report."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+
+from kernelsweep.errors import BuildError
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+_REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
+
+
+def find() -> str:
+    """The path of nvcc. Raises BuildError where there is none, saying where it was looked for."""
+    toolkit = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin/nvcc"
+    nvcc = shutil.which("nvcc") or (str(toolkit) if toolkit.is_file() else None)
+    if nvcc is None:
+        raise BuildError(
+            "nvcc was not found on the PATH, nor under CUDA_HOME or /usr/local/cuda: install the CUDA toolkit, or "
+            "run without a GPU by --config platform=emulator"
+        )
+    return nvcc
+
+
+def version() -> str:
+    """The compiler's release, such as "nvcc 13.0.88"."""
+    text = subprocess.run([find(), "--version"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"V([\d.]+)", text)
+    return f"nvcc {match[1]}" if match else text.strip()
+
+
+def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], options: Sequence[str] = ()) -> str:
+    """Compile `unit` for one architecture (sm_90, or native) and return what the compilers printed.
+
+    Raises BuildError with nvcc's own message where it refuses the unit.
+    """
+    command = [find(), "-std=c++17", "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
+    command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    output = run.stderr + run.stdout
+    if run.returncode != 0:
+        message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
+        raise BuildError(f"nvcc refused the kernel:\n{message.strip()}")
+    return output
+
+
+def warnings(output: str) -> str:
+    """What of the compilers' output is no resource report: warnings, if any."""
+    return "\n".join(line for line in output.splitlines() if line.strip() and not _REPORT.match(line))
+
+
+def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
+    """Each variant's resources by its demangled name, such as ``unrolled<int, Sum, 2u>``.
+
+    Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
+    spill_store_bytes, spill_load_bytes (a thread), binary_sha256 (of this variant's machine code alone, so that it
+    stays the same when other variants come or go).
+    """
+    reports: dict[str, dict[str, Any]] = {}
+    current: dict[str, Any] = {}
+    for line in output.splitlines():
+        if entry := _ENTRY.search(line):
+            current = {"symbol": entry[1], "shared_bytes": 0}
+            reports[entry[1]] = current
+        elif spills := _SPILLS.search(line):
+            current["spill_store_bytes"], current["spill_load_bytes"] = int(spills[2]), int(spills[3])
+        elif used := _USED.search(line):
+            current["registers"] = int(used[1])
+            if shared := _SHARED.search(line):
+                current["shared_bytes"] = int(shared[1])
+    for symbol, digest in _code_hashes(cubin, reports).items():
+        reports[symbol]["binary_sha256"] = digest
+    names = _demangled(list(reports))
+    return dict(sorted(zip(names, reports.values(), strict=True)))
+
+
+def _code_hashes(cubin: Path, symbols: Sequence[str] | dict[str, Any]) -> dict[str, str]:
+    """SHA-256 of every ELF section that belongs to a symbol: its code, its constants and its launch attributes."""
+    digests = {symbol: hashlib.sha256() for symbol in symbols}
+    with cubin.open("rb") as file:
+        sections = {section.name: section.data() for section in ELFFile(file).iter_sections()}
+    for name, data in sorted(sections.items()):
+        symbol = next((symbol for symbol in digests if name.endswith(f".{symbol}")), None)
+        if symbol and name.startswith((".text.", ".nv.constant", ".nv.shared.")):
+            digests[symbol].update(name.encode() + data)
+    return {symbol: digest.hexdigest() for symbol, digest in digests.items()}
+
+
+def _demangled(symbols: Sequence[str]) -> list[str]:
+    """Function names as C++ spells them, without return type and parameters."""
+    filtered = subprocess.run(["c++filt", *symbols], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [re.sub(r"^void |\(.*$", "", name) for name in filtered]

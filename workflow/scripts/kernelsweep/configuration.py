@@ -1,0 +1,114 @@
+"""Load and check the configuration: config.yaml, the studies, and every kernel they name, before any job starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.axes import Axes, Expression, parse_size, resolve_axes
+from kernelsweep.errors import UserError
+from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.schema import check, nearest, read_yaml
+from kernelsweep.sweep import Point, points, skip_reason
+
+EMULATOR = "emulator"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study's checked settings and its kernels' sources, by name in the order of their story."""
+
+    name: str
+    settings: Mapping[str, Any]
+    kernels: Mapping[str, KernelSource]
+
+
+def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """Check config.yaml's merged content (with what --config set) and fill in the defaults.
+
+    Raises UserError with file, key, value and what is allowed.
+    """
+    shown = "config/config.yaml (or --config)"
+    checked = check(config, root / "workflow/schemas/config.schema.yaml", shown)
+    known = study_names(root)
+    for name in checked["studies"]:
+        if name not in known:
+            raise UserError(f"{shown}: studies names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
+    measuring = checked["measuring"]
+    if measuring["max_samples"] < measuring["min_samples"]:
+        raise UserError(
+            f"{shown}: measuring.max_samples is {measuring['max_samples']}. "
+            f"Allowed: at least min_samples, {measuring['min_samples']}."
+        )
+    _check_sizes_and_restrictions(checked, shown)
+    return checked
+
+
+def study_names(root: Path) -> list[str]:
+    """The names of the studies that have a file in config/studies/."""
+    return sorted(path.stem for path in (root / "config/studies").glob("*.yaml"))
+
+
+def load_study(name: str, root: Path) -> Study:
+    """Read a study's file and its kernels' headers. Raises UserError naming file and key for any mistake."""
+    shown = f"config/studies/{name}.yaml"
+    settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
+    settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
+    _check_sizes_and_restrictions(settings, shown)
+    folder = root / "kernels" / name
+    files = sorted(path.stem for path in folder.glob("*.cu"))
+    kernels: dict[str, KernelSource] = {}
+    for entry in settings["kernels"]:
+        kernel = entry["name"]
+        if kernel in kernels:
+            raise UserError(f"{shown}: kernels lists {kernel!r} twice.")
+        if kernel not in files:
+            raise UserError(
+                f"{shown}: kernels names {kernel!r}{nearest(kernel, files) or ';'} "
+                f"Files in kernels/{name}/: {', '.join(files) or 'none'}."
+            )
+        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
+    for step in settings["ladder"]:
+        if step["kernel"] not in kernels:
+            guess = nearest(step["kernel"], kernels) or ";"
+            raise UserError(f"{shown}: ladder names {step['kernel']!r}{guess} Its kernels: {', '.join(kernels)}.")
+    published = settings["published"]
+    if published and not (root / "resources/published" / published["file"]).is_file():
+        there = sorted(path.name for path in (root / "resources/published").glob("*.csv"))
+        guess = nearest(published["file"], there) or ";"
+        raise UserError(
+            f"{shown}: published.file is {published['file']!r}{guess} In resources/published/: {', '.join(there)}."
+        )
+    return Study(name, settings, kernels)
+
+
+def _check_sizes_and_restrictions(settings: Mapping[str, Any], shown: str) -> None:
+    """What a schema can't say: every restriction is an expression over the axes."""
+    for restriction in settings["restrictions"]:
+        try:
+            Expression(restriction)
+        except UserError as error:
+            raise UserError(f"{shown}: restrictions: {error}") from error
+
+
+def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> Axes:
+    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own."""
+    entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
+    layers = [config["sweeps"][config["sweep"]]]
+    for settings in (config, study.settings, entry):
+        layers.append(settings.get("axes", {}))
+        layers.append(settings["platforms"].get(platform, {}).get("axes", {}))
+    return resolve_axes(*layers)
+
+
+def kernel_points(
+    config: Mapping[str, Any], study: Study, kernel: str, platform: str
+) -> list[tuple[Point, str | None]]:
+    """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run."""
+    restrictions = [*config["restrictions"], *study.settings["restrictions"]]
+    return [
+        (point, skip_reason(point, study.kernels[kernel], restrictions, keeps_lockstep=platform != EMULATOR))
+        for point in points(kernel_axes(config, study, kernel, platform))
+    ]

@@ -1,0 +1,58 @@
+"""What a measurement was made with, for readers who want to trace it or measure it again."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+# The packages whose versions could change what is measured or drawn.
+_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
+
+
+def describe_environment(
+    device: Mapping[str, Any], compilers: Sequence[str], configuration: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Device, host, compilers, package versions, git revision and resolved configuration, with the time (UTC)."""
+    return {
+        "measured": time.strftime("%FT%TZ", time.gmtime()),
+        "device": dict(device),
+        "host": {"processor": _processor(), "system": platform.platform(), "python": platform.python_version()},
+        "compilers": list(compilers),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "git_revision": _git_revision(),
+        "configuration": dict(configuration),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """The processor's model name."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _git_revision() -> str | None:
+    """The commit that is checked out, with "-dirty" where files differ from it; None outside a repository."""
+    try:
+        run = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=40"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return run.stdout.strip()

@@ -1,0 +1,49 @@
+"""A hash of what Python modules do: it changes with their code, not with comments, docstrings or layout."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def imported_modules(file: Path, package: Path) -> list[Path]:
+    """The files of `package` that a Python file imports, directly or through one another, sorted."""
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        for node in ast.walk(ast.parse(waiting.pop().read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            for name in names:
+                parts = name.split(".")
+                if parts[0] != package.name:
+                    continue
+                base = package.joinpath(*parts[1:])
+                for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+                    if candidate.is_file() and candidate not in found:
+                        found.add(candidate)
+                        waiting.append(candidate)
+    return sorted(found)
+
+
+def code_hash(files: Iterable[Path]) -> str:
+    """SHA-256 over the files' code as Python itself would write it, without comments and docstrings."""
+    digest = hashlib.sha256()
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
+        digest.update(ast.unparse(tree).encode())
+    return digest.hexdigest()
+
+
+def fingerprint(package: Path, modules: Iterable[str]) -> str:
+    """The hash of the package's modules of those names, such as "platforms.gpu"."""
+    return code_hash(package.joinpath(*name.split(".")).with_suffix(".py") for name in modules)

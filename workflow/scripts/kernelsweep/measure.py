@@ -1,0 +1,254 @@
+"""Measure one kernel's sweep: run what the journal lacks in a worker process, and make the result rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.fingerprint import fingerprint
+from kernelsweep.journal import Journal, journal_key
+from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import PLANS
+from kernelsweep.results import BUILD_COLUMNS, Row
+from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.statistics import summarise
+from kernelsweep.sweep import Point, instantiation
+
+# What a time depends on besides the binary, the point and the settings.
+_MEASURING_MODULES = ("runner", "plans", "sampling", "problems.reduction", "platforms.gpu", "platforms.emulator")
+
+# A worker that has to start Python, PyCUDA and a context first gets this much longer for its first point.
+_START_SECONDS = 60.0
+
+
+class Worker:
+    """A worker process and the pipes to it, replaced after a crash or a hang."""
+
+    def __init__(self, task: KernelTask, timeout_seconds: float) -> None:
+        self._task = task
+        self._timeout = timeout_seconds
+        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, point: Point, variant: str) -> Outcome:
+        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer."""
+        started = self._process is None
+        process = self._process or self._start()
+        try:
+            self._send({"point": asdict(point), "variant": variant})
+        except BrokenPipeError:  # It died before it read anything; its log has the reason.
+            return self._died(process)
+        patience = self._timeout + (_START_SECONDS if started else 0)
+        if not select.select([process.stdout], [], [], patience)[0]:
+            self.stop()
+            return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
+        assert process.stdout is not None
+        answer = process.stdout.readline()
+        if not answer:
+            return self._died(process)
+        outcome = Outcome(**json.loads(answer))
+        if process.poll() is not None:
+            self.stop()
+        return outcome
+
+    def stop(self) -> None:
+        """End the worker, at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None and not pipe.closed:
+                    try:
+                        pipe.close()
+                    except BrokenPipeError:
+                        pass  # What was still to be written has no reader.
+            self._process = None
+
+    def _start(self) -> subprocess.Popen[str]:
+        self._messages.seek(0)
+        self._messages.truncate()
+        package = str(Path(__file__).resolve().parent.parent)
+        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kernelsweep.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._messages,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        self._send(asdict(self._task))
+        return self._process
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _died(self, process: subprocess.Popen[str]) -> Outcome:
+        code = process.wait()
+        self.stop()
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        self._messages.seek(0)
+        messages = self._messages.read()
+        print(messages, file=sys.stderr, flush=True)
+        last = messages.strip().splitlines()[-1:]
+        return Outcome("launch_failed", f"the worker process died ({how}): {''.join(last)}")
+
+
+def measure(
+    task: KernelTask,
+    planned: Sequence[tuple[Point, str, str | None]],
+    report: Mapping[str, Any],
+    journal: Journal,
+    device: Mapping[str, Any],
+    timeout_seconds: float,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+) -> dict[Point, Outcome]:
+    """The outcome of every planned point.
+
+    planned   points in the results' order, each with its variant's C++ name and the reason it is skipped, or None
+    report    the kernel's build report; where the build failed, so do all points that aren't skipped
+    device    its name and driver are part of what determines a point
+    progress  told after each point: how many are done, of how many, the point and its outcome
+
+    Points that the journal has are not run again. The others run in an order shuffled by the task's seed, so that
+    drift does not fall on one variant, and are recorded as they finish. Failed points are run again each time.
+    """
+    outcomes = {point: Outcome("skipped", reason) for point, _, reason in planned if reason}
+    if report["status"] != "ok":
+        return {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point, _, _ in planned}
+    code = fingerprint(Path(__file__).parent, _MEASURING_MODULES)
+    missing: list[tuple[Point, str, str]] = []
+    for point, variant, reason in planned:
+        if reason:
+            continue
+        key = journal_key(
+            {
+                "binary": task.variants[variant]["binary_sha256"],
+                "point": point.values,
+                "sampling": task.sampling,
+                "seed": task.seed,
+                "code": code,
+                "device": device["name"],
+                "driver": device.get("driver"),
+            }
+        )
+        known = journal.get(key)
+        if known:
+            outcomes[point] = Outcome(**known["outcome"])
+        else:
+            missing.append((point, variant, key))
+    random.Random(task.seed).shuffle(missing)
+
+    worker = Worker(task, timeout_seconds)
+    try:
+        for done, (point, variant, key) in enumerate(missing, start=1):
+            outcome = worker.run(point, variant)
+            outcomes[point] = outcome
+            if outcome.status == "ok":
+                journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
+            if progress:
+                progress(done, len(missing), point, outcome)
+    finally:
+        worker.stop()
+    return {point: outcomes[point] for point, _, _ in planned}
+
+
+def measurement_rows(
+    kernel: KernelSource,
+    report: Mapping[str, Any],
+    outcomes: Mapping[Point, Outcome],
+    device: Mapping[str, Any],
+    known: Mapping[str, Any],
+) -> list[Row]:
+    """The kernel's rows of measurements.csv, in the outcomes' order.
+
+    known  the columns that the caller knows: study, kernel, platform, source_sha256
+    """
+    rows = []
+    for point, outcome in outcomes.items():
+        launches = PLANS[kernel.plan](point).launches
+        flags = ["undefined_behaviour"] if kernel.undefined_behaviour else []
+        if outcome.samples and not outcome.settled:
+            flags.append("noisy")
+        rows.append(
+            {
+                **known,
+                **point.values,
+                "device": device["name"],
+                "launches": len(launches),
+                "grid_size": launches[0].grid,
+                "status": outcome.status,
+                "message": " ".join(outcome.message.split()),
+                "flags": " ".join(flags),
+                "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
+                **_times(point, outcome, device),
+            }
+        )
+    return rows
+
+
+def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
+    """The columns that only a timed point has."""
+    if outcome.status != "ok" or not outcome.samples:
+        return {}
+    summary = summarise(outcome.samples)
+    bandwidth = point.array_size * np.dtype(point.dtype).itemsize / summary.median / 1e3
+    return {
+        "samples": len(outcome.samples),
+        "time_us": f"{summary.median:.3f}",
+        "time_low_us": f"{summary.low:.3f}",
+        "time_high_us": f"{summary.high:.3f}",
+        "noise": f"{summary.noise:.5f}",
+        "bandwidth_gbs": f"{bandwidth:.3f}",
+        "peak_fraction": f"{bandwidth / device['peak_bandwidth_gbs']:.5f}" if device["peak_bandwidth_gbs"] else "",
+        "clock_mhz": outcome.clock_mhz,
+    }
+
+
+def sample_rows(outcomes: Mapping[Point, Outcome]) -> list[Row]:
+    """The kernel's rows of samples/<study>/<kernel>.csv."""
+    return [
+        {**point.values, "sample": number, "time_us": f"{time_us:.3f}"}
+        for point, outcome in outcomes.items()
+        for number, time_us in enumerate(outcome.samples)
+    ]
+
+
+def build_rows(
+    kernel: KernelSource, report: Mapping[str, Any], outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
+) -> list[Row]:
+    """The kernel's rows of builds.csv: one for each variant that some point runs."""
+    rows: dict[tuple[Any, ...], Row] = {}
+    for point, outcome in outcomes.items():
+        variant = {name: point.values[name] for name in ("block_size", "unroll", "dtype", "operation")}
+        if outcome.status == "skipped":
+            continue
+        resources = report["variants"].get(instantiation(kernel, point), {})
+        row = rows.setdefault(
+            tuple(variant.values()),
+            {
+                **{name: known[name] for name in ("study", "kernel", "platform")},
+                **variant,
+                "target": report["target"],
+                "status": report["status"],
+                "message": " ".join(report["message"].split()) if report["status"] != "ok" else "",
+                **{name: value for name, value in resources.items() if name in BUILD_COLUMNS},
+            },
+        )
+        if outcome.occupancy is not None:
+            row["occupancy"] = f"{outcome.occupancy:.4f}"
+    return list(rows.values())

@@ -1,0 +1,71 @@
+"""The emulator: the same kernels, compiled by g++, on the CPU. It has no clock."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
+
+_POISON = 0xAB
+
+
+class EmulatorPlatform:
+    """Memory is the host's; what is queued runs at once."""
+
+    has_clock = False
+
+    def __init__(self) -> None:
+        self._library: EmulatedLibrary | None = None
+        self._entries: dict[str, int] = {}
+
+    def allocate(self, size: int) -> np.ndarray[Any, Any]:
+        return np.empty(size, np.uint8)
+
+    def free(self, memory: np.ndarray[Any, Any]) -> None:
+        """The host's garbage collector does."""
+
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+        memory[: array.nbytes] = array.view(np.uint8)
+
+    def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+        array.view(np.uint8)[:] = memory[: array.nbytes]
+
+    def copy(
+        self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0
+    ) -> None:
+        target[offset : offset + size] = source[:size]
+
+    def fill(self, memory: np.ndarray[Any, Any], size: int) -> None:
+        memory[:size] = _POISON
+
+    def flush_cache(self) -> None:
+        """Nothing is timed, so nothing needs to be cold."""
+
+    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        self._library = EmulatedLibrary(binary)
+        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+
+    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+        assert self._library is not None, "load() comes first"
+        values = [
+            ctypes.c_size_t(argument) if isinstance(argument, int) else ctypes.c_void_p(argument.ctypes.data)
+            for argument in arguments
+        ]
+        self._library.launch(self._entries[variant], grid, block, shared_bytes, values)
+
+    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+        return None
+
+    def synchronize(self) -> None:
+        """Nothing is queued."""
+
+    def time(self, sample: Any, count: int) -> list[float]:
+        raise NotImplementedError("the emulator has no clock")
+
+    def clock_mhz(self) -> int | None:
+        return None

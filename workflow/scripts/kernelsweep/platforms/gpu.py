@@ -1,0 +1,198 @@
+"""A GPU through PyCUDA."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pynvml
+
+from kernelsweep.errors import LaunchError
+from kernelsweep.platforms import ContextLost
+
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/detect.py counts by.
+
+import pycuda.driver as cuda  # noqa: E402
+
+# A fill of this many times the L2's size leaves nothing of what was in it, whatever its replacement policy.
+FLUSH_FACTOR = 2
+
+# A stream holds about a thousand queued operations before the host has to wait, which would never end while the
+# stream itself waits for the host. A sample queues 4 operations and its launches.
+QUEUE_LIMIT = 512
+
+_POISON = 0xABABABAB
+_WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
+
+# After these the context answers every call with the same error, and only a new process helps.
+_STICKY_ERRORS = (
+    "illegal memory access",
+    "illegal instruction",
+    "illegal address",
+    "misaligned address",
+    "invalid program counter",
+    "unspecified launch failure",
+    "hardware stack error",
+    "launch timed out",
+    "assert",
+    "uncorrectable ECC",
+    "context is destroyed",
+)
+
+
+def describe_device(index: int = 0) -> dict[str, Any]:
+    """The properties of a visible device that results are read against: sizes in bytes, clocks in MHz, GB/s in 10^9.
+
+    peak_bandwidth_gbs is the memory's theoretical peak: bus width times its clock, two transfers a cycle.
+    """
+    cuda.init()
+    device = cuda.Device(index)
+    attribute = cuda.device_attribute
+
+    def get(name: str) -> int:
+        return int(device.get_attribute(getattr(attribute, name)))
+
+    memory_clock_khz, bus_bits = get("MEMORY_CLOCK_RATE"), get("GLOBAL_MEMORY_BUS_WIDTH")
+    driver = cuda.get_driver_version()
+    return {
+        "kind": "gpu",
+        "name": device.name(),
+        "compute_capability": ".".join(str(part) for part in device.compute_capability()),
+        "multiprocessors": get("MULTIPROCESSOR_COUNT"),
+        "l2_bytes": get("L2_CACHE_SIZE"),
+        "memory_bytes": device.total_memory(),
+        "memory_clock_mhz": memory_clock_khz / 1000,
+        "memory_bus_bits": bus_bits,
+        "multiprocessor_clock_mhz": get("CLOCK_RATE") / 1000,
+        "peak_bandwidth_gbs": 2 * memory_clock_khz * 1e3 * bus_bits / 8 / 1e9,
+        "cuda_driver_version": f"{driver // 1000}.{driver % 1000 // 10}",
+    }
+
+
+class GpuPlatform:
+    """The first visible GPU, with a context and a stream of its own."""
+
+    has_clock = True
+
+    def __init__(self) -> None:
+        cuda.init()
+        self._device = cuda.Device(0)
+        self._context = self._device.make_context()
+        self._stream = cuda.Stream()
+        self._functions: dict[str, Any] = {}
+        self._symbols: dict[str, str] = {}
+        self._module = ctypes.c_void_p()
+        self._libcuda = ctypes.CDLL("libcuda.so.1")
+        self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+        l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
+        self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
+        self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
+        pynvml.nvmlInit()
+        self._nvml = pynvml.nvmlDeviceGetHandleByPciBusId(self._device.pci_bus_id())
+        self._clock: int | None = None
+
+    def allocate(self, size: int) -> Any:
+        try:
+            return cuda.mem_alloc(size)
+        except cuda.MemoryError as error:
+            free, total = cuda.mem_get_info()
+            raise MemoryError(
+                f"{size / 1e9:.2f} GB of device memory asked for, {free / 1e9:.2f} of {total / 1e9:.2f} GB free"
+            ) from error
+
+    def free(self, memory: Any) -> None:
+        memory.free()
+
+    def upload(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
+        cuda.memcpy_htod(memory, array)
+
+    def download(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
+        cuda.memcpy_dtoh(array, memory)
+
+    def copy(self, target: Any, source: Any, size: int, offset: int = 0) -> None:
+        cuda.memcpy_dtod_async(int(target) + offset, source, size, self._stream)
+
+    def fill(self, memory: Any, size: int) -> None:
+        cuda.memset_d32_async(memory, _POISON, -(-size // 4), self._stream)
+
+    def flush_cache(self) -> None:
+        cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)
+
+    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        module = cuda.module_from_file(str(binary))
+        self._symbols = {name: variant["symbol"] for name, variant in variants.items()}
+        self._functions = {name: module.get_function(symbol) for name, symbol in self._symbols.items()}
+        # PyCUDA keeps its module's handle to itself, and the driver tells occupancy only by a handle.
+        self._libcuda.cuModuleLoad(ctypes.byref(self._module), str(binary).encode())
+
+    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+        function = self._functions[variant]
+        formats = "".join("Q" if isinstance(argument, int) else "P" for argument in arguments)
+        if getattr(function, "arg_format", None) != formats:
+            function.prepare(formats)
+        try:
+            function.prepared_async_call(
+                (grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes
+            )
+        except cuda.Error as error:
+            raise _translated(error) from error
+
+    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+        function = ctypes.c_void_p()
+        blocks = ctypes.c_int()
+        symbol = self._symbols[variant].encode()
+        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._module, symbol)
+        status = status or self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            ctypes.byref(blocks), function, ctypes.c_int(block), ctypes.c_size_t(shared_bytes)
+        )
+        threads = self._device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        return float(blocks.value * block / threads) if status == 0 else None
+
+    def synchronize(self) -> None:
+        try:
+            self._stream.synchronize()
+        except cuda.Error as error:
+            raise _translated(error) from error
+
+    def time(
+        self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int
+    ) -> list[float]:
+        events = [(cuda.Event(), cuda.Event()) for _ in range(count)]
+        self._close_gate()
+        try:
+            for start, stop in events:
+                sample(lambda e=start: e.record(self._stream), lambda e=stop: e.record(self._stream))
+        finally:
+            self._open_gate()
+        self._clock = int(pynvml.nvmlDeviceGetClockInfo(self._nvml, pynvml.NVML_CLOCK_SM))
+        self.synchronize()
+        return [1000 * float(start.time_till(stop)) for start, stop in events]
+
+    def clock_mhz(self) -> int | None:
+        return self._clock
+
+    def _close_gate(self) -> None:
+        """Queue an operation at which the stream waits for the host."""
+        status = self._libcuda.cuStreamWaitValue32_v2(
+            ctypes.c_void_p(self._stream.handle),
+            ctypes.c_uint64(self._gate.ctypes.data),
+            ctypes.c_uint32(int(self._gate[0]) + 1),
+            ctypes.c_uint(_WAIT_UNTIL_AT_LEAST),
+        )
+        if status != 0:
+            raise LaunchError(f"this driver can't hold a stream back (cuStreamWaitValue32 answered {status})")
+
+    def _open_gate(self) -> None:
+        self._gate[0] += 1
+
+
+def _translated(error: Exception) -> Exception:
+    """PyCUDA's exception as one of ours."""
+    text = str(error)
+    if any(sticky in text for sticky in _STICKY_ERRORS):
+        return ContextLost(text)
+    return LaunchError(text)

@@ -1,0 +1,88 @@
+"""The result files' columns, and how rows are written and read: the format that users script against."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# What names a point: a variant at one array size and cache state.
+POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
+
+# measurements.csv, one row a point, in the contract's order.
+#   time_us                    median over the samples, microseconds
+#   time_low_us, time_high_us  95% confidence interval of that median
+#   noise                      interquartile range over the median, a fraction
+#   bandwidth_gbs              each input byte counted once, 10^9 bytes a second
+#   peak_fraction              bandwidth over the memory's theoretical peak
+#   clock_mhz                  the multiprocessors' clock while sampling
+#   flags                      remarks, separated by spaces: noisy, undefined_behaviour
+MEASUREMENT_COLUMNS = (
+    "study",
+    "kernel",
+    "platform",
+    "device",
+    *POINT_COLUMNS,
+    "launches",
+    "grid_size",
+    "status",
+    "message",
+    "samples",
+    "time_us",
+    "time_low_us",
+    "time_high_us",
+    "noise",
+    "bandwidth_gbs",
+    "peak_fraction",
+    "clock_mhz",
+    "flags",
+    "source_sha256",
+    "binary_sha256",
+)
+
+# samples/<study>/<kernel>.csv, one row a sample.
+SAMPLE_COLUMNS = (*POINT_COLUMNS, "sample", "time_us")
+
+# builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
+# multiprocessor's threads that fit at once.
+BUILD_COLUMNS = (
+    "study",
+    "kernel",
+    "platform",
+    "block_size",
+    "unroll",
+    "dtype",
+    "operation",
+    "target",
+    "status",
+    "message",
+    "registers",
+    "shared_bytes",
+    "spill_store_bytes",
+    "spill_load_bytes",
+    "occupancy",
+    "binary_sha256",
+)
+
+STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
+
+Row = dict[str, Any]
+
+
+def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write `rows` as CSV with exactly `columns`; a missing value or None becomes an empty field.
+
+    Raises ValueError when a row has a key that is no column, naming it.
+    """
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_rows(path: str | Path) -> list[dict[str, str]]:
+    """The rows of a CSV file as texts by column; lines that begin with # are comments."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))

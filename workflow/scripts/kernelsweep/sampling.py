@@ -1,0 +1,49 @@
+"""The sampling loop: take samples of a point until its median is known well enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kernelsweep.statistics import summarise
+
+# Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom.
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """When sampling ends; the keys of config.yaml's `measuring`, which explains each."""
+
+    relative_precision: float
+    min_samples: int
+    max_samples: int
+    max_seconds: float
+
+
+def sample(
+    time_samples: Callable[[int], list[float]], settings: Sampling, clock: Callable[[], float] = time.monotonic
+) -> tuple[list[float], bool]:
+    """Samples in microseconds, and whether their median's interval reached the precision asked for.
+
+    time_samples  takes a number of samples and returns their times
+    clock         seconds, for the ceiling of time
+
+    Ends when the 95% confidence interval of the median is within +- relative_precision of it, after at least
+    min_samples, and at the latest after max_samples or max_seconds.
+    """
+    started = clock()
+    times: list[float] = []
+    batch = min(settings.min_samples, BATCH)
+    while True:
+        times += time_samples(batch)
+        elapsed = clock() - started
+        if len(times) >= settings.min_samples:
+            if summarise(times).precision <= settings.relative_precision:
+                return times, True
+            if len(times) >= settings.max_samples or elapsed >= settings.max_seconds:
+                return times, False
+        affordable = int((settings.max_seconds - elapsed) / (elapsed / len(times))) if elapsed > 0 else BATCH
+        missing = settings.min_samples - len(times)
+        batch = max(1, min(BATCH, settings.max_samples - len(times), max(missing, affordable)))

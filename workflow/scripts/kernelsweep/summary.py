@@ -1,0 +1,65 @@
+"""The summary that ends a run: how many points came out how, and every failed one by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+# A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
+HARMLESS = ("ok", "skipped", "out_of_memory")
+
+# More failed points of one kernel than this are counted, not listed: they fail for one reason.
+_LISTED_PER_KERNEL = 5
+
+
+def failures(rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """The rows for which a run must not end well: wrong results and points that could not be run.
+
+    A kernel that is marked as undefined behaviour has no right result to miss, so it is not among them.
+    """
+    return [row for row in rows if row["status"] not in HARMLESS and "undefined_behaviour" not in row["flags"]]
+
+
+def summarise_rows(rows: Sequence[Mapping[str, str]], provenance: str) -> str:
+    """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name."""
+    statuses = sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
+    kernels = list(dict.fromkeys((row["study"], row["kernel"]) for row in rows))
+    counts = Counter((row["study"], row["kernel"], row["status"]) for row in rows)
+    lines = [f"# Summary: {len(rows)} points, {provenance}", ""]
+    lines += [f"| study | kernel | {' | '.join(statuses)} |", f"|---|---|{'---:|' * len(statuses)}"]
+    for study, kernel in kernels:
+        cells = " | ".join(str(counts[study, kernel, status] or "") for status in statuses)
+        lines.append(f"| {study} | {kernel} | {cells} |")
+    lines += ["", *_reasons(rows), *_failed_points(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    reasons = Counter((row["study"], row["kernel"], row["message"]) for row in rows if row["status"] == "skipped")
+    if not reasons:
+        return []
+    lines = ["## Skipped", ""]
+    lines += [f"- {study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in reasons.items()]
+    return [*lines, ""]
+
+
+def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    failed = [row for row in rows if row["status"] not in ("ok", "skipped")]
+    if not failed:
+        return ["Every point that was run is right."]
+    lines = ["## Failed", ""]
+    shown: Counter[tuple[str, str]] = Counter()
+    totals = Counter((row["study"], row["kernel"]) for row in failed)
+    for row in failed:
+        kernel = row["study"], row["kernel"]
+        shown[kernel] += 1
+        if shown[kernel] <= _LISTED_PER_KERNEL:
+            expected = " (expected of undefined behaviour)" if "undefined_behaviour" in row["flags"] else ""
+            lines.append(
+                f"- {row['study']}/{row['kernel']}, array size {row['array_size']}, block size {row['block_size']}, "
+                f"unroll {row['unroll']}, {row['dtype']} {row['operation']}, {row['cache']}: "
+                f"**{row['status']}**{expected}: {row['message']}"
+            )
+        elif shown[kernel] == totals[kernel]:
+            lines.append(f"- {row['study']}/{row['kernel']}: {totals[kernel] - _LISTED_PER_KERNEL} more")
+    return lines

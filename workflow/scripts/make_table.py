@@ -1,0 +1,24 @@
+"""Make a study's table, published figures beside ours, as Markdown, CSV and LaTeX."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernelsweep.logs import logged
+from kernelsweep.measurements import load_measurements
+from kernelsweep.published import load_published
+from kernelsweep.tables import as_csv, as_latex, as_markdown, study_table
+
+with logged(snakemake.log[0]):
+    study = snakemake.params.study
+    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
+    measurements = measurements[measurements["study"] == snakemake.wildcards.study]
+    device = json.loads(Path(snakemake.input.device).read_text())
+    published = load_published(study["published"], Path("resources/published"))
+
+    table = study_table(study, measurements, device, published)
+    Path(snakemake.output.md).write_text(as_markdown(table, study, device, published))
+    Path(snakemake.output.csv).write_text(as_csv(table))
+    Path(snakemake.output.tex).write_text(as_latex(table, study, device, published))

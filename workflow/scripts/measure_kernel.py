@@ -1,0 +1,72 @@
+"""Run one kernel's sweep: every point checked and, on a GPU, timed. Rows for measurements, samples and builds."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from tqdm import tqdm
+
+from kernelsweep.build import read_report
+from kernelsweep.configuration import EMULATOR
+from kernelsweep.journal import Journal
+from kernelsweep.kernel_source import read_kernel, source_sha256
+from kernelsweep.lease import lease
+from kernelsweep.logs import logged
+from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.runner import KernelTask
+from kernelsweep.sweep import instantiation, points, skip_reason
+
+with logged(snakemake.log[0]) as terminal:
+    wildcards, params = snakemake.wildcards, snakemake.params
+    emulated = wildcards.platform == EMULATOR
+    kernel_file = Path(snakemake.input.kernel)
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    device = json.loads(Path(snakemake.input.device).read_text())
+    report = read_report(Path(snakemake.input.report))
+
+    planned = [
+        (point, instantiation(kernel, point), skip_reason(point, kernel, params.restrictions, not emulated))
+        for point in points(params.axes)
+    ]
+    task = KernelTask(
+        platform="emulator" if emulated else "gpu",
+        kernel=kernel.name,
+        plan=kernel.plan,
+        updates_input=kernel.updates_input,
+        summation_depth=kernel.summation_depth,
+        binary=snakemake.input.binary,
+        variants=report["variants"],
+        longest=max(params.axes["array_size"]),
+        seed=params.seed,
+        sampling={name: value for name, value in params.measuring.items() if name != "timeout_seconds"},
+    )
+
+    name = f"{wildcards.study}/{kernel.name}"
+    with (
+        Journal(Path(params.journal)) as journal,
+        lease(device.get("uuid", device["name"])),
+        tqdm(desc=name, unit="point", file=terminal, disable=not terminal.isatty(), leave=False) as bar,
+    ):
+
+        def show(done, count, point, outcome):
+            bar.total = count
+            bar.update()
+            if outcome.status != "ok":
+                print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
+
+        outcomes = measure(task, planned, report, journal, device, params.measuring["timeout_seconds"], show)
+
+    known = {
+        "study": wildcards.study,
+        "kernel": kernel.name,
+        "platform": wildcards.platform,
+        "source_sha256": source_sha256(kernel_file, Path("kernels/include")),
+    }
+    rows = measurement_rows(kernel, report, outcomes, device, known)
+    write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
+    write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(outcomes))
+    write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+    print(f"{len(rows)} points, {sum(row['status'] == 'ok' for row in rows)} ok")

@@ -1,0 +1,18 @@
+"""Count a run's points by how they came out, and name those that failed."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernelsweep.logs import logged
+from kernelsweep.results import read_rows
+from kernelsweep.summary import summarise_rows
+
+with logged(snakemake.log[0]):
+    paths = snakemake.input.measurements
+    rows = [row for path in ([paths] if isinstance(paths, str) else paths) for row in read_rows(path)]
+    rows = [row for row in rows if row["study"] in snakemake.params.studies]
+    device = json.loads(Path(snakemake.input.device).read_text())
+    Path(snakemake.output[0]).write_text(summarise_rows(rows, device["provenance"]))
