@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +15,31 @@ from elftools.elf.elffile import ELFFile
 
 from kernelsweep.errors import BuildError
 
+_LANGUAGE = [
+    "-std=c++17",
+    "--expt-relaxed-constexpr",  # std::numeric_limits in a kernel, without a warning
+]
+
+DEFAULT_TOOLKIT = "/usr/local/cuda"  # where NVIDIA's installers put it, often without a word to the PATH
+
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
+_VARIABLES = (".nv.constant3", ".nv.global.init")
 _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
 
 
 def find() -> str:
     """The path of nvcc. Raises BuildError where there is none, saying where it was looked for."""
-    toolkit = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin/nvcc"
-    nvcc = shutil.which("nvcc") or (str(toolkit) if toolkit.is_file() else None)
-    if nvcc is None:
-        raise BuildError(
-            "nvcc was not found on the PATH, nor under CUDA_HOME or /usr/local/cuda: install the CUDA toolkit, or "
-            "run without a GPU by --config platform=emulator"
-        )
-    return nvcc
+    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT]
+    for folder in (None, *(f"{toolkit}/bin" for toolkit in toolkits if toolkit)):
+        if nvcc := shutil.which("nvcc", path=folder):
+            return nvcc
+    raise BuildError(
+        f"nvcc was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, or "
+        "run without a GPU by --config platform=emulator"
+    )
 
 
 def version() -> str:
@@ -46,7 +54,7 @@ def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], o
 
     Raises BuildError with nvcc's own message where it refuses the unit.
     """
-    command = [find(), "-std=c++17", "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
+    command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
     command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
     run = subprocess.run(command, capture_output=True, text=True)
     output = run.stderr + run.stdout
@@ -72,10 +80,12 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
     current: dict[str, Any] = {}
     for line in output.splitlines():
         if entry := _ENTRY.search(line):
-            current = {"symbol": entry[1], "shared_bytes": 0}
+            current = {"symbol": entry[1], "shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0}
             reports[entry[1]] = current
         elif spills := _SPILLS.search(line):
-            current["spill_store_bytes"], current["spill_load_bytes"] = int(spills[2]), int(spills[3])
+            # One such line for the kernel, and one more for each function that it calls and that was not inlined.
+            current["spill_store_bytes"] += int(spills[2])
+            current["spill_load_bytes"] += int(spills[3])
         elif used := _USED.search(line):
             current["registers"] = int(used[1])
             if shared := _SHARED.search(line):
@@ -86,8 +96,10 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
     return dict(sorted(zip(names, reports.values(), strict=True)))
 
 
-def _code_hashes(cubin: Path, symbols: Sequence[str] | dict[str, Any]) -> dict[str, str]:
-    """SHA-256 of every ELF section that belongs to a symbol: its code, its constants and its launch attributes."""
+def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of every ELF section that belongs to a symbol (its code, parameters and shared memory) or to all of them
+    (the values that __constant__ and __device__ variables start with).
+    """
     digests = {symbol: hashlib.sha256() for symbol in symbols}
     with cubin.open("rb") as file:
         sections = {section.name: section.data() for section in ELFFile(file).iter_sections()}
@@ -95,6 +107,9 @@ def _code_hashes(cubin: Path, symbols: Sequence[str] | dict[str, Any]) -> dict[s
         symbol = next((symbol for symbol in digests if name.endswith(f".{symbol}")), None)
         if symbol and name.startswith((".text.", ".nv.constant", ".nv.shared.")):
             digests[symbol].update(name.encode() + data)
+        elif name in _VARIABLES:
+            for digest in digests.values():
+                digest.update(name.encode() + data)
     return {symbol: digest.hexdigest() for symbol, digest in digests.items()}
 
 

@@ -1,0 +1,65 @@
+// Shared memory, static and dynamic, device variables, and atomic functions.
+
+__device__ unsigned long long total;
+
+template <typename Element>
+__global__ void reverse_blocks(Element *data)
+{
+    __shared__ Element reversed[6144];
+    const unsigned thread = threadIdx.x;
+    reversed[blockDim.x - 1 - thread] = data[blockIdx.x * blockDim.x + thread];
+    __syncthreads();
+    data[blockIdx.x * blockDim.x + thread] = reversed[thread];
+}
+
+__global__ void reverse_dynamic(float *data)
+{
+    extern __shared__ __align__(16) float buffer[];
+    const unsigned thread = threadIdx.x;
+    buffer[blockDim.x - 1 - thread] = data[blockIdx.x * blockDim.x + thread];
+    __syncthreads();
+    data[blockIdx.x * blockDim.x + thread] = buffer[thread];
+}
+
+__global__ void count_all(int *integers, unsigned *unsigneds, unsigned long long *longs, float *floats, double *doubles)
+{
+    const int index = int(blockIdx.x * blockDim.x + threadIdx.x);
+    atomicAdd(&integers[0], 1);
+    atomicSub(&integers[1], index);
+    atomicMin(&integers[2], -index);
+    atomicMax(&integers[3], index);
+    atomicXor(&integers[4], index);
+    atomicOr(&integers[5], 1 << index % 31);
+    atomicAnd(&integers[6], ~(1 << index % 31));
+    atomicInc(&unsigneds[0], 999);
+    atomicExch(&unsigneds[1], 5u);
+    for (unsigned seen = unsigneds[2], old; (old = atomicCAS(&unsigneds[2], seen, seen + 3)) != seen; seen = old) {
+    }
+    atomicAdd(&longs[0], 1ull << 33);
+    atomicAdd(&total, 1ull);
+    atomicAdd(&floats[0], 1.0f);
+    atomicAdd(&doubles[0], 0.5);
+}
+
+__global__ void read_total(unsigned long long *result)
+{
+    *result = total;
+}
+
+__global__ void places(uint4 *results)
+{
+    results[blockIdx.x * blockDim.x + threadIdx.x] = make_uint4(threadIdx.x, blockIdx.x, blockDim.x, gridDim.x);
+}
+
+// A float sum whose rounding depends on the order of a block's threads.
+__global__ void ordered_sums(const float *data, float *sums)
+{
+    __shared__ float sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, data[blockIdx.x * blockDim.x + threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
+}

@@ -1,0 +1,74 @@
+// Atomic functions: blocks may run at the same time on several cores, so these are the processor's own.
+#pragma once
+
+#include "coroutines.hpp"
+
+#include <string.h>
+
+namespace emulator {
+
+// Replaces *address by update(*address) in one step; returns what was there before.
+template <typename Value, typename Update>
+EMULATOR_INLINE Value update_atomically(Value *address, Update update)
+{
+    Value old;
+    __atomic_load(address, &old, __ATOMIC_RELAXED);
+    for (;;) {
+        Value updated = update(old);
+        if (__atomic_compare_exchange(address, &old, &updated, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return old;
+    }
+}
+
+} // namespace emulator
+
+#define EMULATOR_ATOMIC(function, Value, updated)                                                                      \
+    EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
+    {                                                                                                                  \
+        return emulator::update_atomically(address, [value](Value old) -> Value { return updated; });                  \
+    }
+#define EMULATOR_INTEGER_ATOMIC(function, Value, builtin)                                                              \
+    EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
+    {                                                                                                                  \
+        return builtin(address, value, __ATOMIC_RELAXED);                                                              \
+    }
+#define EMULATOR_INTEGER_ATOMICS(Value)                                                                                \
+    EMULATOR_INTEGER_ATOMIC(atomicAdd, Value, __atomic_fetch_add)                                                      \
+    EMULATOR_INTEGER_ATOMIC(atomicAnd, Value, __atomic_fetch_and)                                                      \
+    EMULATOR_INTEGER_ATOMIC(atomicOr, Value, __atomic_fetch_or)                                                        \
+    EMULATOR_INTEGER_ATOMIC(atomicXor, Value, __atomic_fetch_xor)                                                      \
+    EMULATOR_INTEGER_ATOMIC(atomicExch, Value, __atomic_exchange_n)                                                    \
+    EMULATOR_ATOMIC(atomicMin, Value, value < old ? value : old)                                                       \
+    EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
+    EMULATOR_INLINE Value atomicCAS(Value *address, Value compare, Value value)                                        \
+    {                                                                                                                  \
+        __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
+        return compare;                                                                                                \
+    }
+
+EMULATOR_INTEGER_ATOMICS(int)
+EMULATOR_INTEGER_ATOMICS(unsigned)
+EMULATOR_INTEGER_ATOMICS(unsigned long long)
+EMULATOR_INTEGER_ATOMIC(atomicSub, int, __atomic_fetch_sub)
+EMULATOR_INTEGER_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
+EMULATOR_ATOMIC(atomicMin, long long, value < old ? value : old)
+EMULATOR_ATOMIC(atomicMax, long long, old < value ? value : old)
+EMULATOR_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+EMULATOR_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
+EMULATOR_ATOMIC(atomicAdd, float, old + value)
+EMULATOR_ATOMIC(atomicAdd, double, old + value)
+
+EMULATOR_INLINE float atomicExch(float *address, float value)
+{
+    float old;
+    __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
+    return old;
+}
+
+EMULATOR_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+EMULATOR_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+EMULATOR_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+#undef EMULATOR_ATOMIC
+#undef EMULATOR_INTEGER_ATOMIC
+#undef EMULATOR_INTEGER_ATOMICS

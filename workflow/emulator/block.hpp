@@ -1,0 +1,286 @@
+// One block at a time runs on a worker: which of its threads runs next, and what happens at a barrier.
+//
+// A thread runs until it waits; then the next ready lane of its warp runs, then the next warp with ready threads. Two
+// facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes or with
+// none: a warp is left only when all its lanes wait or have ended, and only a barrier, which no thread may miss, wakes
+// lanes of another warp. And a warp is never left with lanes waiting in a warp-level operation, since nothing could
+// wake them.
+//
+// The order is fixed by the block alone, so results do not depend on how many workers there are.
+#pragma once
+
+#include "stacks.hpp"
+#include "vector_types.hpp"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+namespace emulator {
+
+struct Site {
+    const char *file;
+    int line;
+
+    bool operator==(const Site &other) const
+    {
+        return line == other.line && (file == other.file || strcmp(file, other.file) == 0);
+    }
+};
+
+struct Thread;
+
+// A warp-level operation: once all lanes of a mask have arrived, `complete` turns what each lane brought into what it
+// takes away.
+struct WarpOperation {
+    const char *name;
+    void (*complete)(Thread *warp, unsigned lanes);
+};
+
+struct alignas(cache_line) Thread {
+    Context context;
+    uint3 index_in_block;
+    unsigned index;
+    unsigned char *stack_top;
+
+    // While it waits in a warp-level operation:
+    const WarpOperation *operation;
+    Site site;
+    unsigned mask;
+    int source_lane;
+    uint64_t value; // brought and taken away
+};
+
+struct Launch;
+
+struct Worker {
+    // What the next switch needs, together.
+    Thread *current;        // null while no thread runs
+    Thread *running_warp;   // its first thread
+    unsigned ready_lanes;   // of the running warp, the current thread left out
+    unsigned ready_warps;   // the running one left out
+    unsigned waiting_lanes; // of the running warp, in warp-level operations
+    unsigned arrived;       // threads waiting at the barrier
+    Site barrier;           // where they wait
+    unsigned satisfied;     // those whose predicate holds
+    unsigned outcome;       // how many there were at the barrier passed last
+    unsigned block_threads;
+    unsigned ended;         // threads that have ended
+
+    uint3 block_index;
+    dim3 block_size;
+    dim3 grid_size;
+
+    Launch *launch;
+    pthread_t thread; // of the operating system
+    bool on_thread;   // of its own, not the launch's caller's
+    Context scheduler;
+    sigjmp_buf recovery; // where the signal handler goes on
+    bool failed;
+    char message[512];
+    unsigned ended_lanes[most_threads / lanes_of_a_warp];
+    unsigned prepared_stacks;
+    int fault_signal;
+    void *fault_address; // null where the processor does not say
+    Worker *next;        // among the workers of this library
+    Thread threads[most_threads];
+
+    unsigned lane_of(const Thread &thread) const { return thread.index % lanes_of_a_warp; }
+
+    // The lanes that exist in the warp: the last warp of a block may have fewer than 32.
+    unsigned lanes_of(unsigned warp) const
+    {
+        const unsigned left = block_threads - warp * lanes_of_a_warp;
+        return left >= lanes_of_a_warp ? ~0u : (1u << left) - 1;
+    }
+
+    unsigned all_warps() const { return ~0u >> (31 - (block_threads - 1) / lanes_of_a_warp); }
+};
+
+// With the largest pages there are, of 64 KiB, a stack and its guard take three.
+static_assert(sizeof(Worker) + signal_stack_size + (3 * most_threads + 2) * size_t(64 * 1024) <= region_size,
+              "a region holds a worker and its stacks");
+
+// The worker on one of whose stacks this runs.
+EMULATOR_INLINE Worker &this_worker()
+{
+    return *reinterpret_cast<Worker *>(stack_pointer() & ~uintptr_t(region_size - 1));
+}
+
+// Gives up the block: the message becomes the launch's error.
+__attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(worker.message, sizeof worker.message, format, values);
+    va_end(values);
+    worker.failed = true;
+    Thread *self = worker.current;
+    worker.current = nullptr;
+    switch_context(self->context, worker.scheduler);
+    __builtin_unreachable();
+}
+
+// Lanes wait in warp-level operations, and nothing is left that could wake them: says which lane is missing where.
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &worker)
+{
+    const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
+    const Thread &waiting = worker.running_warp[__builtin_ctz(worker.waiting_lanes)];
+    char wait[256];
+    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where thread %u waits", waiting.operation->name,
+             waiting.mask, waiting.site.file, waiting.site.line, waiting.index);
+    for (unsigned lane = 0; lane < lanes_of_a_warp; ++lane) {
+        const Thread &named = worker.running_warp[lane];
+        if (!(waiting.mask >> lane & 1))
+            continue;
+        if (worker.ended_lanes[warp] >> lane & 1)
+            fail(worker, "lane %u of warp %u (thread %u) ended without reaching %s", lane, warp, named.index, wait);
+        if (!(worker.waiting_lanes >> lane & 1))
+            fail(worker, "lane %u of warp %u (thread %u) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
+                 named.index, worker.barrier.file, worker.barrier.line, wait);
+        if (named.operation != waiting.operation || named.mask != waiting.mask)
+            fail(worker, "lane %u of warp %u (thread %u) waits in %s with mask 0x%08x at %s:%d and cannot reach %s",
+                 lane, warp, named.index, named.operation->name, named.mask, named.site.file, named.site.line, wait);
+    }
+    __builtin_unreachable();
+}
+
+// The running warp has no ready lane: on to the next warp, or to the end of the block.
+EMULATOR_COLD inline void leave_warp(Worker &worker)
+{
+    if (worker.waiting_lanes != 0)
+        fail_waiting_lanes(worker);
+    if (worker.ready_warps != 0) {
+        const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
+        worker.ready_warps &= worker.ready_warps - 1;
+        worker.running_warp = worker.threads + warp * lanes_of_a_warp;
+        worker.ready_lanes = worker.lanes_of(warp);
+        return;
+    }
+    unsigned first = 0;
+    while (!(worker.ended_lanes[first / lanes_of_a_warp] >> first % lanes_of_a_warp & 1))
+        ++first;
+    fail(worker,
+         "%u of %u threads ended without reaching the barrier at %s:%d, where the others wait (first: thread %u)",
+         worker.ended, worker.block_threads, worker.barrier.file, worker.barrier.line, first);
+}
+
+EMULATOR_INLINE Thread *next_thread(Worker &worker)
+{
+    if (__builtin_expect(worker.ready_lanes == 0, 0))
+        leave_warp(worker);
+    Thread *next = worker.running_warp + __builtin_ctz(worker.ready_lanes);
+    worker.ready_lanes &= worker.ready_lanes - 1;
+    return next;
+}
+
+EMULATOR_INLINE void let_others_run(Worker &worker, Thread *self)
+{
+    Thread *next = next_thread(worker);
+    worker.current = next;
+    switch_context(self->context, next->context);
+}
+
+EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site)
+{
+    if (worker.arrived != 0 && !(worker.barrier == site))
+        fail(worker, "thread %u waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
+             worker.current->index, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
+             worker.barrier.line);
+    worker.barrier = site;
+}
+
+// The last thread has arrived, and goes on itself; the others are ready.
+EMULATOR_COLD inline void open_barrier(Worker &worker)
+{
+    const Thread &self = *worker.current;
+    const unsigned warp = self.index / lanes_of_a_warp;
+    worker.arrived = 0;
+    worker.outcome = worker.satisfied;
+    worker.satisfied = 0;
+    worker.ready_warps = worker.all_warps() & ~(1u << warp);
+    worker.ready_lanes = worker.lanes_of(warp) & ~(1u << worker.lane_of(self));
+}
+
+// Waits until all threads of the block have arrived here; returns for how many of them `predicate` holds.
+EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
+{
+    Worker &worker = this_worker();
+    if (__builtin_expect(worker.barrier.line != site.line || worker.barrier.file != site.file, 0))
+        arrive_at_another_barrier(worker, site);
+    worker.satisfied += predicate;
+    if (__builtin_expect(++worker.arrived == worker.block_threads, 0))
+        open_barrier(worker);
+    else
+        let_others_run(worker, worker.current);
+    return worker.outcome;
+}
+
+// Waits until all lanes of `mask` have arrived with the same operation and mask, then exchanges their values. Lanes
+// that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
+EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsigned mask, uint64_t value,
+                                          int source_lane, Site site)
+{
+    Worker &worker = this_worker();
+    Thread &self = *worker.current;
+    const unsigned lane = worker.lane_of(self);
+    if (__builtin_expect(!(mask >> lane & 1), 0))
+        fail(worker, "thread %u, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
+             self.index, lane, operation.name, site.file, site.line, mask);
+    self.operation = &operation;
+    self.site = site;
+    self.mask = mask & worker.lanes_of(self.index / lanes_of_a_warp);
+    self.source_lane = source_lane;
+    self.value = value;
+    worker.waiting_lanes |= 1u << lane;
+
+    const unsigned lanes = self.mask;
+    bool complete = (worker.waiting_lanes & lanes) == lanes;
+    for (unsigned rest = complete ? lanes : 0; rest != 0; rest &= rest - 1) {
+        const Thread &other = worker.running_warp[__builtin_ctz(rest)];
+        complete = complete && other.mask == lanes && other.operation == &operation;
+    }
+    if (complete) {
+        worker.waiting_lanes &= ~lanes;
+        worker.ready_lanes |= lanes & ~(1u << lane);
+        operation.complete(worker.running_warp, lanes);
+    } else {
+        let_others_run(worker, &self);
+    }
+    return self.value;
+}
+
+// A thread has come to its end: another one runs, or the block is done.
+__attribute__((noreturn)) EMULATOR_INLINE void end_thread()
+{
+    Worker &worker = this_worker();
+    Thread &self = *worker.current;
+    worker.ended_lanes[self.index / lanes_of_a_warp] |= 1u << worker.lane_of(self);
+    if (++worker.ended == worker.block_threads) {
+        worker.current = nullptr;
+        switch_context(self.context, worker.scheduler);
+    } else {
+        let_others_run(worker, &self);
+    }
+    __builtin_unreachable();
+}
+
+// Runs one block to its end, or until it fails. Each of its threads enters `thread_main`.
+EMULATOR_COLD inline void run_block(Worker &worker, unsigned block, void (*thread_main)())
+{
+    for (unsigned index = 0; index < worker.block_threads; ++index)
+        prepare(worker.threads[index].context, worker.threads[index].stack_top, thread_main);
+    worker.block_index = {block, 0, 0};
+    worker.arrived = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
+    memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
+    worker.running_warp = worker.threads;
+    worker.ready_warps = worker.all_warps() & ~1u;
+    worker.ready_lanes = worker.lanes_of(0);
+    Thread *first = next_thread(worker);
+    worker.current = first;
+    switch_context(worker.scheduler, first->context);
+}
+
+} // namespace emulator

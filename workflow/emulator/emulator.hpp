@@ -1,0 +1,21 @@
+// The emulator: CUDA kernels, their sources unchanged, compiled by a C++17 compiler and run on the CPU.
+//
+//     coroutines.hpp    the switch from one thread of a block to the next
+//     vector_types.hpp  int2, float4, dim3, ...
+//     stacks.hpp        where the threads' stacks lie
+//     block.hpp         which thread runs next; barriers and warp-level waits
+//     warp.hpp          __syncthreads, __shfl_*_sync, __reduce_*_sync, votes
+//     atomics.hpp       atomicAdd, __threadfence, ...
+//     cuda_words.hpp    threadIdx, __shared__, __popc, min, ...
+//     faults.hpp        a segmentation fault becomes an error of the launch
+//     launch.hpp        blocks onto cores; what a library exports, and the form of a translation unit
+#pragma once
+
+#include "atomics.hpp"
+#include "coroutines.hpp"
+#include "cuda_words.hpp"
+#include "faults.hpp"
+#include "launch.hpp"
+#include "stacks.hpp"
+#include "vector_types.hpp"
+#include "warp.hpp"

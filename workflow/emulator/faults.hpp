@@ -1,0 +1,77 @@
+// A kernel that touches memory it must not, or overflows its stack, ends its launch with an error, not the process.
+//
+// The handlers are installed for the duration of a launch. They run on a stack of the worker's own, since the kernel's
+// may be the one that is full, note what happened, and jump back to where the worker takes its next block.
+#pragma once
+
+#include "block.hpp"
+
+#include <signal.h>
+
+namespace emulator {
+
+constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr unsigned fault_signal_count = sizeof fault_signals / sizeof fault_signals[0];
+
+inline Worker *all_workers = nullptr; // of this library
+inline struct sigaction previous_actions[fault_signal_count];
+
+inline void on_fault(int signal, siginfo_t *information, void *)
+{
+    // Any thread of the process may have faulted. One of ours is on the signal stack of one of our regions.
+    Worker *const candidate = &this_worker();
+    for (Worker *worker = all_workers; worker != nullptr; worker = worker->next) {
+        if (worker != candidate || worker->current == nullptr)
+            continue;
+        // A positive code means that the processor reports the address; SI_KERNEL, that there is none to report.
+        const bool has_address = information->si_code > 0 && information->si_code != SI_KERNEL;
+        worker->fault_signal = signal;
+        worker->fault_address = has_address ? information->si_addr : nullptr;
+        worker->failed = true;
+        siglongjmp(worker->recovery, 1);
+    }
+    // Not ours: with the previous handler back in place, the instruction faults again and is its affair.
+    for (unsigned i = 0; i < fault_signal_count; ++i)
+        if (fault_signals[i] == signal)
+            sigaction(signal, &previous_actions[i], nullptr);
+}
+
+inline void install_fault_handlers()
+{
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (unsigned i = 0; i < fault_signal_count; ++i)
+        sigaction(fault_signals[i], &action, &previous_actions[i]);
+}
+
+inline void restore_fault_handlers()
+{
+    for (unsigned i = 0; i < fault_signal_count; ++i)
+        sigaction(fault_signals[i], &previous_actions[i], nullptr);
+}
+
+// After a fault: its cause, as the launch's message.
+inline void describe_fault(Worker &worker)
+{
+    const Thread &thread = *worker.current;
+    const StackLayout layout = stack_layout(sizeof(Worker));
+    const unsigned char *address = static_cast<unsigned char *>(worker.fault_address);
+    const unsigned char *region = reinterpret_cast<unsigned char *>(&worker);
+    const unsigned char *guard = region + layout.first + thread.index * layout.stride();
+    char *text = worker.message;
+    constexpr size_t capacity = sizeof worker.message;
+    if (worker.fault_signal == SIGFPE)
+        snprintf(text, capacity, "thread %u divided an integer by zero", thread.index);
+    else if (address >= guard && address < guard + layout.guard)
+        snprintf(text, capacity,
+                 "stack overflow in thread %u: more than %zu KiB of local memory (arrays and recursion)", thread.index,
+                 stack_size / 1024);
+    else if (address == nullptr)
+        snprintf(text, capacity, "illegal memory access at a null or malformed address by thread %u", thread.index);
+    else
+        snprintf(text, capacity, "illegal memory access at %p by thread %u", worker.fault_address, thread.index);
+    worker.current = nullptr;
+}
+
+} // namespace emulator

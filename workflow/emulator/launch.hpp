@@ -1,0 +1,282 @@
+// Launching a kernel: blocks are dealt to workers, one on each core.
+//
+// A translation unit for the emulator is of this form:
+//
+//     #include "emulator.hpp"
+//     #include "<kernel>.cu"
+//
+//     static const emulator::Entry entries[] = {
+//         emulator::entry("unrolled<int, Sum, 1u>", &unrolled<int, Sum, 1u>),
+//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>),
+//     };
+//     EMULATOR_EXPORT(entries)
+//
+// The last line defines the functions that the library exports; the name of an entry opens its error messages:
+//
+//     int emulator_launch(unsigned entry, size_t grid, size_t block, size_t shared_bytes, void **arguments,
+//                         unsigned workers, char *message, size_t message_capacity)
+//         Runs the kernel to its end, on up to `workers` cores; `arguments` as for cudaLaunchKernel. Returns 0, or 1
+//         and the reason in `message`.
+//         One launch at a time in a process: the signal handlers are the process's.
+//     unsigned emulator_entry_count()
+//     const char *emulator_entry_name(unsigned entry)
+//     unsigned emulator_parameter_count(unsigned entry)
+//     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//     void emulator_release()
+//         Gives back the stacks, which are kept from launch to launch.
+#pragma once
+
+#include "faults.hpp"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+namespace emulator {
+
+constexpr unsigned largest_grid = 0x7fffffffu;
+constexpr size_t most_shared_bytes = 227 * 1024; // of a block, on compute capability 9.0
+
+using AnyFunction = void (*)();
+
+// A kernel with its template arguments fixed.
+struct Entry {
+    const char *name;
+    AnyFunction kernel;
+    AnyFunction thread_main; // calls it with its arguments, once for each thread
+    const size_t *parameter_sizes;
+    unsigned parameter_count;
+};
+
+template <typename... Parameters>
+struct ParameterSizes {
+    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+};
+
+struct Launch {
+    const Entry *entry;
+    void **arguments;
+    unsigned grid;
+    unsigned next_block;   // the first that no worker has taken; may run past the grid's end
+    unsigned failed_block; // the lowest so far, or the grid's size
+    char message[512];     // of that block
+    pthread_mutex_t message_lock;
+};
+
+// Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
+template <typename Next, typename... Later, typename Kernel, typename... Done>
+EMULATOR_INLINE void call(Kernel kernel, void **arguments, const Done &...done)
+{
+    const Next &next = *static_cast<const Next *>(arguments[sizeof...(Done)]);
+    if constexpr (sizeof...(Later) == 0)
+        kernel(done..., next);
+    else
+        call<Later...>(kernel, arguments, done..., next);
+}
+
+template <typename... Parameters>
+void thread_main()
+{
+    Worker &worker = this_worker();
+    const auto kernel = reinterpret_cast<void (*)(Parameters...)>(worker.launch->entry->kernel);
+    if constexpr (sizeof...(Parameters) == 0)
+        kernel();
+    else
+        call<Parameters...>(kernel, worker.launch->arguments);
+    end_thread();
+}
+
+template <typename... Parameters>
+Entry entry(const char *name, void (*kernel)(Parameters...))
+{
+    return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
+            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters)};
+}
+
+// Stacks for a block of `threads`, or false where the system gives no more memory maps.
+inline bool prepare_stacks(Worker &worker, unsigned threads)
+{
+    const StackLayout layout = stack_layout(sizeof(Worker));
+    unsigned char *const region = reinterpret_cast<unsigned char *>(&worker);
+    for (; worker.prepared_stacks < threads; ++worker.prepared_stacks) {
+        const unsigned index = worker.prepared_stacks;
+        unsigned char *const stack = region + layout.first + index * layout.stride() + layout.guard;
+        if (mprotect(stack, layout.usable, PROT_READ | PROT_WRITE) != 0)
+            return false;
+        worker.threads[index].index = index;
+        worker.threads[index].index_in_block = {index, 0, 0};
+        worker.threads[index].stack_top = stack + layout.usable - index % stack_colours * cache_line;
+    }
+    return true;
+}
+
+inline Worker *create_worker()
+{
+    const StackLayout layout = stack_layout(sizeof(Worker));
+    unsigned char *region = map_region(layout.first);
+    if (region == nullptr)
+        return nullptr;
+    Worker *worker = reinterpret_cast<Worker *>(region); // zero pages are a valid worker without stacks
+    worker->next = all_workers;
+    all_workers = worker;
+    return worker;
+}
+
+inline void release_workers()
+{
+    while (Worker *worker = all_workers) {
+        all_workers = worker->next;
+        munmap(worker, region_size);
+    }
+}
+
+// A stack and its guard are two memory maps, of which a process may have only so many. Half of them are for us.
+inline unsigned most_workers(unsigned block)
+{
+    long maps = 65530; // Linux's default
+    if (FILE *file = fopen("/proc/sys/vm/max_map_count", "r")) {
+        if (fscanf(file, "%ld", &maps) != 1)
+            maps = 65530;
+        fclose(file);
+    }
+    const long workers = maps / 2 / long(2 * block + 8);
+    return workers < 1 ? 1 : unsigned(workers);
+}
+
+EMULATOR_COLD inline void report_failure(Launch &launch, unsigned block, const char *message)
+{
+    pthread_mutex_lock(&launch.message_lock);
+    if (block < launch.failed_block) {
+        launch.failed_block = block;
+        memcpy(launch.message, message, sizeof launch.message);
+    }
+    pthread_mutex_unlock(&launch.message_lock);
+}
+
+EMULATOR_COLD inline void run_blocks(Worker &worker)
+{
+    Launch &launch = *worker.launch;
+    // Blocks are taken in order and always finished, so of the blocks that fail, the lowest is known whatever the
+    // number of workers.
+    while (__atomic_load_n(&launch.failed_block, __ATOMIC_RELAXED) == launch.grid) {
+        const unsigned block = __atomic_fetch_add(&launch.next_block, 1u, __ATOMIC_RELAXED);
+        if (block >= launch.grid)
+            return;
+        run_block(worker, block, launch.entry->thread_main);
+        if (worker.failed)
+            return;
+    }
+}
+
+// What a worker does in a launch, on its operating-system thread's own stack.
+EMULATOR_COLD inline void work(Worker &worker)
+{
+    stack_t previous;
+    stack_t own = {};
+    own.ss_sp = reinterpret_cast<unsigned char *>(&worker) + whole_pages(sizeof(Worker));
+    own.ss_size = signal_stack_size;
+    sigaltstack(&own, &previous);
+    if (sigsetjmp(worker.recovery, 1) == 0)
+        run_blocks(worker);
+    else
+        describe_fault(worker);
+    if (worker.failed)
+        report_failure(*worker.launch, worker.block_index.x, worker.message);
+    sigaltstack(&previous, nullptr);
+}
+
+inline void *work_on_thread(void *worker)
+{
+    work(*static_cast<Worker *>(worker));
+    return nullptr;
+}
+
+// Up to `wanted` workers with stacks for a block, as a list; fewer where the system has no room for more.
+inline unsigned find_workers(unsigned wanted, unsigned block)
+{
+    unsigned ready = 0;
+    for (Worker *worker = all_workers; worker != nullptr && ready < wanted; worker = worker->next)
+        ready += prepare_stacks(*worker, block);
+    while (ready < wanted) {
+        Worker *worker = create_worker();
+        if (worker == nullptr || !prepare_stacks(*worker, block))
+            break;
+        ++ready;
+    }
+    return ready;
+}
+
+inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t shared_bytes, void **arguments,
+                         unsigned workers, char *message, size_t message_capacity)
+{
+    const auto refuse = [&](const char *reason, size_t value, size_t limit) {
+        const int length = snprintf(message, message_capacity, "%s: ", entry.name);
+        if (length > 0 && size_t(length) < message_capacity)
+            snprintf(message + length, message_capacity - size_t(length), reason, value, limit);
+        return 1;
+    };
+    if (block < 1 || block > most_threads)
+        return refuse("%zu threads a block, where CUDA allows 1 to %zu", block, most_threads);
+    if (grid < 1 || grid > largest_grid)
+        return refuse("%zu blocks, where CUDA allows 1 to %zu", grid, largest_grid);
+    if (shared_bytes > most_shared_bytes)
+        return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
+                      most_shared_bytes);
+
+    unsigned wanted = most_workers(unsigned(block));
+    wanted = workers < wanted ? workers : wanted;
+    wanted = grid < wanted ? unsigned(grid) : wanted;
+    const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(block));
+    if (ready == 0)
+        return refuse("no room for the stacks of %zu threads: the limit of memory maps (vm.max_map_count) or of "
+                      "address space (ulimit -v) is too low",
+                      block, 0);
+
+    Launch launch = {&entry, arguments, unsigned(grid), 0, unsigned(grid), {}, PTHREAD_MUTEX_INITIALIZER};
+    install_fault_handlers();
+    Worker *own = nullptr; // the calling thread works too
+    unsigned assigned = 0;
+    for (Worker *worker = all_workers; assigned < ready; worker = worker->next) {
+        if (worker->prepared_stacks < block)
+            continue;
+        ++assigned;
+        worker->launch = &launch;
+        worker->block_threads = unsigned(block);
+        worker->block_size = dim3(unsigned(block));
+        worker->grid_size = dim3(unsigned(grid));
+        worker->failed = false;
+        worker->on_thread = assigned < ready && pthread_create(&worker->thread, nullptr, work_on_thread, worker) == 0;
+        own = worker;
+    }
+    work(*own);
+    for (Worker *worker = all_workers; worker != nullptr; worker = worker->next) {
+        if (worker->on_thread)
+            pthread_join(worker->thread, nullptr);
+        worker->on_thread = false;
+    }
+    restore_fault_handlers();
+
+    if (launch.failed_block == launch.grid)
+        return 0;
+    snprintf(message, message_capacity, "%s: block %u: %s", entry.name, launch.failed_block, launch.message);
+    return 1;
+}
+
+} // namespace emulator
+
+#define EMULATOR_EXPORTED extern "C" __attribute__((visibility("default")))
+
+#define EMULATOR_EXPORT(entries)                                                                                       \
+    EMULATOR_EXPORTED unsigned emulator_entry_count() { return unsigned(sizeof entries / sizeof entries[0]); }         \
+    EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return entries[entry].name; }                  \
+    EMULATOR_EXPORTED unsigned emulator_parameter_count(unsigned entry) { return entries[entry].parameter_count; }     \
+    EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parameter)                               \
+    {                                                                                                                  \
+        return entries[entry].parameter_sizes[parameter];                                                              \
+    }                                                                                                                  \
+    EMULATOR_EXPORTED int emulator_launch(unsigned entry, size_t grid, size_t block, size_t shared_bytes,              \
+                                          void **arguments, unsigned workers, char *message, size_t message_capacity)  \
+    {                                                                                                                  \
+        return emulator::launch_kernel(entries[entry], grid, block, shared_bytes, arguments, workers, message,         \
+                                       message_capacity);                                                              \
+    }                                                                                                                  \
+    EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

@@ -1,0 +1,234 @@
+// Warp-level exchanges, votes, reductions and matches: what each lane brings, and what the last to arrive makes of it.
+#pragma once
+
+#include "block.hpp"
+
+namespace emulator {
+
+// A value of up to eight bytes as a lane brings it, and back.
+template <typename Value>
+EMULATOR_INLINE uint64_t to_bits(Value value)
+{
+    static_assert(sizeof(Value) <= sizeof(uint64_t), "lanes exchange values of up to 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <typename Value>
+EMULATOR_INLINE Value from_bits(uint64_t bits)
+{
+    Value value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// The types CUDA shuffles; smaller integers are promoted to int, as by its overloads.
+template <typename Value> struct Shuffled;
+template <> struct Shuffled<int> { using Type = int; };
+template <> struct Shuffled<unsigned> { using Type = unsigned; };
+template <> struct Shuffled<long> { using Type = long; };
+template <> struct Shuffled<unsigned long> { using Type = unsigned long; };
+template <> struct Shuffled<long long> { using Type = long long; };
+template <> struct Shuffled<unsigned long long> { using Type = unsigned long long; };
+template <> struct Shuffled<float> { using Type = float; };
+template <> struct Shuffled<double> { using Type = double; };
+template <typename Value> using ShuffledType = typename Shuffled<decltype(+Value())>::Type;
+
+// Every lane takes its source lane's value; its own where the source is not in the mask (undefined in CUDA).
+inline void take_from_source(Thread *warp, unsigned lanes)
+{
+    uint64_t brought[lanes_of_a_warp];
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+        brought[__builtin_ctz(rest)] = warp[__builtin_ctz(rest)].value;
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+        Thread &thread = warp[__builtin_ctz(rest)];
+        if (lanes >> thread.source_lane & 1)
+            thread.value = brought[thread.source_lane];
+    }
+}
+
+inline void give_to_all(Thread *warp, unsigned lanes, uint64_t value)
+{
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+        warp[__builtin_ctz(rest)].value = value;
+}
+
+template <typename Value, Value (*combine)(Value, Value)>
+void reduce_lanes(Thread *warp, unsigned lanes)
+{
+    Value result = from_bits<Value>(warp[__builtin_ctz(lanes)].value);
+    for (unsigned rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
+        result = combine(result, from_bits<Value>(warp[__builtin_ctz(rest)].value));
+    give_to_all(warp, lanes, to_bits(result));
+}
+
+inline void collect_votes(Thread *warp, unsigned lanes)
+{
+    uint64_t votes = 0;
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+        votes |= uint64_t(warp[__builtin_ctz(rest)].value != 0) << __builtin_ctz(rest);
+    give_to_all(warp, lanes, votes);
+}
+
+inline void match_values(Thread *warp, unsigned lanes)
+{
+    uint64_t brought[lanes_of_a_warp];
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+        brought[__builtin_ctz(rest)] = warp[__builtin_ctz(rest)].value;
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+        uint64_t same = 0;
+        for (unsigned other = lanes; other != 0; other &= other - 1)
+            same |= uint64_t(brought[__builtin_ctz(other)] == brought[__builtin_ctz(rest)]) << __builtin_ctz(other);
+        warp[__builtin_ctz(rest)].value = same;
+    }
+}
+
+inline void only_wait(Thread *, unsigned) {}
+
+template <typename Value> Value sum_of(Value a, Value b) { return Value(unsigned(a) + unsigned(b)); }
+template <typename Value> Value least_of(Value a, Value b) { return b < a ? b : a; }
+template <typename Value> Value greatest_of(Value a, Value b) { return a < b ? b : a; }
+inline unsigned and_of(unsigned a, unsigned b) { return a & b; }
+inline unsigned or_of(unsigned a, unsigned b) { return a | b; }
+inline unsigned xor_of(unsigned a, unsigned b) { return a ^ b; }
+
+// An operation is told from another by its address: one for each name and type.
+template <typename Value> inline constexpr WarpOperation shuffle{"__shfl_sync", take_from_source};
+template <typename Value> inline constexpr WarpOperation shuffle_up{"__shfl_up_sync", take_from_source};
+template <typename Value> inline constexpr WarpOperation shuffle_down{"__shfl_down_sync", take_from_source};
+template <typename Value> inline constexpr WarpOperation shuffle_xor{"__shfl_xor_sync", take_from_source};
+template <typename Value> inline constexpr WarpOperation reduce_add{"__reduce_add_sync",
+                                                                    reduce_lanes<Value, sum_of<Value>>};
+template <typename Value> inline constexpr WarpOperation reduce_min{"__reduce_min_sync",
+                                                                    reduce_lanes<Value, least_of<Value>>};
+template <typename Value> inline constexpr WarpOperation reduce_max{"__reduce_max_sync",
+                                                                    reduce_lanes<Value, greatest_of<Value>>};
+template <typename Value> inline constexpr WarpOperation match_any{"__match_any_sync", match_values};
+inline constexpr WarpOperation reduce_and{"__reduce_and_sync", reduce_lanes<unsigned, and_of>};
+inline constexpr WarpOperation reduce_or{"__reduce_or_sync", reduce_lanes<unsigned, or_of>};
+inline constexpr WarpOperation reduce_xor{"__reduce_xor_sync", reduce_lanes<unsigned, xor_of>};
+inline constexpr WarpOperation ballot{"__ballot_sync", collect_votes};
+inline constexpr WarpOperation vote_any{"__any_sync", collect_votes};
+inline constexpr WarpOperation vote_all{"__all_sync", collect_votes};
+inline constexpr WarpOperation synchronise{"__syncwarp", only_wait};
+
+// The source lanes, as the PTX manual defines shfl.sync. `width` cuts the warp into segments; a lane whose source lies
+// outside keeps its own value, save that an xor may reach into earlier segments.
+EMULATOR_INLINE int own_lane() { return int(this_worker().current->index % lanes_of_a_warp); }
+
+EMULATOR_INLINE int indexed_lane(int source, int width)
+{
+    return (own_lane() & ~(width - 1)) | (source & (width - 1));
+}
+
+EMULATOR_INLINE int lane_above(unsigned delta, int width)
+{
+    const int lane = own_lane();
+    const int source = lane - int(delta & 31);
+    return source >= (lane & ~(width - 1)) ? source : lane;
+}
+
+EMULATOR_INLINE int lane_below(unsigned delta, int width)
+{
+    const int lane = own_lane();
+    const int source = lane + int(delta & 31);
+    return source <= (lane | (width - 1)) ? source : lane;
+}
+
+EMULATOR_INLINE int crossed_lane(int lane_mask, int width)
+{
+    const int lane = own_lane();
+    const int source = lane ^ (lane_mask & 31);
+    return source <= (lane | (width - 1)) ? source : lane;
+}
+
+} // namespace emulator
+
+#define EMULATOR_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+#define EMULATOR_SHUFFLE(function, operation, Source, find_source)                                                     \
+    template <typename Value>                                                                                          \
+    EMULATOR_INLINE emulator::ShuffledType<Value> function(unsigned mask, Value value, Source source, int width = 32,  \
+                                                           EMULATOR_SITE)                                              \
+    {                                                                                                                  \
+        using Shuffled = emulator::ShuffledType<Value>;                                                                \
+        return emulator::from_bits<Shuffled>(                                                                          \
+            emulator::exchange_in_warp(emulator::operation<Shuffled>, mask, emulator::to_bits(Shuffled(value)),        \
+                                       emulator::find_source(source, width), {file, line}));                           \
+    }
+
+EMULATOR_SHUFFLE(__shfl_sync, shuffle, int, indexed_lane)
+EMULATOR_SHUFFLE(__shfl_up_sync, shuffle_up, unsigned, lane_above)
+EMULATOR_SHUFFLE(__shfl_down_sync, shuffle_down, unsigned, lane_below)
+EMULATOR_SHUFFLE(__shfl_xor_sync, shuffle_xor, int, crossed_lane)
+
+#define EMULATOR_WARP_REDUCTION(function, operation, Value)                                                            \
+    EMULATOR_INLINE Value function(unsigned mask, Value value, EMULATOR_SITE)                                          \
+    {                                                                                                                  \
+        return emulator::from_bits<Value>(                                                                             \
+            emulator::exchange_in_warp(emulator::operation, mask, emulator::to_bits(value), 0, {file, line}));         \
+    }
+
+EMULATOR_WARP_REDUCTION(__reduce_add_sync, reduce_add<int>, int)
+EMULATOR_WARP_REDUCTION(__reduce_add_sync, reduce_add<unsigned>, unsigned)
+EMULATOR_WARP_REDUCTION(__reduce_min_sync, reduce_min<int>, int)
+EMULATOR_WARP_REDUCTION(__reduce_min_sync, reduce_min<unsigned>, unsigned)
+EMULATOR_WARP_REDUCTION(__reduce_max_sync, reduce_max<int>, int)
+EMULATOR_WARP_REDUCTION(__reduce_max_sync, reduce_max<unsigned>, unsigned)
+EMULATOR_WARP_REDUCTION(__reduce_and_sync, reduce_and, unsigned)
+EMULATOR_WARP_REDUCTION(__reduce_or_sync, reduce_or, unsigned)
+EMULATOR_WARP_REDUCTION(__reduce_xor_sync, reduce_xor, unsigned)
+
+EMULATOR_INLINE unsigned __ballot_sync(unsigned mask, int predicate, EMULATOR_SITE)
+{
+    return unsigned(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, {file, line}));
+}
+
+EMULATOR_INLINE int __any_sync(unsigned mask, int predicate, EMULATOR_SITE)
+{
+    return emulator::exchange_in_warp(emulator::vote_any, mask, predicate != 0, 0, {file, line}) != 0;
+}
+
+EMULATOR_INLINE int __all_sync(unsigned mask, int predicate, EMULATOR_SITE)
+{
+    // Counted by the votes against.
+    return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, {file, line}) == 0;
+}
+
+template <typename Value>
+EMULATOR_INLINE unsigned __match_any_sync(unsigned mask, Value value, EMULATOR_SITE)
+{
+    using Shuffled = emulator::ShuffledType<Value>;
+    return unsigned(emulator::exchange_in_warp(emulator::match_any<Shuffled>, mask, emulator::to_bits(Shuffled(value)),
+                                               0, {file, line}));
+}
+
+EMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, EMULATOR_SITE)
+{
+    emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, {file, line});
+}
+
+// CUDA does not promise that lanes run together, so each may find itself alone; here it always does.
+EMULATOR_INLINE unsigned __activemask() { return 1u << emulator::own_lane(); }
+
+EMULATOR_INLINE void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }
+
+EMULATOR_INLINE int __syncthreads_count(int predicate, EMULATOR_SITE)
+{
+    return int(emulator::wait_at_barrier(predicate != 0, {file, line}));
+}
+
+EMULATOR_INLINE int __syncthreads_or(int predicate, EMULATOR_SITE)
+{
+    return emulator::wait_at_barrier(predicate != 0, {file, line}) != 0;
+}
+
+EMULATOR_INLINE int __syncthreads_and(int predicate, EMULATOR_SITE)
+{
+    return emulator::wait_at_barrier(predicate == 0, {file, line}) == 0;
+}
+
+#undef EMULATOR_SHUFFLE
+#undef EMULATOR_WARP_REDUCTION
+#undef EMULATOR_SITE

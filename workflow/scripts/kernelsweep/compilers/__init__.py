@@ -1,0 +1,1 @@
+"""The compilers: nvcc for the GPU, g++ for the emulator."""

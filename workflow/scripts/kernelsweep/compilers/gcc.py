@@ -1,0 +1,180 @@
+"""Compile a translation unit with g++ to a shared library that the emulator runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from kernelsweep.errors import BuildError
+
+_LANGUAGE = [
+    "-std=c++17",
+    "-O2",
+    "-fPIC",
+    "-pthread",
+    # Signed overflow wraps and memory may be read as another type, as kernels written for nvcc count on.
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    # One product and one sum are two roundings, on every processor.
+    "-ffp-contract=off",
+    "-fno-exceptions",
+]
+_RUNTIME = [
+    # Two libraries in one process keep their variables apart, even those of one name.
+    "-fvisibility=hidden",
+    "-fno-gnu-unique",
+    # A large stack frame touches each of its pages, so that it cannot step over the guard below a stack.
+    "-fstack-clash-protection",
+    # The emulator jumps from stack to stack, which neither shadow stacks nor a checked longjmp allow.
+    "-fcf-protection=none",
+    "-U_FORTIFY_SOURCE",
+    # `extern __shared__` declares plain memory, which nothing has to construct.
+    "-fno-extern-tls-init",
+]
+_WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wno-unknown-pragmas",  # `#pragma unroll` is nvcc's
+    "-fdiagnostics-color=never",
+]
+_LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
+
+_LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
+_MOST_ERRORS = 5
+
+_ERROR = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_UNKNOWN = re.compile(
+    r"'(?P<name>[\w:]+)' (?:was not declared|has not been declared|does not name a type|is not a namespace-name"
+    r"|is not a class)"
+    r"|there are no arguments to '(?P<call>\w+)'"
+    r"|(?P<header>[\w./]+): No such file or directory"
+)
+_CUDA_WORD = re.compile(
+    r"^(?:__\w+|atomic\w+|cuda\w*|cooperative_groups|cub|thrust|nvcuda|nv_\w+|half2?|tex\w+|surf\w+|curand\w*|clock(?:64)?"
+    r"|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
+)
+_REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
+_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_HINT = (
+    "Supplied are threads, blocks, __shared__, barriers, __syncwarp, __shfl_*_sync, __reduce_*_sync, votes, atomics "
+    "and vector types (workflow/emulator/). Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
+    "leave this kernel to a GPU."
+)
+
+
+def find() -> list[str]:
+    """The command for g++: what CXX says, or g++. Raises BuildError where it is not there."""
+    command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    if shutil.which(command[0]) is None:
+        raise BuildError(
+            f"{command[0]} was not found on the PATH: the emulator compiles the kernels with g++ 9 or later. Install "
+            "it (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or name one "
+            "in CXX"
+        )
+    return command
+
+
+def version() -> str:
+    """The compiler's release, such as "g++ 12.2.0"."""
+    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, text=True, check=True).stdout
+    return f"g++ {text.strip()}"
+
+
+def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path]) -> str:
+    """Compile `unit`, in the form that workflow/emulator/launch.hpp gives, to the shared library `library`.
+
+    Returns the compiler's warnings. The same sources give the same bytes, wherever they lie: paths below the working
+    directory are recorded relative to it. Raises BuildError where g++ is missing or refuses the unit; where it stumbles
+    over a word of CUDA that the emulator does not supply, the message begins with that.
+    """
+    compiler = find()
+    with tempfile.TemporaryDirectory() as folder:
+        objects = [Path(folder) / "unit.o"]
+        paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
+        compiled = _run(
+            [*compiler, *_LANGUAGE, *_RUNTIME, *_WARNINGS, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])]
+        )
+        if compiled.returncode != 0:
+            raise BuildError(_explain(compiled.stderr, unit, include))
+        arrays = _dynamic_shared_arrays(objects[0])
+        if arrays:
+            source = Path(folder) / "shared.s"
+            source.write_text(_shared_memory(arrays))
+            objects.append(source)
+        linked = _run([*compiler, *_LINK, *map(str, objects), "-o", str(library)])
+        if linked.returncode != 0:
+            undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
+            reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
+            raise BuildError(f"g++ could not link the kernel: {reason}")
+    return _relative(compiled.stderr)
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C"}  # messages in English, to be read below
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def _relative(text: str) -> str:
+    return text.replace(f"{Path.cwd()}/", "")
+
+
+def _dynamic_shared_arrays(compiled: Path) -> list[str]:
+    """The arrays declared `extern __shared__`: thread-local symbols that the object file uses and does not define."""
+    with compiled.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        return sorted(
+            symbol.name
+            for symbol in table.iter_symbols()
+            if symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_TLS"
+        )
+
+
+def _shared_memory(arrays: Sequence[str]) -> str:
+    """Assembly that defines the arrays: one memory under all their names, as on the GPU."""
+    labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
+    return (
+        f'.section .tbss,"awT",%nobits\n.balign 128\n{labels}.zero {_LARGEST_SHARED_BYTES}\n'
+        '.section .note.GNU-stack,"",%progbits\n'
+    )
+
+
+def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
+    """The essence of g++'s messages, led by what the emulator lacks where that is the cause."""
+    text = _relative(stderr)
+    errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
+    message = "g++ refused the kernel:\n" + ("\n".join(errors[:_MOST_ERRORS]) or text.strip())
+    if len(errors) > _MOST_ERRORS:
+        message += f"\n... and {len(errors) - _MOST_ERRORS} more errors"
+    for error in _ERROR.finditer(text):
+        unknown = _UNKNOWN.search(error["text"])
+        word = unknown and (unknown["name"] or unknown["call"] or unknown["header"])
+        if word and _CUDA_WORD.match(word):
+            cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
+            return f"{cause}. {_HINT}\n{message}"
+    if _REFUSED_ASSEMBLY.search(text):
+        place = _find_assembly(unit, include) or unit.name
+        return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
+    return message
+
+
+def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
+    """The first asm statement among the files that the unit includes, as file:line. The assembler names no source."""
+    for name in _INCLUDE.findall(unit.read_text()):
+        found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
+        if found is None or found.name == "emulator.hpp":
+            continue
+        for number, line in enumerate(found.read_text().splitlines(), start=1):
+            if _ASSEMBLY.search(line):
+                return f"{_relative(str(found))}:{number}"
+    return None

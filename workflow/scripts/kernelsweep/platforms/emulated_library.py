@@ -1,0 +1,95 @@
+"""A kernel's shared library, compiled for the emulator, and its launches."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import LaunchError
+
+_MESSAGE_CAPACITY = 1024
+
+# One launch at a time: a launch installs signal handlers, and those are the process's. And one library at a time keeps
+# its stacks, since a process may have only so many memory maps.
+_launching = threading.Lock()
+_last_launched: EmulatedLibrary | None = None
+
+
+class EmulatedLibrary:
+    """The library at `path`, as compilers.gcc makes it. Its entries are numbered as in the translation unit."""
+
+    def __init__(self, path: Path) -> None:
+        # A path without a slash would be searched for among the system's libraries.
+        self._library = ctypes.CDLL(str(path.resolve()))
+        self._library.emulator_entry_name.restype = ctypes.c_char_p
+        self._library.emulator_parameter_size.restype = ctypes.c_size_t
+        self._library.emulator_launch.argtypes = [
+            ctypes.c_uint,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.c_uint,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
+        self.entries: tuple[str, ...] = tuple(
+            self._library.emulator_entry_name(entry).decode() for entry in range(self._library.emulator_entry_count())
+        )
+
+    def launch(
+        self,
+        entry: int,
+        grid: int,
+        block: int,
+        shared_bytes: int,
+        arguments: Sequence[Any],
+        workers: int | None = None,
+    ) -> None:
+        """Run a kernel to its end. Other Python threads go on meanwhile.
+
+        entry         index of the variant in the translation unit
+        grid, block   number of blocks, and of threads in each
+        shared_bytes  size of the dynamic shared memory
+        arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
+        workers       cores to run blocks on; None for all that this process may use
+
+        Raises LaunchError: limits exceeded, arguments that do not fit the kernel's parameters, a barrier that not all
+        threads reach, an illegal memory access, a stack overflow. The process and the library stay usable.
+        """
+        global _last_launched
+        if not 0 <= entry < len(self.entries):
+            raise LaunchError(f"there is no entry {entry}: the library has {len(self.entries)}")
+        name = self.entries[entry]
+        for quantity, value in (("grid", grid), ("block", block), ("shared_bytes", shared_bytes)):
+            if value < 0:
+                raise LaunchError(f"{name}: {quantity} is {value}; it cannot be negative")
+        values = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
+        self._check_sizes(entry, values)
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        message = ctypes.create_string_buffer(_MESSAGE_CAPACITY)
+        cores = workers if workers is not None else len(os.sched_getaffinity(0))
+        with _launching:
+            if _last_launched is not None and _last_launched is not self:
+                _last_launched._library.emulator_release()
+            _last_launched = self
+            failed = self._library.emulator_launch(
+                entry, grid, block, shared_bytes, pointers, cores, message, len(message)
+            )
+        if failed:
+            raise LaunchError(message.value.decode(errors="replace"))
+
+    def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
+        expected = [
+            self._library.emulator_parameter_size(entry, parameter)
+            for parameter in range(self._library.emulator_parameter_count(entry))
+        ]
+        given = [ctypes.sizeof(value) for value in values]
+        if given != expected:
+            raise LaunchError(
+                f"{self.entries[entry]}: the kernel's parameters have {expected} bytes, the arguments {given}"
+            )
