@@ -1,0 +1,227 @@
+"""The ladder: each step's time at the reference point, measured beside published, and its speedup on each device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+from kernelsweep.figures import style
+from kernelsweep.measurements import (
+    UNDEFINED_BEHAVIOUR,
+    device_text,
+    has_times,
+    reference_text,
+    step_name,
+    undefined_kernels,
+)
+from kernelsweep.published import Published
+from kernelsweep.tables import NOT_MEASURED, PUBLISHED_ONLY, study_table
+
+ROW_IN = 0.2
+# The axis and its label.
+FRAME_IN = 0.45
+EMPTY_BODY_IN = 1.2
+# Room for the value labels beyond the outermost dots: factors on the logarithmic time axis.
+TIME_ROOM = (0.6, 1.6)
+TIME_TICKS = (1.0, 2.0, 5.0)
+# On the linear speedup axis, shares of its range.
+SPEEDUP_ROOM = 0.17
+LABEL_OFFSET_PT = 5.0
+
+MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
+PUBLISHED: dict[str, Any] = {
+    "color": style.VERMILLION,
+    "marker": "D",
+    "markersize": 4.6,
+    "markerfacecolor": "white",
+    "markeredgewidth": 1.0,
+    "zorder": 2,
+}
+
+
+@style.styled
+def draw(
+    study: Mapping[str, Any],
+    measurements: pandas.DataFrame,
+    device: Mapping[str, Any],
+    published: Published | None,
+) -> Figure:
+    """Two panels with one row a ladder step: time (logarithmic, so that devices far apart stay legible) and speedup.
+
+    Steps without a time say why in its place. On a platform without times only the published ones are drawn.
+    """
+    table = study_table(study, measurements, device, published)
+    if "time_us" not in table:
+        table = table.assign(time_us=float("nan"), time_low_us=float("nan"), time_high_us=float("nan"))
+        table = table.assign(speedup=float("nan"))
+    message, caption = _message(table, device), _caption(table, study, device, published)
+    if table[["time_us", "published_time_us"]].isna().all(axis=None):
+        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
+        style.say_missing(figure.subplots(), _reason(table, device))
+        return figure
+    body_in = FRAME_IN + ROW_IN * len(table)
+    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, study["title"], message, caption, with_legend=True)
+    time_axes, speedup_axes = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+
+    _pairs(time_axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
+    _intervals(time_axes, table)
+    time_axes.set_xscale("log")
+    times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
+    time_axes.set_xlim(times.min() * TIME_ROOM[0], times.max() * TIME_ROOM[1])
+    time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    time_axes.xaxis.set_major_locator(LogLocator(subs=TIME_TICKS))
+    time_axes.minorticks_off()
+    time_axes.set_xlabel("time (µs, logarithmic)")
+    if has_times(device):
+        _write_statuses(time_axes, table)
+
+    _pairs(speedup_axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.2f}")
+    speedups = pandas.concat([table["speedup"], table["published_speedup"]])
+    if speedups.notna().any():
+        room = SPEEDUP_ROOM * speedups.max()
+        speedup_axes.set_xlim(-room, speedups.max() + room)
+        speedup_axes.set_xlabel(f"speedup over {_step(table.iloc[0])} (×)")
+    else:
+        style.say_missing(speedup_axes, "no speedup: the first step has no time")
+
+    time_axes.set_yticks(range(len(table)), [_label(row) for _, row in table.iterrows()])
+    time_axes.set_ylim(len(table) - 0.5, -0.5)
+    for axes in (time_axes, speedup_axes):
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+        axes.set_axisbelow(True)
+        axes.spines["left"].set_visible(False)
+    _legend(figure, time_axes, table, device, published)
+    return figure
+
+
+def _pairs(
+    axes: Axes,
+    measured: pandas.Series[float],
+    published: pandas.Series[float],
+    write: Callable[[float], str],
+    intervals: pandas.DataFrame | None = None,
+) -> None:
+    """A dot for each value, joined where a step has both; the labels go to the outer sides, so they never meet.
+
+    `intervals` has the lower and upper ends of the measured values' intervals; their labels stand clear of those.
+    """
+    for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
+        low, high = (ours, ours) if intervals is None else intervals.iloc[row]
+        if pandas.notna(ours) and pandas.notna(theirs):
+            axes.plot([ours, theirs], [row, row], color=style.PALE_GREY, linewidth=1.2, zorder=1)
+            # Of equal values, ours is labelled on the left.
+            _dot(axes, row, ours, low if ours <= theirs else high, write(ours), MEASURED, left=ours <= theirs)
+            _dot(axes, row, theirs, theirs, write(theirs), PUBLISHED, left=theirs < ours)
+        elif pandas.notna(ours):
+            _dot(axes, row, ours, high, write(ours), MEASURED, left=False)
+        elif pandas.notna(theirs):
+            _dot(axes, row, theirs, theirs, write(theirs), PUBLISHED, left=False)
+
+
+def _dot(axes: Axes, row: int, value: float, label_at: float, text: str, look: dict[str, Any], left: bool) -> None:
+    axes.plot([value], [row], linestyle="none", **look)
+    axes.annotate(
+        text,
+        (label_at, row),
+        xytext=(-LABEL_OFFSET_PT if left else LABEL_OFFSET_PT, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="center_baseline",
+        color=look["color"],
+    )
+
+
+def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
+    """The 95% intervals, behind the dots: they show where they are wider than a dot."""
+    for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
+        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=1.0, marker="|", markersize=5, zorder=2)
+
+
+def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
+    """What became of each step of ours that has no time, at the edge that is farther from the published dot."""
+    low, high = axes.get_xlim()
+    for row, (time_us, published_us, status) in enumerate(
+        zip(table["time_us"], table["published_time_us"], table["status"], strict=True)
+    ):
+        if pandas.isna(time_us) and status != PUBLISHED_ONLY:
+            left = not published_us < math.sqrt(low * high)
+            axes.text(
+                0.01 if left else 0.99,
+                row,
+                status.replace("_", " "),
+                transform=axes.get_yaxis_transform(),
+                ha="left" if left else "right",
+                va="center_baseline",
+                color=style.BLUE,
+                style="italic",
+            )
+
+
+def _digits(value: float) -> str:
+    """Three digits: what a reader compares by eye; the table has more."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _step(row: pandas.Series[Any]) -> str:
+    return step_name(row["kernel"], 1 if pandas.isna(row["unroll"]) else row["unroll"])
+
+
+def _label(row: pandas.Series[Any]) -> str:
+    return _step(row) + (style.UNDEFINED_MARK if UNDEFINED_BEHAVIOUR in row["flags"].split() else "")
+
+
+def _legend(
+    figure: Figure, axes: Axes, table: pandas.DataFrame, device: Mapping[str, Any], published: Published | None
+) -> None:
+    handles = []
+    if table["time_us"].notna().any():
+        handles += axes.plot([], [], linestyle="none", label=f"measured: {device['name']}", **MEASURED)
+    if published is not None:
+        handles += axes.plot([], [], linestyle="none", label=f"{published.label}: {published.device}", **PUBLISHED)
+    style.legend_above(figure, handles, handletextpad=0.3)
+
+
+def _reason(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+    if not has_times(device):
+        return f"No times: {device_text(device)}."
+    statuses: Sequence[str] = sorted(set(table["status"]) - {PUBLISHED_ONLY})
+    if statuses == [NOT_MEASURED]:
+        return "No times: the sweep has no points at the reference."
+    return f"No times: the points at the reference are {', '.join(statuses).replace('_', ' ')}."
+
+
+def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+    if not has_times(device):
+        return "Published times only: this platform has no times of its own."
+    if table["time_us"].isna().all():
+        return "No step has a measured time at the reference point."
+    allowed = table[table["time_us"].notna() & ~table["kernel"].isin(undefined_kernels(table))]
+    if allowed.empty:
+        return "Only steps with undefined behaviour have a time."
+    best = allowed.sort_values(["time_us", "kernel", "unroll"]).iloc[0]
+    if pandas.isna(best["speedup"]):
+        return (
+            f"Fastest: {_step(best)}, {_digits(best['time_us'])} µs on {device['name']};"
+            f" no speedup of ours, as {_step(table.iloc[0])} has no time."
+        )
+    return f"{_step(best)} is {best['speedup']:.1f} times as fast as {_step(table.iloc[0])} on {device['name']}."
+
+
+def _caption(
+    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None
+) -> str:
+    texts = [f"{device_text(device)}.", f"Reference point: {reference_text(study)}."]
+    if table["time_us"].notna().any():
+        texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
+    if published is not None:
+        texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")
+    if undefined_kernels(table):
+        texts.append(style.UNDEFINED_NOTE)
+    return " ".join(texts)

@@ -1,0 +1,137 @@
+"""Measurement rows as tables and figures want them: read, in one order, and picked at a study's reference point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from kernelsweep.errors import UserError
+from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
+
+POINT_INTEGERS = ("array_size", "block_size", "unroll")
+OTHER_INTEGERS = ("launches", "grid_size", "samples")
+FLOATS = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz")
+
+UNDEFINED_BEHAVIOUR = "undefined_behaviour"
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A size this close to a large power of two was chosen for being just off it: 2²⁰+3 says so, 1,048,579 does not.
+NEAR_A_POWER = 64
+LARGE_POWER = 1024
+
+
+def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
+    """The rows of all `paths`, sorted by study, kernel and point, so that the files' order never shows.
+
+    Each file is CSV with `results.MEASUREMENT_COLUMNS` first, plain or `.csv.gz`; further columns are kept as text.
+    An empty field becomes NaN in a column of numbers and "" in one of text.
+    Raises UserError when a column is missing, a number cannot be read, or a point occurs twice.
+    """
+    frames = [pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str), *(_load(path) for path in paths)]
+    rows = pandas.concat(frames, ignore_index=True)
+    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
+    rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
+    rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
+    key = ["study", "kernel", "platform", "device", *POINT_COLUMNS]
+    if rows.duplicated(key).any():
+        twice = rows[rows.duplicated(key)].iloc[0]
+        files = ", ".join(str(path) for path in paths)
+        raise UserError(f"{files}: the point {dict(twice[key])} is there twice; keep one row a point")
+    return rows.sort_values(key, ignore_index=True)
+
+
+def _load(path: Path) -> pandas.DataFrame:
+    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [column for column in MEASUREMENT_COLUMNS if column not in rows.columns]
+    if missing:
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(MEASUREMENT_COLUMNS)}")
+    for column in (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS):
+        try:
+            rows[column] = pandas.to_numeric(rows[column].replace("", None))
+        except ValueError as error:
+            raise UserError(f"{path}: column {column}: {error}") from error
+        if column in POINT_INTEGERS and rows[column].isna().any():
+            raise UserError(f"{path}: column {column} is empty in some row; every row names its point in full")
+    return rows
+
+
+def has_times(device: Mapping[str, Any]) -> bool:
+    """Whether the device has a clock that means something: a GPU's times are reported, an emulator's never."""
+    return bool(device["kind"] == "gpu")
+
+
+def one_study(measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """`measurements` unchanged; raises ValueError when they are of several studies, which share kernel names."""
+    studies = sorted(measurements["study"].unique())
+    if len(studies) > 1:
+        raise ValueError(f"measurements of several studies ({', '.join(studies)}): pass one study's rows")
+    return measurements
+
+
+def at_reference(
+    study: Mapping[str, Any], measurements: pandas.DataFrame, free: Sequence[str] = ()
+) -> pandas.DataFrame:
+    """The rows at the study's reference point; `free` names the coordinates that may differ from it."""
+    rows = one_study(measurements)
+    for column, value in study["reference"].items():
+        if column not in free:
+            rows = rows[rows[column] == value]
+    return rows
+
+
+def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+    """The rows that carry a time to report: status `ok`, on a device whose clock means something."""
+    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & has_times(device)]
+
+
+def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
+    """The kernels flagged `undefined_behaviour`: shown, but never called the fastest, and never a baseline."""
+    flagged = measurements["flags"].str.split().map(lambda flags: UNDEFINED_BEHAVIOUR in flags).astype(bool)
+    return set(measurements.loc[flagged, "kernel"])
+
+
+def ladder_steps(study: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """The (kernel, unroll factor) pairs of the study's ladder, in the order of its story."""
+    return [(str(step["kernel"]), int(step["unroll"])) for step in study["ladder"]]
+
+
+def step_name(kernel: str, unroll: int) -> str:
+    """How a step is written in figures: `interleaved`, `unrolled ×8`."""
+    return kernel if unroll == 1 else f"{kernel} ×{unroll}"
+
+
+def size_text(array_size: int) -> str:
+    """An array size for readers: 2²⁴, 2²⁰+3, 1,000."""
+    power = max(array_size, 1).bit_length() - 1
+    if array_size - 2**power > 2 ** (power + 1) - array_size:
+        power += 1
+    offset = array_size - 2**power
+    if offset == 0 and array_size > 1:
+        return f"2{str(power).translate(SUPERSCRIPTS)}"
+    if abs(offset) <= NEAR_A_POWER and array_size > LARGE_POWER:
+        return f"2{str(power).translate(SUPERSCRIPTS)}{'+' if offset > 0 else '−'}{abs(offset)}"
+    return f"{array_size:,}"
+
+
+def reference_text(study: Mapping[str, Any], free: Sequence[str] = ()) -> str:
+    """The reference point in words, without the coordinates in `free`."""
+    reference = study["reference"]
+    words = {
+        "array_size": f"array size {size_text(reference['array_size'])}",
+        "dtype": str(reference["dtype"]),
+        "operation": str(reference["operation"]),
+        "block_size": f"block size {reference['block_size']}",
+        "cache": f"{reference['cache']} cache",
+    }
+    return ", ".join(text for column, text in words.items() if column not in free)
+
+
+def device_text(device: Mapping[str, Any]) -> str:
+    """Where the numbers come from: the device's provenance, with its name in front unless it holds that already."""
+    name, provenance = str(device["name"]), str(device["provenance"])
+    if name not in provenance:
+        return f"{name} ({provenance})"
+    return provenance[:1].upper() + provenance[1:]
