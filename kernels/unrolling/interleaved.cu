@@ -15,11 +15,15 @@ __global__ void interleaved(Element *data, Element *partials, size_t array_size)
 {
     const unsigned thread = threadIdx.x;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x;
-    const unsigned count = elements_in_data_block(array_size - block_start);
+    const size_t remaining = array_size - block_start;
     Element *block_data = data + block_start;
+    if (!data_blocks_are_whole<1>(remaining)) {
+        reduce_cut_data_blocks<Operation>(block_data, remaining, &partials[blockIdx.x]);
+        return;
+    }
 
     for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
-        if (thread < stride && thread + stride < count)
+        if (thread < stride)
             block_data[thread] = Operation::combine(block_data[thread], block_data[thread + stride]);
         __syncthreads();
     }

@@ -6,7 +6,7 @@
 //
 // kernelsweep:
 //   plan: block_partials
-//   block_size: any
+//   block_size: power_of_two
 //   unroll: [1]
 
 #include "data_blocks.cuh"
@@ -17,12 +17,16 @@ __global__ void neighbored_less(Element *data, Element *partials, size_t array_s
 {
     const unsigned thread = threadIdx.x;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x;
-    const unsigned count = elements_in_data_block(array_size - block_start);
+    const size_t remaining = array_size - block_start;
     Element *block_data = data + block_start;
+    if (!data_blocks_are_whole<1>(remaining)) {
+        reduce_cut_data_blocks<Operation>(block_data, remaining, &partials[blockIdx.x]);
+        return;
+    }
 
     for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
         const unsigned element = 2 * stride * thread;
-        if (element + stride < count)
+        if (element < blockDim.x)
             block_data[element] = Operation::combine(block_data[element], block_data[element + stride]);
         __syncthreads();
     }

@@ -19,17 +19,19 @@ __global__ void unrolled_warps(Element *data, Element *partials, size_t array_si
     const unsigned thread = threadIdx.x;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
     const size_t remaining = array_size - block_start;
-    const unsigned count = elements_in_data_block(remaining);
     Element *block_data = data + block_start;
+    if (!data_blocks_are_whole<unroll>(remaining)) {
+        reduce_cut_data_blocks<Operation>(block_data, remaining, &partials[blockIdx.x]);
+        return;
+    }
 
-    if (thread < count)
-        block_data[thread] = combine_data_blocks<unroll, Operation>(block_data, remaining);
+    block_data[thread] = combine_data_blocks<unroll, Operation>(block_data);
     __syncthreads();
 
     for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
-        tree_step<Operation>(block_data, stride, count);
+        tree_step<Operation>(block_data, stride);
     if (thread < 32)
-        reduce_last_warp<Operation>(block_data, count);
+        reduce_last_warp<Operation>(block_data, blockDim.x);
 
     if (thread == 0)
         partials[blockIdx.x] = block_data[0];

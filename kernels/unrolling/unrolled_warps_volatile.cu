@@ -7,6 +7,7 @@
 // kernelsweep:
 //   plan: block_partials
 //   block_size: power_of_two
+//   smallest_block_size: 64
 //   unroll: [1, 2, 4, 8, 16]
 //   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
@@ -20,22 +21,22 @@ __global__ void unrolled_warps_volatile(Element *data, Element *partials, size_t
     const unsigned thread = threadIdx.x;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
     const size_t remaining = array_size - block_start;
-    const unsigned count = elements_in_data_block(remaining);
     Element *block_data = data + block_start;
+    if (!data_blocks_are_whole<unroll>(remaining)) {
+        reduce_cut_data_blocks<Operation>(block_data, remaining, &partials[blockIdx.x]);
+        return;
+    }
 
-    if (thread < count)
-        block_data[thread] = combine_data_blocks<unroll, Operation>(block_data, remaining);
+    block_data[thread] = combine_data_blocks<unroll, Operation>(block_data);
     __syncthreads();
 
     for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
-        tree_step<Operation>(block_data, stride, count);
+        tree_step<Operation>(block_data, stride);
     if (thread < 32) {
         volatile Element *warp_data = block_data;
 #pragma unroll
-        for (unsigned stride = 32; stride > 0; stride /= 2) {
-            if (thread + stride < count)
-                warp_data[thread] = Operation::template combine<Element>(warp_data[thread], warp_data[thread + stride]);
-        }
+        for (unsigned stride = 32; stride > 0; stride /= 2)
+            warp_data[thread] = Operation::template combine<Element>(warp_data[thread], warp_data[thread + stride]);
     }
 
     if (thread == 0)

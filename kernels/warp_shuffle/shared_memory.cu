@@ -18,11 +18,14 @@ __global__ void shared_memory(const Element *data, Element *partials, size_t arr
     __shared__ Element shared[block_size];
     const unsigned thread = threadIdx.x;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+    const size_t remaining = array_size - block_start;
 
-    shared[thread] = combine_data_blocks<unroll, Operation>(data + block_start, array_size - block_start);
+    shared[thread] = data_blocks_are_whole<unroll>(remaining)
+        ? combine_data_blocks<unroll, Operation>(data + block_start)
+        : combine_cut_data_blocks<Operation>(data + block_start, remaining);
     __syncthreads();
 
-    reduce_data_block<Operation, block_size>(shared, block_size);
+    reduce_data_block<Operation, block_size>(shared);
 
     if (thread == 0)
         partials[blockIdx.x] = shared[0];

@@ -20,8 +20,11 @@ __global__ void shuffle(const Element *data, Element *partials, size_t array_siz
     const unsigned thread = threadIdx.x;
     const unsigned lane = thread % 32;
     const size_t block_start = size_t(blockIdx.x) * blockDim.x * unroll;
+    const size_t remaining = array_size - block_start;
 
-    Element value = combine_data_blocks<unroll, Operation>(data + block_start, array_size - block_start);
+    Element value = data_blocks_are_whole<unroll>(remaining)
+        ? combine_data_blocks<unroll, Operation>(data + block_start)
+        : combine_cut_data_blocks<Operation>(data + block_start, remaining);
     value = reduce_warp<Operation>(value);
     if (lane == 0)
         warp_results[thread / 32] = value;

@@ -43,6 +43,7 @@ class KernelSource:
     plan: str
     updates_input: bool
     block_size: str
+    smallest_block_size: int
     unroll: tuple[int, ...]
     dtypes: tuple[str, ...]
     operations: tuple[str, ...]
@@ -53,8 +54,8 @@ class KernelSource:
         """Why this kernel can't run at a point (a mapping of axis values), or None where it can."""
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
-        if not 32 <= point["block_size"] <= 1024:
-            return f"block size {point['block_size']}: supported are 32 to 1024"
+        if not self.smallest_block_size <= point["block_size"] <= 1024:
+            return f"block size {point['block_size']}: the kernel supports {self.smallest_block_size} to 1024"
         if not _BLOCK_SIZE_RULES[self.block_size](point["block_size"]):
             return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
         if point["dtype"] not in self.dtypes:
@@ -75,8 +76,8 @@ def _header(text: str) -> tuple[str, str]:
         if not line.startswith("//"):
             break
         lines.append(line[2:].removeprefix(" "))
-    description, _, settings = "\n".join(lines).partition("kernelsweep:\n")
-    return description.strip(), settings
+    description, *settings = re.split(r"^kernelsweep:[ \t]*$", "\n".join(lines), maxsplit=1, flags=re.MULTILINE)
+    return description.strip(), "".join(settings)
 
 
 def read_kernel(path: Path, root: Path) -> KernelSource:
@@ -94,8 +95,13 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
         settings = yaml.safe_load(header) or {}
     except yaml.YAMLError as error:
         raise UserError(f"{shown}: the header under 'kernelsweep:' is no YAML: {error}") from error
+    if not isinstance(settings, dict):
+        raise UserError(f"{shown}: the header under 'kernelsweep:' holds no keys with values: {settings!r}")
     settings = check(settings, root / "workflow/schemas/kernel.schema.yaml", f"{shown}, header")
-    Expression(settings["summation_depth"])
+    try:
+        Expression(settings["summation_depth"])
+    except UserError as error:
+        raise UserError(f"{shown}, header: summation_depth: {error}") from error
 
     name = path.stem
     match = re.search(_ENTRY % re.escape(name), text)
@@ -117,6 +123,7 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
         plan=settings["plan"],
         updates_input="const" not in first_parameter.split(),
         block_size=settings["block_size"],
+        smallest_block_size=settings["smallest_block_size"],
         unroll=tuple(settings["unroll"]),
         dtypes=tuple(settings["dtypes"]),
         operations=tuple(settings["operations"]),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kernelsweep.statistics import summarise
 
@@ -22,6 +23,12 @@ class Sampling:
     max_seconds: float
 
 
+def timer_step(times: Sequence[float]) -> float:
+    """The smallest difference between two samples: no less than the timer's resolution (32 ns on an H200)."""
+    distinct = sorted(set(times))
+    return min((later - earlier for earlier, later in pairwise(distinct)), default=0.0)
+
+
 def sample(
     time_samples: Callable[[int], list[float]], settings: Sampling, clock: Callable[[], float] = time.monotonic
 ) -> tuple[list[float], bool]:
@@ -30,8 +37,8 @@ def sample(
     time_samples  takes a number of samples and returns their times
     clock         seconds, for the ceiling of time
 
-    Ends when the 95% confidence interval of the median is within +- relative_precision of it, after at least
-    min_samples, and at the latest after max_samples or max_seconds.
+    Ends when the 95% confidence interval of the median is within +- relative_precision of it, or within what the timer
+    can tell apart, after at least min_samples, and at the latest after max_samples or max_seconds.
     """
     started = clock()
     times: list[float] = []
@@ -40,7 +47,8 @@ def sample(
         times += time_samples(batch)
         elapsed = clock() - started
         if len(times) >= settings.min_samples:
-            if summarise(times).precision <= settings.relative_precision:
+            summary = summarise(times)
+            if summary.half_width <= max(settings.relative_precision * summary.median, timer_step(times)):
                 return times, True
             if len(times) >= settings.max_samples or elapsed >= settings.max_seconds:
                 return times, False

@@ -22,9 +22,9 @@ class Summary:
     noise: float
 
     @property
-    def precision(self) -> float:
-        """The interval's larger side as a fraction of the median."""
-        return max(self.high - self.median, self.median - self.low) / self.median
+    def half_width(self) -> float:
+        """The interval's larger side, microseconds."""
+        return max(self.high - self.median, self.median - self.low)
 
 
 @lru_cache(maxsize=None)

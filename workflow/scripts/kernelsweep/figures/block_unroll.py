@@ -69,7 +69,7 @@ def draw(
         return figure
 
     undefined = undefined_kernels(rows)
-    panels = _panels(study, undefined)
+    panels = _panels(study, rows, undefined)
     block_sizes = sorted(rows["block_size"].unique())
     columns = max(1, min(len(panels), MOST_PANELS_A_ROW, MOST_CELLS_A_ROW // len(block_sizes)))
     grid_rows = math.ceil(len(panels) / columns)
@@ -105,21 +105,21 @@ def draw(
     return figure
 
 
-def _panels(study: Mapping[str, Any], undefined: set[str]) -> list[_Panel]:
-    marks = {kernel["name"]: style.UNDEFINED_MARK if kernel["name"] in undefined else "" for kernel in study["kernels"]}
-    several = [kernel for kernel in study["kernels"] if len(kernel["axes"]["unroll"]) > 1]
-    single = [kernel for kernel in study["kernels"] if len(kernel["axes"]["unroll"]) == 1]
+def _panels(study: Mapping[str, Any], rows: pandas.DataFrame, undefined: set[str]) -> list[_Panel]:
+    run = rows[rows["status"] != "skipped"]
+    unrolls = {
+        kernel["name"]: sorted(run.loc[run["kernel"] == kernel["name"], "unroll"].unique())
+        for kernel in study["kernels"]
+    }
+    marks = {kernel: style.UNDEFINED_MARK if kernel in undefined else "" for kernel in unrolls}
     panels = [
-        _Panel(
-            kernel["name"] + marks[kernel["name"]],
-            [(kernel["name"], unroll) for unroll in sorted(kernel["axes"]["unroll"])],
-            [f"×{unroll}" for unroll in sorted(kernel["axes"]["unroll"])],
-        )
-        for kernel in several
+        _Panel(kernel + marks[kernel], [(kernel, unroll) for unroll in factors], [f"×{unroll}" for unroll in factors])
+        for kernel, factors in unrolls.items()
+        if len(factors) > 1
     ]
-    if not single:
+    steps = [(kernel, factors[0]) for kernel, factors in unrolls.items() if len(factors) == 1]
+    if not steps:
         return panels
-    steps = [(kernel["name"], kernel["axes"]["unroll"][0]) for kernel in single]
     return [_Panel("one unroll factor", steps, [step_name(*step) + marks[step[0]] for step in steps]), *panels]
 
 
