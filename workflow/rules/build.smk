@@ -11,12 +11,12 @@ rule build_kernel:
         report="results/build/{target}/{study}/{kernel}.json",
     log:
         "results/build/{target}/{study}/{kernel}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         variants=variants,
         include="kernels/include",
         emulator="workflow/emulator",
         code=code_of("build_kernel.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/build_kernel.py"

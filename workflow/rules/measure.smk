@@ -6,11 +6,11 @@ rule describe_device:
         "results/{platform}/device.json",
     log:
         "results/{platform}/logs/describe_device.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         gpu=asdict(GPU) if GPU else None,
         code=code_of("describe_device.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/describe_device.py"
 
@@ -28,6 +28,10 @@ rule measure_kernel:
         builds="results/{platform}/builds/{study}/{kernel}.csv",
     log:
         "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    # The emulator uses every core by itself.
+    threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
     params:
         # Not an output: Snakemake deletes those before a job starts, and the journal is what survives.
         journal="results/{platform}/journal/{study}/{kernel}.jsonl",
@@ -36,10 +40,6 @@ rule measure_kernel:
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("measure_kernel.py"),
-    # The emulator uses every core by itself.
-    threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/measure_kernel.py"
 
@@ -53,10 +53,10 @@ rule collect:
         builds="results/{platform}/builds.csv",
     log:
         "results/{platform}/logs/collect.log",
-    params:
-        code=code_of("collect.py"),
     conda:
         "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("collect.py"),
     script:
         "../scripts/collect.py"
 
@@ -74,14 +74,14 @@ rule describe_environment:
         "results/{platform}/environment.json",
     log:
         "results/{platform}/logs/describe_environment.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         configuration={
             "config": config,
             "studies": {study: STUDIES[study].settings for study in config["studies"]},
         },
         code=code_of("describe_environment.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/describe_environment.py"
 
@@ -99,10 +99,10 @@ rule play_recording:
         device="results/recording/{name}/device.json",
     log:
         "results/recording/{name}/logs/play_recording.log",
-    params:
-        code=code_of("play_recording.py"),
     conda:
         "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("play_recording.py"),
     script:
         "../scripts/play_recording.py"
 
@@ -110,4 +110,3 @@ rule play_recording:
 ruleorder: play_recording > collect
 ruleorder: play_recording > describe_environment
 ruleorder: play_recording > describe_device
-

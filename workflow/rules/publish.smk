@@ -18,11 +18,11 @@ rule make_table:
         tex="results/{platform}/studies/{study}/table.tex",
     log:
         "results/{platform}/logs/make_table/{study}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         study=lambda wildcards: STUDIES[wildcards.study].settings,
         code=code_of("make_table.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/make_table.py"
 
@@ -44,11 +44,11 @@ rule draw_figure:
         pdf="results/{platform}/studies/{study}/figures/{figure}.pdf",
     log:
         "results/{platform}/logs/draw_figure/{study}/{figure}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         study=lambda wildcards: STUDIES[wildcards.study].settings,
         code=lambda wildcards: code_of(f"kernelsweep/figures/{wildcards.figure}.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/draw_figure.py"
 
@@ -65,11 +65,11 @@ rule summarise:
         "results/{platform}/summary.md",
     log:
         "results/{platform}/logs/summarise.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
     params:
         studies=config["studies"],
         code=code_of("summarise.py"),
-    conda:
-        "../../envs/kernelsweep.yaml"
     script:
         "../scripts/summarise.py"
 
@@ -99,10 +99,10 @@ rule give_verdict:
         touch("results/{platform}/.verdict"),
     log:
         "results/{platform}/logs/give_verdict.log",
-    params:
-        code=code_of("give_verdict.py"),
     conda:
         "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("give_verdict.py"),
     script:
         "../scripts/give_verdict.py"
 

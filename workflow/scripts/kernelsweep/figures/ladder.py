@@ -27,8 +27,10 @@ ROW_IN = 0.2
 # The axis and its label.
 FRAME_IN = 0.45
 EMPTY_BODY_IN = 1.2
-# Room for the value labels beyond the outermost dots: factors on the logarithmic time axis.
-TIME_ROOM = (0.6, 1.6)
+# Room for the value labels beyond the outermost dots: shares of the logarithmic time axis's range, which is drawn over
+# a factor of 10 at least.
+TIME_ROOM = 0.17
+LEAST_TIME_RANGE = 10.0
 TIME_TICKS = (1.0, 2.0, 5.0)
 # On the linear speedup axis, shares of its range.
 SPEEDUP_ROOM = 0.17
@@ -73,7 +75,8 @@ def draw(
     _intervals(time_axes, table)
     time_axes.set_xscale("log")
     times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
-    time_axes.set_xlim(times.min() * TIME_ROOM[0], times.max() * TIME_ROOM[1])
+    room = max(times.max() / times.min(), LEAST_TIME_RANGE) ** TIME_ROOM
+    time_axes.set_xlim(times.min() / room, times.max() * room)
     time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     time_axes.xaxis.set_major_locator(LogLocator(subs=TIME_TICKS))
     time_axes.minorticks_off()
