@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from kernelsweep.compilers import gcc
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
@@ -50,6 +51,7 @@ def seconds_per_launch(library: EmulatedLibrary, workers: int) -> float:
 
 
 def main() -> None:
+    """Print the speed with one worker and with one on each core."""
     with tempfile.TemporaryDirectory() as folder:
         unit, path = Path(folder) / "unit.cpp", Path(folder) / "unit.so"
         unit.write_text(UNIT)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas
+
 from kernelsweep.results import MEASUREMENT_COLUMNS
 
 H200: dict[str, Any] = {

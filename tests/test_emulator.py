@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kernelsweep.compilers import gcc
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -71,9 +72,7 @@ class Kernels:
     def launch(
         self, name: str, grid: int, block: int, *arguments: object, shared_bytes: int = 0, workers: int | None = None
     ) -> None:
-        values = [
-            argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments
-        ]
+        values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
         self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values, workers)
 
 
@@ -233,9 +232,7 @@ def test_the_lowest_failing_block_is_named_whatever_the_workers(
         ("lane_at_barrier", ["thread 2", line_of("waits", "lane at barrier"), line_of("waits", "lanes in warp")]),
     ],
 )
-def test_warp_operations_that_cannot_complete(
-    kernels: Callable[[str], Kernels], kernel: str, parts: list[str]
-) -> None:
+def test_warp_operations_that_cannot_complete(kernels: Callable[[str], Kernels], kernel: str, parts: list[str]) -> None:
     message = refused(kernels("waits"), kernel, 1, 64)
     for part in [f"{kernel}: block 0: ", *parts]:
         assert part in message
@@ -309,9 +306,7 @@ def test_shared_memory_is_a_blocks_own(kernels: Callable[[str], Kernels], block:
     expected = data.reshape(grid, block)[:, ::-1].ravel()
     reversed_static, reversed_dynamic = data.copy(), data.astype(np.float32)
     kernels("memory").launch("reverse_blocks<double>", grid, block, reversed_static, workers=workers)
-    kernels("memory").launch(
-        "reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block, workers=workers
-    )
+    kernels("memory").launch("reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block, workers=workers)
     np.testing.assert_array_equal(reversed_static, expected)
     np.testing.assert_array_equal(reversed_dynamic, expected)
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import pandas
 import pytest
-from kernelsweep.figures import bandwidth, block_unroll, correctness, ladder, style
-from kernelsweep.published import load_published
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, sweep
+
+from kernelsweep.figures import bandwidth, block_unroll, correctness, ladder, style
+from kernelsweep.published import load_published
 
 ROOT = Path(__file__).parents[1]
 MODULES = (ladder, bandwidth, block_unroll, correctness)

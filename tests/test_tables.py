@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas
 import pytest
+from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, sweep
+
 from kernelsweep.errors import UserError
 from kernelsweep.measurements import load_measurements
 from kernelsweep.published import Published, load_published
 from kernelsweep.tables import TIME_COLUMNS, as_csv, as_latex, as_markdown, study_table
-from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, sweep
 
 RESOURCES = Path(__file__).parents[1] / "resources/published"
 

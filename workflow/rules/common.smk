@@ -58,10 +58,13 @@ def binary(study, kernel):
 
 
 @functools.cache
-def code_of(script):
-    """A hash of the library code behind a script, so that editing it (but not a comment) runs the script again."""
-    package = ROOT / "workflow/scripts/kernelsweep"
-    return code_hash(imported_modules(ROOT / "workflow/scripts" / script, package))
+def code_of(name):
+    """A hash of a file in workflow/scripts/ and the library code that it imports, to run jobs again that depend on it.
+
+    Comments don't count. (Snakemake itself sees that a job's script is new, but not what the script imports.)
+    """
+    scripts = ROOT / "workflow/scripts"
+    return code_hash([scripts / name, *imported_modules(scripts / name, scripts / "kernelsweep")])
 
 
 def included(wildcards):

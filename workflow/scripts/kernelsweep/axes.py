@@ -15,19 +15,27 @@ AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll")
 
 Axes = dict[str, list[Any]]
 
+LARGEST_SIZE = 2**32
+
 
 def parse_size(value: int | str) -> int:
     """The integer that a size stands for: 1000, "2^24" or "2^24 + 1" (also "- 1").
 
-    Raises ValueError for any other text.
+    Raises ValueError for any other text, and for a size that is not from 1 to 2^32.
     """
-    if isinstance(value, int):
-        return value
+    size = value if isinstance(value, int) else _power(value)
+    if not 1 <= size <= LARGEST_SIZE:
+        raise ValueError(f"{value!r} is not a size from 1 to 2^32")
+    return size
+
+
+def _power(value: str) -> int:
     match = re.fullmatch(r"\s*2\^(\d+)\s*(?:([+-])\s*(\d+))?\s*", value)
     if not match:
         raise ValueError(f"{value!r} is not a size: write 1000, 2^24 or 2^24 + 1")
     exponent, sign, offset = match.groups()
-    return int(2 ** int(exponent)) + (int(f"{sign}{offset}") if sign else 0)
+    power: int = 2 ** min(int(exponent), 64)  # too large already, and larger ones could be too large to compute
+    return power + (int(f"{sign}{offset}") if sign else 0)
 
 
 def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
@@ -92,9 +100,11 @@ class Expression:
         self.text = text
         try:
             tree = ast.parse(text.strip(), mode="eval")
-        except SyntaxError as error:
-            raise UserError(f"{text!r} is no expression: {error.msg}") from error
+        except (SyntaxError, ValueError) as error:
+            raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
         for node in ast.walk(tree):
+            if isinstance(node, ast.BitXor):
+                raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
             if not isinstance(node, _ALLOWED_NODES):
                 raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
             if isinstance(node, ast.Name) and node.id not in (*AXES, *_FUNCTIONS):

@@ -19,9 +19,7 @@ EMULATOR_TARGET = "emulator"
 Report = dict[str, Any]
 
 
-def build(
-    kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path
-) -> Report:
+def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
     """Compile `kernel_file` into `binary` with the variants `names`.
 
     target    an architecture such as sm_90, or "emulator"

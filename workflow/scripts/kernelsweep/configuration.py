@@ -42,7 +42,8 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{shown}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
-    _check_sizes_and_restrictions(checked, shown)
+    _check_sizes(checked, shown)
+    _check_restrictions(checked, shown)
     return checked
 
 
@@ -55,8 +56,9 @@ def load_study(name: str, root: Path) -> Study:
     """Read a study's file and its kernels' headers. Raises UserError naming file and key for any mistake."""
     shown = f"config/studies/{name}.yaml"
     settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
+    _check_sizes(settings, shown)
+    _check_restrictions(settings, shown)
     settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
-    _check_sizes_and_restrictions(settings, shown)
     folder = root / "kernels" / name
     files = sorted(path.stem for path in folder.glob("*.cu"))
     kernels: dict[str, KernelSource] = {}
@@ -74,6 +76,10 @@ def load_study(name: str, root: Path) -> Study:
         if step["kernel"] not in kernels:
             guess = nearest(step["kernel"], kernels) or ";"
             raise UserError(f"{shown}: ladder names {step['kernel']!r}{guess} Its kernels: {', '.join(kernels)}.")
+        supported = kernels[step["kernel"]].unroll
+        if step["unroll"] not in supported:
+            factors = ", ".join(str(factor) for factor in supported)
+            raise UserError(f"{shown}: ladder has {step['kernel']} at unroll {step['unroll']}. It supports {factors}.")
     published = settings["published"]
     if published and not (root / "resources/published" / published["file"]).is_file():
         there = sorted(path.name for path in (root / "resources/published").glob("*.csv"))
@@ -84,7 +90,23 @@ def load_study(name: str, root: Path) -> Study:
     return Study(name, settings, kernels)
 
 
-def _check_sizes_and_restrictions(settings: Mapping[str, Any], shown: str) -> None:
+def _check_sizes(settings: Any, shown: str, key: str = "") -> None:
+    """What a schema can't say: every array size, wherever it stands, is from 1 to 2^32 once it is computed."""
+    children = settings.items() if isinstance(settings, dict) else enumerate(settings)
+    for name, value in children:
+        path = f"{key}.{name}" if key else str(name)
+        if isinstance(value, (dict, list)):
+            _check_sizes(value, shown, path)
+        elif "array_size" in path.split("."):
+            try:
+                parse_size(value)
+            except ValueError as error:
+                raise UserError(
+                    f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
+                ) from error
+
+
+def _check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
     """What a schema can't say: every restriction is an expression over the axes."""
     for restriction in settings["restrictions"]:
         try:

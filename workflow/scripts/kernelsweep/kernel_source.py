@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from kernelsweep.schema import check
 # The template parameters a kernel may have; the sweep supplies them by name.
 TEMPLATE_PARAMETERS = ("Element", "Operation", "block_size", "unroll")
 
-_BLOCK_SIZE_RULES = {
+_BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
     "any": lambda size: True,
     "multiple_of_32": lambda size: size % 32 == 0,
     "power_of_two": lambda size: size & (size - 1) == 0,

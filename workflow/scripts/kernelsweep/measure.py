@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -39,7 +40,7 @@ class Worker:
     def __init__(self, task: KernelTask, timeout_seconds: float) -> None:
         self._task = task
         self._timeout = timeout_seconds
-        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, point: Point, variant: str) -> Outcome:
@@ -51,10 +52,10 @@ class Worker:
         except BrokenPipeError:  # It died before it read anything; its log has the reason.
             return self._died(process)
         patience = self._timeout + (_START_SECONDS if started else 0)
+        assert process.stdout is not None
         if not select.select([process.stdout], [], [], patience)[0]:
             self.stop()
             return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
-        assert process.stdout is not None
         answer = process.stdout.readline()
         if not answer:
             return self._died(process)
@@ -70,10 +71,8 @@ class Worker:
             self._process.wait()
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None and not pipe.closed:
-                    try:
+                    with contextlib.suppress(BrokenPipeError):  # What was still to be written has no reader.
                         pipe.close()
-                    except BrokenPipeError:
-                        pass  # What was still to be written has no reader.
             self._process = None
 
     def _start(self) -> subprocess.Popen[str]:

@@ -12,6 +12,10 @@ from kernelsweep.statistics import summarise
 # Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom.
 BATCH = 32
 
+# What CUDA's documentation gives as an event's resolution. Samples of only two values that are further apart are two
+# speeds of the kernel, not two readings of the timer.
+LARGEST_TIMER_STEP_US = 0.5
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -24,9 +28,10 @@ class Sampling:
 
 
 def timer_step(times: Sequence[float]) -> float:
-    """The smallest difference between two samples: no less than the timer's resolution (32 ns on an H200)."""
+    """The timer's resolution as the samples show it: the smallest difference between two (32 ns on an H200)."""
     distinct = sorted(set(times))
-    return min((later - earlier for earlier, later in pairwise(distinct)), default=0.0)
+    steps = (later - earlier for earlier, later in pairwise(distinct))
+    return min((step for step in steps if step <= LARGEST_TIMER_STEP_US), default=0.0)
 
 
 def sample(

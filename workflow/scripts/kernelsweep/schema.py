@@ -13,6 +13,14 @@ import yaml
 
 from kernelsweep.errors import UserError
 
+# JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
+_Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """ "; did you mean X?" for the known word nearest to a misspelt one, or nothing where none is near."""
@@ -26,7 +34,7 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{shown}: no such file") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{shown}: not valid YAML: {error}") from error
     if not isinstance(data, dict):
         raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
@@ -39,7 +47,7 @@ def check(data: Mapping[str, Any], schema_path: Path, shown: str) -> dict[str, A
     Raises UserError with the first mistake: the file as `shown`, the key, its value, and what is allowed.
     """
     schema = _read_schema(schema_path)
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = _Validator(schema)
     completed = copy.deepcopy(dict(data))
     errors = sorted(validator.iter_errors(completed), key=lambda error: [str(part) for part in error.absolute_path])
     if errors:
@@ -62,20 +70,34 @@ def _innermost(error: jsonschema.ValidationError) -> jsonschema.ValidationError:
 def _message(error: jsonschema.ValidationError, shown: str) -> str:
     key = ".".join(str(part) for part in error.absolute_path) or "the file"
     schema = error.schema if isinstance(error.schema, Mapping) else {}
+    instance: Any = error.instance
+    expected: Any = error.validator_value
     if error.validator == "additionalProperties":
         known = list(schema.get("properties", {}))
-        unknown = next(name for name in error.instance if name not in known)
+        unknown = next(name for name in instance if name not in known)
         where = "" if key == "the file" else f" under {key}"
-        return f"{shown}: unknown key {unknown!r}{where}{nearest(str(unknown), known)} Known keys: {', '.join(known)}."
+        guess = nearest(str(unknown), known) or ";"
+        return f"{shown}: unknown key {unknown!r}{where}{guess} Known keys: {', '.join(known)}."
     if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
+        missing = next(name for name in expected if name not in instance)
         return f"{shown}: {key} lacks the key {missing!r}."
     if error.validator == "enum":
-        allowed = ", ".join(str(value) for value in error.validator_value)
-        guess = nearest(str(error.instance), [str(value) for value in error.validator_value])
-        return f"{shown}: {key} is {error.instance!r}{guess or ';'} Allowed: {allowed}."
-    allowed = schema.get("x-allowed") or error.message
-    return f"{shown}: {key} is {error.instance!r}. Allowed: {allowed}."
+        allowed = ", ".join(str(value) for value in expected)
+        guess = nearest(str(instance), [str(value) for value in expected])
+        return f"{shown}: {key} is {instance!r}{guess or ';'} Allowed: {allowed}."
+    allowed = schema.get("x-allowed") or _described(schema) or error.message
+    return f"{shown}: {key} is {instance!r}. Allowed: {allowed}."
+
+
+def _described(schema: Mapping[str, Any]) -> str | None:
+    """What the schema allows, where its type or its items say that in a few words."""
+    if schema.get("type") == "object" and "properties" in schema:
+        return f"keys with values, of {', '.join(schema['properties'])}"
+    if schema.get("type") == "object":
+        return "keys with values"
+    if "enum" in schema.get("items", {}):
+        return f"a list of {', '.join(str(value) for value in schema['items']['enum'])}"
+    return None
 
 
 def _read_schema(path: Path) -> dict[str, Any]:
@@ -91,6 +113,7 @@ def _read_schema(path: Path) -> dict[str, Any]:
         return node
 
     schema: dict[str, Any] = resolved(read_yaml(path, path.name))
+    schema.pop("$schema", None)  # It would call jsonschema's own validator in again, with its own idea of an integer.
     return schema
 
 

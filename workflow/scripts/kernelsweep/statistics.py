@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -27,7 +27,7 @@ class Summary:
         return max(self.high - self.median, self.median - self.low)
 
 
-@lru_cache(maxsize=None)
+@cache
 def median_ranks(count: int) -> tuple[int, int]:
     """Ranks (from 0) of the ordered samples between which the median lies with at least 95% confidence.
 
@@ -50,6 +50,4 @@ def summarise(samples: Sequence[float]) -> Summary:
     ordered = np.sort(np.asarray(samples, dtype=float))
     low, high = median_ranks(len(ordered))
     quarter, median, three_quarters = np.quantile(ordered, [0.25, 0.5, 0.75])
-    return Summary(
-        float(median), float(ordered[low]), float(ordered[high]), float((three_quarters - quarter) / median)
-    )
+    return Summary(float(median), float(ordered[low]), float(ordered[high]), float((three_quarters - quarter) / median))

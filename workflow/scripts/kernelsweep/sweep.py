@@ -31,14 +31,11 @@ class Point:
 def points(axes: Axes) -> list[Point]:
     """Every combination of the axes' values, in the axes' order, the last one fastest."""
     return [
-        Point(**dict(zip(AXES, values, strict=True)))
-        for values in itertools.product(*(axes[axis] for axis in AXES))
+        Point(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*(axes[axis] for axis in AXES))
     ]
 
 
-def skip_reason(
-    point: Point, kernel: KernelSource, restrictions: Sequence[str], keeps_lockstep: bool
-) -> str | None:
+def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], keeps_lockstep: bool) -> str | None:
     """Why a point of the sweep isn't run, or None where it is.
 
     restrictions    expressions that every point must satisfy

@@ -13,6 +13,7 @@ import pynvml
 
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.errors import UserError
+from kernelsweep.schema import nearest
 
 INSTALL_PYCUDA = "uv run --extra gpu snakemake --cores 1 all"
 USE_EMULATOR = "uv run snakemake --cores 1 all --config platform=emulator"
@@ -79,9 +80,12 @@ def choose_platforms(wanted: str, root: Path) -> tuple[list[str], Gpu | None]:
     """
     if wanted.startswith("recording/"):
         name = wanted.removeprefix("recording/")
-        if name not in recordings(root):
-            known = ", ".join(recordings(root)) or "none"
-            raise UserError(f"platform: there is no recording {name!r} in resources/recordings/. There: {known}.")
+        known = recordings(root)
+        if name not in known:
+            raise UserError(
+                f"platform: there is no recording {name!r} in resources/recordings/{nearest(name, known) or ';'} "
+                f"There: {', '.join(known) or 'none'}."
+            )
         return [wanted], None
     if wanted == EMULATOR:
         return [EMULATOR], None

@@ -35,9 +35,7 @@ class EmulatorPlatform:
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]
 
-    def copy(
-        self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0
-    ) -> None:
+    def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
         target[offset : offset + size] = source[:size]
 
     def fill(self, memory: np.ndarray[Any, Any], size: int) -> None:

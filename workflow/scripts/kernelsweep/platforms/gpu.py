@@ -16,7 +16,7 @@ from kernelsweep.platforms import ContextLost
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/detect.py counts by.
 
-import pycuda.driver as cuda  # noqa: E402
+import pycuda.driver as cuda
 
 # A fill of this many times the L2's size leaves nothing of what was in it, whatever its replacement policy.
 FLUSH_FACTOR = 2
@@ -135,9 +135,7 @@ class GpuPlatform:
         if getattr(function, "arg_format", None) != formats:
             function.prepare(formats)
         try:
-            function.prepared_async_call(
-                (grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes
-            )
+            function.prepared_async_call((grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes)
         except cuda.Error as error:
             raise _translated(error) from error
 
@@ -158,14 +156,12 @@ class GpuPlatform:
         except cuda.Error as error:
             raise _translated(error) from error
 
-    def time(
-        self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int
-    ) -> list[float]:
+    def time(self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int) -> list[float]:
         events = [(cuda.Event(), cuda.Event()) for _ in range(count)]
         self._close_gate()
         try:
             for start, stop in events:
-                sample(lambda e=start: e.record(self._stream), lambda e=stop: e.record(self._stream))
+                sample(lambda e=start: e.record(self._stream), lambda e=stop: e.record(self._stream))  # type: ignore[misc]
         finally:
             self._open_gate()
         self._clock = int(pynvml.nvmlDeviceGetClockInfo(self._nvml, pynvml.NVML_CLOCK_SM))

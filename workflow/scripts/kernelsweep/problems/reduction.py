@@ -101,8 +101,9 @@ def _wrapped(value: int | float, dtype: np.dtype[Any]) -> int | float:
     """An integer brought into a signed type's range, modulo 2^bits; a float as it is."""
     if dtype.kind != "i":
         return float(value)
-    bits = 8 * dtype.itemsize
-    return (int(value) + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    bits: int = 8 * dtype.itemsize
+    wrapped: int = (int(value) + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    return wrapped
 
 
 def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:

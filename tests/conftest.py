@@ -1,0 +1,77 @@
+"""What the tests share: the library on the path, a copy of the checkout, and markers for what a machine may lack."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow/scripts"))
+
+from kernelsweep.compilers import nvcc
+from kernelsweep.errors import BuildError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def why_no_gpu() -> str | None:
+    """What is missing to run on a GPU, or None where there is one."""
+    if importlib.util.find_spec("pycuda") is None:
+        return "PyCUDA is not installed (uv run --extra gpu pytest)"
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "NVIDIA's driver, libcuda.so.1, is not installed"
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0 or count.value == 0:
+        return "NVIDIA's driver shows no GPU"
+    return None
+
+
+def why_no_nvcc() -> str | None:
+    """What is missing to compile for a GPU, or None where nvcc is there."""
+    try:
+        nvcc.find()
+    except BuildError as error:
+        return str(error)
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine can't run, and say what it lacks."""
+    missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc()}
+    for item in items:
+        for marker, reason in missing.items():
+            if reason and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+def copy_project(folder: Path) -> Path:
+    """A copy, under `folder`, of the checkout's files that git tracks or would track; without results."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    copy = folder / "project"
+    for name in filter(None, listing.stdout.split("\0")):
+        source = ROOT / name
+        if source.is_file():  # A deleted file is still listed.
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy / name)
+    return copy
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project that is free to edit."""
+    return copy_project(tmp_path)

@@ -1,0 +1,80 @@
+"""The documents keep what they promise: their steps are followed, their commands are CI's, every package is pinned."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+from workflow_runs import shrink, snakemake
+
+MAIN_COMMAND = "pip install uv && uv run snakemake --cores 1 all"
+TEST_COMMAND = "uv run pytest"
+
+
+def test_adding_a_kernel_works_as_written(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    run = snakemake(project, "warp_shuffle")
+    assert run.returncode == 0, run.stdout
+
+    page = (project / "docs/adding-a-kernel.md").read_text()
+    path, source = re.findall(r"Save this as `([^`]+)`:\n\n```cuda\n(.*?)```", page, re.DOTALL)[0]
+    (project / path).write_text(source)
+    study = project / re.findall(r"In `(config/studies/[^`]+)`", page)[0]
+    additions = re.findall(r"after the line `([^`]+)`:\n\n```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(additions) == 2
+    for line, added in additions:
+        assert f"{line}\n" in study.read_text()
+        study.write_text(study.read_text().replace(f"{line}\n", f"{line}\n{added}", 1))
+    command = re.findall(r"```sh\nuv run snakemake --cores 1 (\w+)\n```", page)[0]
+
+    run = snakemake(project, command)
+    assert run.returncode == 0, run.stdout
+    assert "kernel=shuffle_down" in run.stdout
+    assert "kernel=shuffle\n" not in run.stdout, "only the new kernel is built and run"
+    table = project / "results/emulator/studies/warp_shuffle/table.csv"
+    with table.open(newline="") as file:
+        added_row = next(row for row in csv.DictReader(file) if row["kernel"] == "shuffle_down")
+    assert added_row["points_right"] == added_row["points_run"] != "0"
+
+
+def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:
+    readme = (root / "README.md").read_text()
+    ci = (root / ".ci/run").read_text()
+    for command in (MAIN_COMMAND, TEST_COMMAND):
+        assert f"    {command}" in readme
+        assert f"'{command}'" in ci
+
+
+def test_documents_link_to_files_that_exist(root: Path) -> None:
+    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("config/*.md")]:
+        for link in re.findall(r"\]\(([^)#\s]+)\)|src=\"([^\"]+)\"", page.read_text()):
+            target = link[0] or link[1]
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(root)} links to {target}"
+
+
+def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    direct = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    direct += project["project"]["optional-dependencies"]["gpu"]
+    pins = direct + project["tool"]["uv"]["constraint-dependencies"]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    pinned = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
+    # uv resolves for every Python from 3.11 up, with the extra gpu and all groups.
+    export = ["uv", "export", "-q", "--all-extras", "--all-groups", "--no-hashes", "--no-emit-project", "--no-annotate"]
+    text = subprocess.run(export, cwd=root, capture_output=True, text=True, check=True).stdout
+    resolved = set(re.findall(r"^([\w.-]+)==", text, re.MULTILINE))
+    assert len(resolved) > 50
+    assert resolved <= pinned, f"not pinned: {sorted(resolved - pinned)}"
+
+
+def test_the_conda_environment_has_pyprojects_versions(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    wanted = dict(pin.split("==") for pin in project["dependencies"] + project["optional-dependencies"]["gpu"])
+    wanted.pop("snakemake")  # It runs outside the environments that it makes.
+    wanted["matplotlib-base"] = wanted.pop("matplotlib")  # conda-forge's name for matplotlib without its GUI.
+    found = dict(re.findall(r"^  - ([\w.-]+)=([\w.]+)$", (root / "envs/kernelsweep.yaml").read_text(), re.MULTILINE))
+    assert {name: found.get(name) for name in wanted} == wanted

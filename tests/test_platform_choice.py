@@ -1,0 +1,176 @@
+"""Which platforms a run uses, and what it says where the wanted one can't be used."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+import pynvml
+import pytest
+
+from kernelsweep.errors import UserError
+from kernelsweep.platforms.detect import choose_platforms
+
+
+@dataclass(frozen=True)
+class FakeGpu:
+    """What NVML tells of a GPU."""
+
+    name: str
+    uuid: str
+    capability: tuple[int, int]
+
+
+H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
+RTX = FakeGpu("NVIDIA GeForce RTX 3080", "GPU-2222bbbb-0000-0000-0000-000000000000", (8, 6))
+
+
+@dataclass
+class Machine:
+    """What a pretended machine has; set by the tests, asked by the patched functions."""
+
+    gpus: Sequence[FakeGpu] = ()
+    driver: bool = False
+    pycuda: bool = False
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A machine without anything, in place of the real one."""
+    has = Machine()
+    find_spec, load_library = importlib.util.find_spec, ctypes.CDLL
+
+    def init() -> None:
+        if not has.driver:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    def spec(name: str, package: str | None = None) -> ModuleSpec | None:
+        return (ModuleSpec(name, None) if has.pycuda else None) if name == "pycuda" else find_spec(name, package)
+
+    def library(name: str, *arguments: Any, **options: Any) -> Any:
+        if name != "libcuda.so.1":
+            return load_library(name, *arguments, **options)
+        if not has.driver:
+            raise OSError(f"{name}: cannot open shared object file")
+        return object()
+
+    for function, answer in {
+        "nvmlInit": init,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: len(has.gpus),
+        "nvmlDeviceGetHandleByIndex": lambda index: has.gpus[index],
+        "nvmlDeviceGetName": lambda gpu: gpu.name,
+        "nvmlDeviceGetUUID": lambda gpu: gpu.uuid,
+        "nvmlDeviceGetCudaComputeCapability": lambda gpu: gpu.capability,
+        "nvmlSystemGetDriverVersion": lambda: "580.95.05",
+    }.items():
+        monkeypatch.setattr(pynvml, function, answer)
+    monkeypatch.setattr(importlib.util, "find_spec", spec)
+    monkeypatch.setattr(ctypes, "CDLL", library)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return has
+
+
+def record(root: Path, name: str, measured: str) -> None:
+    """A recording of that name, measured then."""
+    folder = root / "resources/recordings" / name
+    folder.mkdir(parents=True)
+    (folder / "environment.json").write_text(json.dumps({"measured": measured, "device": {"name": name}}, indent=1))
+
+
+def refused(wanted: str, root: Path) -> str:
+    """The message with which a platform is refused."""
+    with pytest.raises(UserError) as error:
+        choose_platforms(wanted, root)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("wanted", ["auto", "gpu"])
+def test_a_gpu_is_used_where_all_is_there(machine: Machine, tmp_path: Path, wanted: str) -> None:
+    machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
+    platforms, gpu = choose_platforms(wanted, tmp_path)
+    assert platforms == ["nvidia-h200"]
+    assert gpu is not None
+    assert (gpu.name, gpu.arch, gpu.driver) == ("NVIDIA H200", "sm_90", "580.95.05")
+
+
+@pytest.mark.parametrize("wanted", ["auto", "gpu"])
+def test_a_gpu_without_pycuda_names_both_ways_out(machine: Machine, tmp_path: Path, wanted: str) -> None:
+    # Falling back to the emulator here would hide from the user that their GPU was not used.
+    machine.gpus, machine.driver = [H200], True
+    message = refused(wanted, tmp_path)
+    assert "NVIDIA H200 is there, but PyCUDA" in message
+    assert "uv run --extra gpu snakemake --cores 1 all" in message
+    assert "--config platform=emulator" in message
+
+
+@pytest.mark.parametrize("wanted", ["auto", "gpu"])
+def test_pycuda_without_a_driver_names_the_driver(machine: Machine, tmp_path: Path, wanted: str) -> None:
+    machine.pycuda = True
+    message = refused(wanted, tmp_path)
+    assert "PyCUDA is installed, but NVIDIA's driver is not" in message
+    assert "--config platform=emulator" in message
+
+
+@pytest.mark.parametrize("driver", [True, False])
+def test_a_wanted_gpu_that_is_not_there_is_an_error(machine: Machine, tmp_path: Path, driver: bool) -> None:
+    machine.driver = driver
+    message = refused("gpu", tmp_path)
+    assert message.startswith("platform is gpu, but NVIDIA's driver shows no GPU here")
+    assert "--config platform=emulator" in message
+
+
+def test_without_a_gpu_auto_emulates_and_draws_the_newest_recording(machine: Machine, tmp_path: Path) -> None:
+    # Newest by when it was measured: neither by name nor by the files' dates, which a clone sets to its own.
+    record(tmp_path, "a-newest", "2026-10-01T12:00:00Z")
+    record(tmp_path, "b-oldest", "2024-01-31T12:00:00Z")
+    record(tmp_path, "c-between", "2026-09-30T23:00:00Z")
+    (tmp_path / "resources/recordings/d-not-a-recording").mkdir()
+    assert choose_platforms("auto", tmp_path) == (["emulator", "recording/a-newest"], None)
+
+
+def test_without_a_gpu_or_recordings_auto_only_emulates(machine: Machine, tmp_path: Path) -> None:
+    assert choose_platforms("auto", tmp_path) == (["emulator"], None)
+
+
+def test_the_emulator_and_a_recording_are_had_even_beside_a_gpu(machine: Machine, tmp_path: Path) -> None:
+    machine.gpus, machine.driver = [H200], True
+    record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
+    assert choose_platforms("emulator", tmp_path) == (["emulator"], None)
+    assert choose_platforms("recording/nvidia-h200", tmp_path) == (["recording/nvidia-h200"], None)
+
+
+def test_an_unknown_recording_is_refused_with_those_there_are(machine: Machine, tmp_path: Path) -> None:
+    assert refused("recording/h100", tmp_path).endswith("no recording 'h100' in resources/recordings/; There: none.")
+    record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
+    assert refused("recording/nvidia-h20", tmp_path).endswith("; did you mean 'nvidia-h200'? There: nvidia-h200.")
+
+
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        (None, "nvidia-h200"),
+        ("0", "nvidia-h200"),
+        ("1", "nvidia-geforce-rtx-3080"),
+        ("1,0", "nvidia-geforce-rtx-3080"),
+        (RTX.uuid, "nvidia-geforce-rtx-3080"),
+        ("GPU-2222", "nvidia-geforce-rtx-3080"),
+        ("", None),
+        ("2", None),
+        ("-1", None),
+        ("GPU-3333", None),
+    ],
+)
+def test_cuda_visible_devices_is_honoured(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, expected: str | None
+) -> None:
+    machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert choose_platforms("auto", tmp_path)[0] == [expected or "emulator"]

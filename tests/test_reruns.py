@@ -1,0 +1,140 @@
+"""What an edit makes run again, read from Snakemake's dry run: the edited kernel's own jobs, and nothing else's."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow_runs import planned_jobs, shrink, snakemake
+
+STUDIES = {
+    "unrolling": [
+        "neighbored",
+        "neighbored_less",
+        "interleaved",
+        "unrolled",
+        "unrolled_warps",
+        "unrolled_warps_volatile",
+        "completely_unrolled",
+        "completely_unrolled_template",
+    ],
+    "warp_shuffle": ["global_memory", "shared_memory", "shuffle"],
+}
+# What every change of a measurement brings up to date, whatever the study.
+JOINED = {"all", "collect emulator", "describe_environment emulator", "summarise emulator", "give_verdict emulator"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A copy of the project in which `all` has run."""
+    import conftest
+
+    project = conftest.copy_project(tmp_path_factory.mktemp("finished"))
+    shrink(project)
+    run = snakemake(project, "all")
+    assert run.returncode == 0, run.stdout
+    return project
+
+
+@pytest.fixture
+def project(finished: Path, tmp_path: Path) -> Path:
+    """Its state, free to edit; modification times are kept, since Snakemake looks at them."""
+    copy = tmp_path / "project"
+    shutil.copytree(finished, copy, symlinks=True)
+    return copy
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def drawn_from(study: str) -> set[str]:
+    return {f"make_table emulator {study}", f"draw_figure emulator {study} correctness"}
+
+
+def test_nothing_changed_runs_nothing(project: Path) -> None:
+    assert planned_jobs(project) == set()
+
+
+def test_an_edited_kernel_redoes_its_own_build_sweep_and_drawings(project: Path) -> None:
+    edit(project / "kernels/unrolling/interleaved.cu", "stride /= 2", "stride >>= 1")
+    assert planned_jobs(project) == JOINED | drawn_from("unrolling") | {
+        "build_kernel emulator unrolling interleaved",
+        "measure_kernel emulator unrolling interleaved",
+    }
+
+
+def test_an_edited_header_redoes_the_kernels_that_include_it(project: Path) -> None:
+    edit(project / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
+    assert planned_jobs(project) == JOINED | drawn_from("warp_shuffle") | {
+        "build_kernel emulator warp_shuffle shuffle",
+        "measure_kernel emulator warp_shuffle shuffle",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("workflow/scripts/kernelsweep/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop'),
+        ("workflow/scripts/kernelsweep/runner.py", "class Runner:\n", "class Runner:  # a remark\n"),
+        ("config/config.yaml", "# The studies that", "# Those studies that"),
+        ("README.md", "", "A new first line.\n\n"),
+    ],
+)
+def test_a_comment_or_text_elsewhere_runs_nothing(project: Path, path: str, old: str, new: str) -> None:
+    edit(project / path, old, new)
+    assert planned_jobs(project) == set()
+
+
+def test_a_figures_code_redraws_that_figure_only(project: Path) -> None:
+    edit(project / "workflow/scripts/kernelsweep/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1")
+    assert planned_jobs(project) == {
+        "all",
+        "give_verdict emulator",
+        *(f"draw_figure emulator {study} correctness" for study in STUDIES),
+    }
+
+
+def test_the_figure_script_touches_no_measurement(project: Path) -> None:
+    edit(project / "workflow/scripts/draw_figure.py", "import json", "import json  # for the device")
+    assert planned_jobs(project) == {
+        "all",
+        "give_verdict emulator",
+        *(f"draw_figure emulator {study} correctness" for study in STUDIES),
+    }
+
+
+def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) -> None:
+    edit(project / "config/studies/warp_shuffle.yaml", "where partial sums live", "where partial sums are kept")
+    # environment.json holds the resolved configuration.
+    assert planned_jobs(project) == drawn_from("warp_shuffle") | {
+        "all",
+        "describe_environment emulator",
+        "give_verdict emulator",
+    }
+
+
+def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:
+    edit(project / "workflow/scripts/kernelsweep/sampling.py", "BATCH = 32", "BATCH = 16")
+    jobs = planned_jobs(project)
+    assert {job for job in jobs if job.startswith(("build_kernel", "measure_kernel"))} == {
+        f"measure_kernel emulator {study} {kernel}" for study, kernels in STUDIES.items() for kernel in kernels
+    }
+
+
+def test_a_new_array_size_builds_nothing(project: Path) -> None:
+    edit(project / "config/config.yaml", "array_size: [1, 1000]", "array_size: [1, 1000, 2000]")
+    jobs = planned_jobs(project)
+    assert not [job for job in jobs if job.startswith("build_kernel")]
+    assert "measure_kernel emulator unrolling interleaved" in jobs
+
+
+def test_one_study_is_a_target_of_its_own(project: Path) -> None:
+    edit(project / "kernels/unrolling/interleaved.cu", "stride /= 2", "stride >>= 1")
+    edit(project / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
+    jobs = planned_jobs(project, "warp_shuffle")
+    assert "measure_kernel emulator warp_shuffle shuffle" in jobs
+    assert not [job for job in jobs if "unrolling" in job]

@@ -1,0 +1,132 @@
+"""The interval of the median covers what it promises, and sampling ends when it is known, or says that it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernelsweep.sampling import Sampling, sample
+from kernelsweep.statistics import summarise
+
+SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
+
+
+class Machine:
+    """A pretended machine: samples from a function of the generator, and a clock that each sample moves on."""
+
+    def __init__(self, draw: Callable[[np.random.Generator], float], seconds_a_sample: float = 1e-6) -> None:
+        self.now = 100.0
+        self.taken = 0
+        self._draw = draw
+        self._seconds = seconds_a_sample
+        self._generator = np.random.default_rng(1)
+
+    def time_samples(self, count: int) -> list[float]:
+        """The times of `count` samples."""
+        self.taken += count
+        self.now += count * self._seconds
+        return [self._draw(self._generator) for _ in range(count)]
+
+    def clock(self) -> float:
+        """Seconds since some time."""
+        return self.now
+
+
+def steady(generator: np.random.Generator) -> float:
+    return 20 + 0.001 * generator.random()
+
+
+def restless(generator: np.random.Generator) -> float:
+    return 20 * float(generator.lognormal(sigma=2))
+
+
+@pytest.mark.parametrize("count", [6, 7, 20, 33, 100])
+@pytest.mark.parametrize("skewed", ["exponential", "lognormal", "outliers"])
+def test_interval_covers_the_true_median_of_skewed_times(skewed: str, count: int) -> None:
+    # Ranks off by one, or an interval that takes the times for normal, would cover too little: times have long tails.
+    generator = np.random.default_rng(2026)
+    shape = (4000, count)
+    times, true_median = {
+        "exponential": lambda: (10 + generator.exponential(size=shape), 10 + np.log(2)),
+        "lognormal": lambda: (generator.lognormal(sigma=1, size=shape), 1.0),
+        "outliers": lambda: (10 + generator.random(shape) ** 20 * 1000, 10 + 0.5**20 * 1000),
+    }[skewed]()
+    summaries = [summarise(row) for row in times]
+    covered = np.mean([summary.low <= true_median <= summary.high for summary in summaries])
+    assert covered >= 0.94
+    assert all(summary.low <= summary.median <= summary.high for summary in summaries)
+
+
+def test_interval_is_no_wider_than_it_has_to_be() -> None:
+    # From the binomial table: of 20 samples the 6th and the 15th; of 6 the smallest and the largest.
+    assert (summarise(range(1, 21)).low, summarise(range(1, 21)).high) == (6, 15)
+    assert (summarise(range(1, 7)).low, summarise(range(1, 7)).high) == (1, 6)
+
+
+def test_fewer_than_six_samples_are_an_error() -> None:
+    with pytest.raises(ValueError, match=r"^5 samples give no 95% confidence interval.* 6 or more do"):
+        summarise([1.0] * 5)
+
+
+def test_noise_is_the_interquartile_range_over_the_median() -> None:
+    assert summarise([8, 9, 10, 11, 12, 8, 9, 10, 11, 12, 10]).noise == pytest.approx(0.2)
+
+
+def test_sampling_ends_as_soon_as_the_median_is_known() -> None:
+    machine = Machine(steady)
+    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    assert settled
+    assert len(times) == machine.taken == SETTINGS.min_samples
+
+
+@pytest.mark.parametrize("min_samples", [6, 20, 50])
+def test_at_least_min_samples_are_taken_even_when_time_is_up(min_samples: int) -> None:
+    # A kernel slower than max_seconds still has to get an interval.
+    settings = Sampling(0.005, min_samples, 500, max_seconds=0.5)
+    machine = Machine(steady, seconds_a_sample=2.0)
+    times, settled = sample(machine.time_samples, settings, machine.clock)
+    assert settled
+    assert len(times) == min_samples
+
+
+def test_a_restless_point_ends_at_max_samples_and_says_so() -> None:
+    # 490 is no whole number of batches.
+    machine = Machine(restless)
+    times, settled = sample(machine.time_samples, replace(SETTINGS, max_samples=490), machine.clock)
+    assert not settled
+    assert len(times) == machine.taken == 490
+
+
+def test_a_restless_point_ends_at_max_seconds_and_says_so() -> None:
+    machine = Machine(restless, seconds_a_sample=0.01)
+    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    assert not settled
+    assert SETTINGS.min_samples <= len(times) < SETTINGS.max_samples
+    # Batches are cut to what time is left: none goes over it by more than a sample.
+    assert machine.now - 100 == pytest.approx(SETTINGS.max_seconds, abs=0.011)
+
+
+def test_settled_means_as_precise_as_was_asked() -> None:
+    machine = Machine(lambda generator: 20 * (1 + 0.02 * float(generator.standard_normal())))
+    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    assert settled
+    assert SETTINGS.min_samples < len(times) < SETTINGS.max_samples
+    summary = summarise(times)
+    assert max(summary.high - summary.median, summary.median - summary.low) <= 0.005 * summary.median
+
+
+def test_a_short_kernel_settles_within_a_step_of_the_timer() -> None:
+    # 2.016 and 2.048 us are neighbouring readings of an H200's timer, 1.6% apart: no number of samples says more.
+    machine = Machine(lambda generator: float(generator.choice([2.016, 2.048])))
+    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    assert settled
+    assert len(times) == SETTINGS.min_samples
+
+
+def test_a_kernel_of_two_speeds_does_not_pass_for_a_coarse_timer() -> None:
+    machine = Machine(lambda generator: float(generator.choice([20.0, 24.0])))
+    _, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    assert not settled

@@ -1,0 +1,136 @@
+"""Whole runs on the emulator, as a newcomer types them: what they leave behind, and how they end."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow_runs import shrink, snakemake
+
+CONTRACT_COLUMNS = (
+    "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
+    "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
+    "binary_sha256"
+)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def csv_files(results: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(results)): path.read_bytes() for path in sorted(results.rglob("*.csv"))}
+
+
+def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(project: Path, tmp_path: Path) -> None:
+    shrink(project)
+    again = tmp_path / "elsewhere"
+    shutil.copytree(project, again)
+    for copy in (project, again):
+        run = snakemake(copy, "all")
+        assert run.returncode == 0, run.stdout
+        assert "Every point that was run is right." in run.stdout
+
+    results = project / "results/emulator"
+    measurements = results / "measurements.csv"
+    assert measurements.read_text().splitlines()[0] == CONTRACT_COLUMNS
+    found = rows(measurements)
+    assert {row["status"] for row in found} == {"ok", "skipped"}
+    assert {row["kernel"] for row in found if row["status"] == "skipped"} == {"unrolled_warps_volatile"}
+    assert {row["time_us"] + row["bandwidth_gbs"] for row in found} == {""}, "emulated time is not time"
+    for study in ("unrolling", "warp_shuffle"):
+        for name in ("table.md", "table.csv", "table.tex", "figures/correctness.svg", "figures/correctness.pdf"):
+            assert (results / "studies" / study / name).stat().st_size > 0
+    environment = json.loads((results / "environment.json").read_text())
+    assert environment["configuration"]["config"]["platform"] == "emulator"
+    assert environment["compilers"][0].startswith("g++")
+    builds = rows(results / "builds.csv")
+    assert {(row["target"], row["status"]) for row in builds} == {("emulator", "ok")}
+
+    assert csv_files(results) == csv_files(again / "results/emulator")
+
+
+def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    kernel = project / "kernels/warp_shuffle/shared_memory.cu"
+    kernel.write_text(kernel.read_text().replace("= shared[0]", "= shared[1]"))
+    run = snakemake(project, "all")
+    assert run.returncode != 0
+    assert "points failed, of warp_shuffle/shared_memory" in run.stdout
+    found = rows(project / "results/emulator/measurements.csv")
+    assert {row["kernel"] for row in found if row["status"] == "wrong_result"} == {"shared_memory"}
+    assert {row["status"] for row in found if row["kernel"] != "shared_memory"} == {"ok"}
+    assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
+    assert (project / "results/emulator/studies/warp_shuffle/figures/correctness.png").exists()
+
+    # Mended, the same command ends well, and runs nothing of the kernels that were right.
+    kernel.write_text(kernel.read_text().replace("shared[1]", "shared[0]"))
+    run = snakemake(project, "all")
+    assert run.returncode == 0, run.stdout
+    assert "kernel=shared_memory" in run.stdout and "kernel=shuffle" not in run.stdout
+
+
+def test_a_kernel_that_does_not_compile_shows_the_compilers_message(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    kernel = project / "kernels/warp_shuffle/shuffle.cu"
+    kernel.write_text(kernel.read_text().replace("constexpr unsigned warps", "constexpr unsinged warps"))
+    run = snakemake(project, "all", "--keep-going")
+    assert run.returncode != 0
+    assert "unsinged" in run.stdout and "shuffle.cu" in run.stdout
+    found = rows(project / "results/emulator/measurements.csv")
+    assert {(row["kernel"], row["status"]) for row in found} == {
+        ("global_memory", "ok"),
+        ("shared_memory", "ok"),
+        ("shuffle", "build_failed"),
+    }
+
+
+def test_without_a_compiler_the_error_says_what_to_install(project: Path, tmp_path: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("bash", "git"):  # All that Snakemake itself needs.
+        path = shutil.which(tool)
+        assert path
+        (tools / tool).symlink_to(path)
+    environment = {name: value for name, value in os.environ.items() if name != "CXX"} | {"PATH": str(tools)}
+    run = snakemake(project, "all", environment=environment)
+    assert run.returncode != 0
+    assert "g++ was not found" in run.stdout
+    assert "Traceback" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("sweep=ful", "sweep is 'ful'; did you mean 'full'? Allowed: quick, full."),
+        ("swep=quick", "unknown key 'swep'; did you mean 'sweep'?"),
+        ("studies=[unroling]", "studies names 'unroling'; did you mean 'unrolling'?"),
+        ("platform=recording/nvidia-h100", "there is no recording 'nvidia-h100'"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_one_readable_error(project: Path, setting: str, expected: str) -> None:
+    run = snakemake(project, "all", "--config", setting)
+    assert run.returncode != 0
+    assert expected in run.stdout
+    assert "Traceback" not in run.stdout
+    assert not (project / "results").exists()
+
+
+def test_points_that_a_restriction_excludes_are_rows_with_the_reason(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    config = project / "config/config.yaml"
+    restriction = "block_size * unroll <= array_size"
+    config.write_text(config.read_text().replace("restrictions: []", f'restrictions: ["{restriction}"]'))
+    run = snakemake(project, "all")
+    assert run.returncode == 0, run.stdout
+    found = rows(project / "results/emulator/measurements.csv")
+    skipped = [row for row in found if row["status"] == "skipped"]
+    assert {row["message"] for row in skipped} == {f"restriction: {restriction}"}
+    assert {row["array_size"] for row in skipped} == {"1", "1000"}, "64 * 16 is more than 1000 as well"
+    assert all(int(row["block_size"]) * int(row["unroll"]) <= 1000 for row in found if row["status"] == "ok")

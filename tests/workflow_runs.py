@@ -1,0 +1,55 @@
+"""Run Snakemake on a copy of the project, as a user would, and read what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# A sweep of a few points, so that a whole run takes seconds. The axes replace those of the platform emulator.
+SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
+
+
+def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")) -> None:
+    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies."""
+    path = project / "config/config.yaml"
+    text = re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text())
+    for axis, values in SMALL_AXES.items():
+        text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
+    path.write_text(text)
+
+
+def snakemake(
+    project: Path, *arguments: str, environment: dict[str, str] | None = None, timeout: float = 240
+) -> subprocess.CompletedProcess[str]:
+    """Run `snakemake --cores 2 ARGUMENTS` in the copy, on the emulator unless the arguments say otherwise."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    if "--config" not in arguments:
+        command += ["--config", "platform=emulator"]
+    return subprocess.run(
+        command,
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        env=environment or dict(os.environ),
+    )
+
+
+def planned_jobs(project: Path, target: str = "all") -> set[str]:
+    """What a dry run would do, as "rule wildcard values": {"measure_kernel emulator unrolling interleaved"}."""
+    run = snakemake(project, target, "--dry-run")
+    assert run.returncode == 0, run.stdout
+    jobs = set()
+    for block in re.split(r"\n(?=\[)", run.stdout):
+        rule = re.search(r"^(?:local)?(?:rule|checkpoint) (\w+):", block, re.MULTILINE)
+        if not rule:
+            continue
+        wildcards = re.search(r"^\s+wildcards: (.*)$", block, re.MULTILINE)
+        values = [pair.split("=")[1] for pair in wildcards[1].split(", ")] if wildcards else []
+        jobs.add(" ".join([rule[1], *values]))
+    return jobs
