@@ -4,11 +4,12 @@
 #pragma once
 
 // Whether all of a thread block's data blocks lie inside the array; `remaining` is the number of elements from the first
-// one's start to the array's end.
+// one's start to the array's end. The grid is no larger than the array needs, so only the last thread block can be cut
+// short, and the others are spared the 64-bit comparison.
 template <unsigned unroll>
 __device__ bool data_blocks_are_whole(size_t remaining)
 {
-    return remaining >= size_t(blockDim.x) * unroll;
+    return blockIdx.x + 1 < gridDim.x || remaining >= size_t(blockDim.x) * unroll;
 }
 
 // This thread's element of each of `unroll` whole data blocks (distance blockDim.x), combined.

@@ -16,7 +16,7 @@ with logged(snakemake.log[0]):
             "kind": "emulator",
             "name": "emulator",
             "peak_bandwidth_gbs": None,
-            "provenance": "emulated on the CPU: every result was checked, and nothing was timed",
+            "provenance": "checked on the emulator, a CPU, whose times mean nothing and are not shown",
         }
     else:
         from kernelsweep.platforms.gpu import describe_device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import time
@@ -48,11 +49,15 @@ def _processor() -> str:
 
 
 def _git_revision() -> str | None:
-    """The commit that is checked out, with "-dirty" where files differ from it; None outside a repository."""
+    """The commit that is checked out, with "-dirty" where files differ from it.
+
+    Outside a repository, as on a machine that the files were copied to, the environment variable
+    KERNELSWEEP_REVISION can name it; else None.
+    """
     try:
         run = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40"], capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
-        return None
+        return os.environ.get("KERNELSWEEP_REVISION")
     return run.stdout.strip()

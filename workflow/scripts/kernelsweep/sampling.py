@@ -28,9 +28,12 @@ class Sampling:
 
 
 def timer_step(times: Sequence[float]) -> float:
-    """The timer's resolution as the samples show it: the smallest difference between two (32 ns on an H200)."""
+    """The timer's resolution as the samples show it: the smallest difference between two (32 ns on an H200).
+
+    Samples are whole nanoseconds, so differences are rounded to these as well.
+    """
     distinct = sorted(set(times))
-    steps = (later - earlier for earlier, later in pairwise(distinct))
+    steps = (round(later - earlier, 3) for earlier, later in pairwise(distinct))
     return min((step for step in steps if step <= LARGEST_TIMER_STEP_US), default=0.0)
 
 
@@ -53,7 +56,7 @@ def sample(
         elapsed = clock() - started
         if len(times) >= settings.min_samples:
             summary = summarise(times)
-            if summary.half_width <= max(settings.relative_precision * summary.median, timer_step(times)):
+            if round(summary.half_width, 3) <= max(settings.relative_precision * summary.median, timer_step(times)):
                 return times, True
             if len(times) >= settings.max_samples or elapsed >= settings.max_seconds:
                 return times, False

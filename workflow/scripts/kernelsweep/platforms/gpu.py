@@ -166,7 +166,8 @@ class GpuPlatform:
             self._open_gate()
         self._clock = int(pynvml.nvmlDeviceGetClockInfo(self._nvml, pynvml.NVML_CLOCK_SM))
         self.synchronize()
-        return [1000 * float(start.time_till(stop)) for start, stop in events]
+        # The driver counts in steps of some nanoseconds and answers in milliseconds as a float32: undo its rounding.
+        return [round(1000 * float(start.time_till(stop)), 3) for start, stop in events]
 
     def clock_mhz(self) -> int | None:
         return self._clock
