@@ -1,0 +1,87 @@
+"""Build and run planted kernels through the library's own measuring, on the emulator or on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.build import build
+from kernelsweep.journal import Journal
+from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.measure import measure
+from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.sweep import Point, instantiation, instantiations
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = {"relative_precision": 0.05, "min_samples": 6, "max_samples": 20, "max_seconds": 0.2}
+DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
+
+# A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.
+SOURCE = """\
+// A planted kernel.
+//
+// kernelsweep:
+//   unroll: [1]
+
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void planted({const}Element *data, Element *partials, size_t array_size)
+{{
+    {fault}
+    if (threadIdx.x == 0) {{
+        Element sum = 0;
+        for (size_t i = size_t(blockIdx.x) * blockDim.x; i < array_size && i < size_t(blockIdx.x + 1) * blockDim.x; ++i)
+            sum += data[i];
+        partials[blockIdx.x] = sum;
+    }}
+}}
+"""
+
+
+def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
+    """A kernel of one thread a block, with `fault` as its first statements."""
+    path = folder / "planted.cu"
+    path.write_text(SOURCE.format(const="" if updates_input else "const ", fault=fault))
+    return read_kernel(path, ROOT)
+
+
+def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
+    """An int32 sum, hot and not unrolled unless said otherwise."""
+    values = {"unroll": 1, "dtype": "int32", "operation": "sum", "cache": "hot", **others}
+    return Point(array_size=array_size, block_size=block_size, **values)
+
+
+def run(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    folder: Path,
+    target: str = "emulator",
+    skipped: dict[Point, str] | None = None,
+    timeout_seconds: float = 60,
+    seed: int = 1,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+) -> dict[Point, Outcome]:
+    """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
+
+    The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
+    """
+    binary = folder / target / f"{kernel.name}.bin"
+    names = instantiations(kernel, points)
+    report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    task = KernelTask(
+        platform="emulator" if target == "emulator" else "gpu",
+        kernel=kernel.name,
+        plan=kernel.plan,
+        updates_input=kernel.updates_input,
+        summation_depth=kernel.summation_depth,
+        binary=str(binary),
+        variants=report["variants"],
+        longest=max(p.array_size for p in points),
+        seed=seed,
+        sampling=QUICK,
+    )
+    planned = [(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
+    with Journal(folder / "journal.jsonl") as journal:
+        return measure(task, planned, report, journal, DEVICE, timeout_seconds, progress)
