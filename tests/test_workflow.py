@@ -134,3 +134,32 @@ def test_points_that_a_restriction_excludes_are_rows_with_the_reason(project: Pa
     assert {row["message"] for row in skipped} == {f"restriction: {restriction}"}
     assert {row["array_size"] for row in skipped} == {"1", "1000"}, "64 * 16 is more than 1000 as well"
     assert all(int(row["block_size"]) * int(row["unroll"]) <= 1000 for row in found if row["status"] == "ok")
+
+
+def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project: Path, root: Path) -> None:
+    run = snakemake(project, "all", "--config", "platform=recording/nvidia-h200")
+    assert run.returncode == 0, run.stdout
+    results = project / "results/recording/nvidia-h200"
+    found = rows(results / "measurements.csv")
+    assert {row["status"] for row in found} == {"ok"}
+    assert {row["device"] for row in found} == {"NVIDIA H200"}
+    for study in ("unrolling", "warp_shuffle"):
+        folder = results / "studies" / study
+        assert "Recorded on NVIDIA H200 on 20" in (folder / "table.md").read_text()
+        for figure in ("ladder", "bandwidth", "block_unroll", "correctness"):
+            for extension in ("svg", "png", "pdf"):
+                assert (folder / f"figures/{figure}.{extension}").stat().st_size > 0
+    # The README's figure and table are those of the recording, to the byte.
+    unrolling = results / "studies/unrolling"
+    shown = root / "docs/nvidia-h200"
+    assert (unrolling / "figures/ladder.svg").read_bytes() == (shown / "unrolling_ladder.svg").read_bytes()
+    assert (unrolling / "table.md").read_text() == (shown / "unrolling_table.md").read_text()
+
+
+def test_the_recording_is_small_and_complete(root: Path) -> None:
+    folder = root / "resources/recordings/nvidia-h200"
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 2_000_000
+    environment = json.loads((folder / "environment.json").read_text())
+    assert environment["device"]["name"] == "NVIDIA H200"
+    assert environment["git_revision"]
+    assert {"pycuda", "snakemake", "numpy"} <= environment["packages"].keys()

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.errors import UserError
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
@@ -30,7 +31,7 @@ from kernelsweep.sweep import Point, instantiation
 # What a time depends on besides the binary, the point and the settings.
 _MEASURING_MODULES = ("runner", "plans", "sampling", "problems.reduction", "platforms.gpu", "platforms.emulator")
 
-# A worker that has to start Python, PyCUDA and a context first gets this much longer for its first point.
+# How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
 
 
@@ -44,25 +45,26 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, point: Point, variant: str) -> Outcome:
-        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer."""
-        started = self._process is None
-        process = self._process or self._start()
+        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
+
+        Raises UserError where a worker can't even start.
+        """
         try:
+            process = self._process or self._start()
             self._send({"point": asdict(point), "variant": variant})
-        except BrokenPipeError:  # It died before it read anything; its log has the reason.
-            return self._died(process)
-        patience = self._timeout + (_START_SECONDS if started else 0)
-        assert process.stdout is not None
-        if not select.select([process.stdout], [], [], patience)[0]:
+        except BrokenPipeError:  # It died after the point before, over nothing of this one's.
+            self.stop()
+            process = self._start()
+            self._send({"point": asdict(point), "variant": variant})
+        answer = self._answer(process, self._timeout)
+        if answer is None:
             self.stop()
             return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
-        answer = process.stdout.readline()
         if not answer:
-            return self._died(process)
-        outcome = Outcome(**json.loads(answer))
-        if process.poll() is not None:
+            return Outcome("launch_failed", f"the worker process died ({self._last_words(process)})")
+        if answer["lost"]:
             self.stop()
-        return outcome
+        return Outcome(**answer["outcome"])
 
     def stop(self) -> None:
         """End the worker, at once."""
@@ -88,23 +90,38 @@ class Worker:
             text=True,
             env={**os.environ, "PYTHONPATH": path},
         )
-        self._send(asdict(self._task))
+        with contextlib.suppress(BrokenPipeError):  # Then there's no answer either.
+            self._send(asdict(self._task))
+        answer = self._answer(self._process, _START_SECONDS)
+        if not answer:
+            words = "no answer" if answer is None else self._last_words(self._process)
+            raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
         return self._process
+
+    @staticmethod
+    def _answer(process: subprocess.Popen[str], seconds: float) -> dict[str, Any] | None:
+        """The worker's next answer; empty where it died, None where it said nothing for so long."""
+        assert process.stdout is not None
+        if not select.select([process.stdout], [], [], seconds)[0]:
+            return None
+        line = process.stdout.readline()
+        answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
+        return answer
 
     def _send(self, message: Mapping[str, Any]) -> None:
         assert self._process is not None and self._process.stdin is not None
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
 
-    def _died(self, process: subprocess.Popen[str]) -> Outcome:
+    def _last_words(self, process: subprocess.Popen[str]) -> str:
+        """How a dead worker ended, and the last line it printed; all of it goes to standard error."""
         code = process.wait()
         self.stop()
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
         self._messages.seek(0)
         messages = self._messages.read()
         print(messages, file=sys.stderr, flush=True)
-        last = messages.strip().splitlines()[-1:]
-        return Outcome("launch_failed", f"the worker process died ({how}): {''.join(last)}")
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        return ": ".join([how, *messages.strip().splitlines()[-1:]])
 
 
 def measure(

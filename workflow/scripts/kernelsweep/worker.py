@@ -1,8 +1,9 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
 Reads lines of JSON from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ...}.
-Answers each with one line on standard output, a runner.Outcome. Ends by itself after an outcome that has lost it its
-context, and when its input ends.
+Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
+each request {"outcome": ..., "lost": ...}, a runner.Outcome and whether it has cost the process its context. Ends after
+such an answer, and when its input ends.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     """Run the points that are asked for, in order."""
     task = KernelTask(**json.loads(requests.readline()))
     runner = Runner(open_platform(task.platform), task)
+    print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
         lost = False
@@ -40,7 +42,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             outcome = runner.run(Point(**request["point"]), request["variant"])
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
-        print(json.dumps(asdict(outcome)), file=answers, flush=True)
+        print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
         if lost:
             os._exit(1)  # A clean end would hang or fail in the broken context.
 
