@@ -68,7 +68,9 @@ def kill(job: Job) -> None:
 
 
 @pytest.mark.parametrize("leave", [end, kill])
-def test_the_second_job_waits_until_the_first_is_gone(start: Callable[[str], Job], leave: Callable[[Job], None]) -> None:
+def test_the_second_job_waits_until_the_first_is_gone(
+    start: Callable[[str], Job], leave: Callable[[Job], None]
+) -> None:
     # Pins: two jobs that time kernels on one GPU at once, and a lock that outlives a job that was killed.
     first = start("GPU-1")
     assert has_it(first, PATIENCE_SECONDS)
@@ -83,14 +85,14 @@ def test_the_second_job_waits_until_the_first_is_gone(start: Callable[[str], Job
 def test_another_users_job_takes_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Pins: a lock file in /tmp that whoever came second may not change. As systems protect /tmp, they may not even open
     # it in a way that would create it.
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", ".")  # pytest's folders are closed to others, but not a working directory
+    monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o1777)
     with lease("GPU-1"):
         pass
     child = os.fork()
     if child == 0:
         try:
-            os.chdir(tmp_path)
             os.setuid(65534)
             with lease("GPU-1"):
                 os._exit(0)

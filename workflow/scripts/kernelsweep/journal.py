@@ -30,12 +30,12 @@ class Journal:
         if path.exists():
             with path.open("rb") as file:
                 for line in file:
+                    if not line.endswith(b"\n"):  # Perhaps a whole record, but then it would be gone from the file.
+                        break
                     try:
                         record = json.loads(line)
                         self._records[record["key"]] = record["value"]
                     except (ValueError, KeyError, TypeError):
-                        break
-                    if not line.endswith(b"\n"):
                         break
                     whole += len(line)
             os.truncate(path, whole)

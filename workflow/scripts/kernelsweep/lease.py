@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -13,7 +13,10 @@ from pathlib import Path
 def lease(device: str) -> Iterator[None]:
     """Wait until no other process of this machine measures on `device` (a GPU's UUID), and keep others away."""
     path = Path(tempfile.gettempdir()) / f"kernelsweep-{device}.lock"
-    with path.open("a") as file:
+    with suppress(FileExistsError):
+        path.touch(exist_ok=False)
         path.chmod(0o666)
+    # To read only: in /tmp, another user's file may not be opened in a way that would change or create it.
+    with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
