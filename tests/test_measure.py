@@ -8,12 +8,16 @@ from __future__ import annotations
 import csv
 import json
 import statistics
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from planted import DEVICE, QUICK, ROOT, planted_kernel, point, run
 
@@ -433,3 +437,29 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     of_ok = [float(row["time_us"]) for row in read(tmp_path / "samples.csv") if row["array_size"] == "1000"]
     assert of_ok == samples
     assert float(ok["time_us"]) == statistics.median(of_ok)
+
+
+def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
+    # Pins: a worker that runs on beside the next job's measurements.
+    script = (
+        "import sys; sys.path[:0] = sys.argv[1:3]\n"
+        "from pathlib import Path\n"
+        "from planted import planted_kernel, point, run\n"
+        "folder = Path(sys.argv[3])\n"
+        "run(planted_kernel(folder, 'while (*(volatile const Element *)data >= 0) {}'), [point(32)], folder)\n"
+    )
+    folders = [str(ROOT / "workflow/scripts"), str(ROOT / "tests"), str(tmp_path)]
+    job = subprocess.Popen([sys.executable, "-c", script, *folders])
+    deadline = time.monotonic() + 60
+    worker = None
+    while worker is None and time.monotonic() < deadline:
+        children = psutil.Process(job.pid).children()
+        worker = next((child for child in children if "kernelsweep.worker" in child.cmdline()), None)
+        time.sleep(0.1)
+    assert worker is not None
+    while worker.cpu_times().user < 3 and time.monotonic() < deadline:  # By then it is in the kernel.
+        time.sleep(0.1)
+    job.kill()
+    job.wait()
+    psutil.wait_procs([worker], timeout=10)
+    assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE

@@ -11,14 +11,14 @@ __device__ void tree_step(Element *block_data, unsigned stride)
     __syncthreads();
 }
 
-// One step inside the first warp of a block of `block_size` threads. All its lanes take part, so that reads and writes
-// stay whole sectors; the lanes from `stride` on compute values that nobody uses. Every lane reads before any lane
+// One step inside the first warp of a block of `block_size` threads or more. All its lanes take part, so that reads and
+// writes stay whole sectors; the lanes from `stride` on compute values that nobody uses. Every lane reads before any lane
 // writes, and the next step sees what this one wrote: a warp's lanes have run independently of each other since Volta.
-template <typename Operation, typename Element>
-__device__ void warp_step(Element *block_data, unsigned stride, unsigned block_size)
+template <typename Operation, unsigned block_size, typename Element>
+__device__ void warp_step(Element *block_data, unsigned stride)
 {
     const unsigned lane = threadIdx.x;
-    const bool has_partner = lane + stride < block_size; // Not every lane has one in a block of 32 threads.
+    const bool has_partner = block_size >= 64 || lane + stride < block_size; // In 32 threads, not every lane has one.
     Element combined{};
     if (has_partner)
         combined = Operation::combine(block_data[lane], block_data[lane + stride]);
@@ -29,15 +29,15 @@ __device__ void warp_step(Element *block_data, unsigned stride, unsigned block_s
 }
 
 // The last six steps of a tree, in a straight line, by the threads of the first warp.
-template <typename Operation, typename Element>
-__device__ void reduce_last_warp(Element *block_data, unsigned block_size)
+template <typename Operation, unsigned block_size, typename Element>
+__device__ void reduce_last_warp(Element *block_data)
 {
-    warp_step<Operation>(block_data, 32, block_size);
-    warp_step<Operation>(block_data, 16, block_size);
-    warp_step<Operation>(block_data, 8, block_size);
-    warp_step<Operation>(block_data, 4, block_size);
-    warp_step<Operation>(block_data, 2, block_size);
-    warp_step<Operation>(block_data, 1, block_size);
+    warp_step<Operation, block_size>(block_data, 32);
+    warp_step<Operation, block_size>(block_data, 16);
+    warp_step<Operation, block_size>(block_data, 8);
+    warp_step<Operation, block_size>(block_data, 4);
+    warp_step<Operation, block_size>(block_data, 2);
+    warp_step<Operation, block_size>(block_data, 1);
 }
 
 // The whole tree where the block size is known to the compiler: the block's steps written out, then the last warp's.
@@ -53,5 +53,5 @@ __device__ void reduce_data_block(Element *block_data)
     if constexpr (block_size >= 128)
         tree_step<Operation>(block_data, 64);
     if (threadIdx.x < 32)
-        reduce_last_warp<Operation>(block_data, block_size);
+        reduce_last_warp<Operation, block_size>(block_data);
 }

@@ -6,6 +6,7 @@
 // kernelsweep:
 //   plan: block_partials
 //   block_size: power_of_two
+//   smallest_block_size: 64
 //   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
@@ -36,7 +37,7 @@ __global__ void completely_unrolled(Element *data, Element *partials, size_t arr
     if (blockDim.x >= 128)
         tree_step<Operation>(block_data, 64);
     if (thread < 32)
-        reduce_last_warp<Operation>(block_data, blockDim.x);
+        reduce_last_warp<Operation, 64>(block_data);
 
     if (thread == 0)
         partials[blockIdx.x] = block_data[0];

@@ -7,6 +7,7 @@
 // kernelsweep:
 //   plan: block_partials
 //   block_size: power_of_two
+//   smallest_block_size: 64
 //   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
@@ -31,7 +32,7 @@ __global__ void unrolled_warps(Element *data, Element *partials, size_t array_si
     for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
         tree_step<Operation>(block_data, stride);
     if (thread < 32)
-        reduce_last_warp<Operation>(block_data, blockDim.x);
+        reduce_last_warp<Operation, 64>(block_data);
 
     if (thread == 0)
         partials[blockIdx.x] = block_data[0];

@@ -29,7 +29,15 @@ from kernelsweep.statistics import summarise
 from kernelsweep.sweep import Point, instantiation
 
 # What a time depends on besides the binary, the point and the settings.
-_MEASURING_MODULES = ("runner", "plans", "sampling", "problems.reduction", "platforms.gpu", "platforms.emulator")
+_MEASURING_MODULES = (
+    "runner",
+    "plans",
+    "sampling",
+    "problems.reduction",
+    "platforms.gpu",
+    "platforms.emulator",
+    "platforms.emulated_library",
+)
 
 # How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
@@ -49,13 +57,9 @@ class Worker:
 
         Raises UserError where a worker can't even start.
         """
-        try:
-            process = self._process or self._start()
-            self._send({"point": asdict(point), "variant": variant})
-        except BrokenPipeError:  # It died after the point before, over nothing of this one's.
-            self.stop()
-            process = self._start()
-            self._send({"point": asdict(point), "variant": variant})
+        process = self._asked(point, variant) or self._asked(point, variant)
+        if process is None:
+            return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
         answer = self._answer(process, self._timeout)
         if answer is None:
             self.stop()
@@ -65,6 +69,16 @@ class Worker:
         if answer["lost"]:
             self.stop()
         return Outcome(**answer["outcome"])
+
+    def _asked(self, point: Point, variant: str) -> subprocess.Popen[str] | None:
+        """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
+        process = self._process or self._start()
+        try:
+            self._send({"point": asdict(point), "variant": variant})
+        except BrokenPipeError:
+            self.stop()
+            return None
+        return process
 
     def stop(self) -> None:
         """End the worker, at once."""

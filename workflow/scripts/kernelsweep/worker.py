@@ -8,8 +8,10 @@ such an answer, and when its input ends.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
 import sys
 from dataclasses import asdict
 from typing import TextIO
@@ -17,6 +19,8 @@ from typing import TextIO
 from kernelsweep.platforms import ContextLost, Platform
 from kernelsweep.runner import KernelTask, Outcome, Runner
 from kernelsweep.sweep import Point
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def open_platform(name: str) -> Platform:
@@ -48,6 +52,8 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 
 if __name__ == "__main__":
+    # A job that is killed takes its worker along, or that would run on beside the next job's measurements.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Whatever a library prints goes to standard error; the answers have standard output to themselves.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
