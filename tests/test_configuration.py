@@ -81,6 +81,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("xyz", 1, ["unknown key 'xyz'; Known keys: studies, platform"]),
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
         ("sweeps.quick.blocksize", [1], ["'blocksize' under sweeps.quick; did you mean 'block_size'?"]),
+        ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
         ("platforms.emulator.axis", {}, ["unknown key 'axis' under platforms.emulator; did you mean 'axes'?"]),
         ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Known: ", "warp_shuffle"]),
         ("studies", "unrolling", ["studies is 'unrolling'. Allowed: a list of the names in config/studies/"]),

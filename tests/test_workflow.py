@@ -163,3 +163,12 @@ def test_the_recording_is_small_and_complete(root: Path) -> None:
     assert environment["device"]["name"] == "NVIDIA H200"
     assert environment["git_revision"]
     assert {"pycuda", "snakemake", "numpy"} <= environment["packages"].keys()
+
+
+@pytest.mark.nvcc
+def test_building_away_from_the_gpu_for_an_architecture(project: Path) -> None:
+    run = snakemake(project, "build", "--config", "arch=sm_90", "studies=[warp_shuffle]")
+    assert run.returncode == 0, run.stdout
+    report = json.loads((project / "results/build/sm_90/warp_shuffle/shuffle.json").read_text())
+    assert report["target"] == "sm_90"
+    assert report["variants"]["shuffle<int, Sum, 256u, 4u>"]["registers"] > 0

@@ -44,6 +44,7 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
         )
     _check_sizes(checked, shown)
     _check_restrictions(checked, shown)
+    _check_platforms(checked, shown)
     return checked
 
 
@@ -58,6 +59,8 @@ def load_study(name: str, root: Path) -> Study:
     settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
     _check_sizes(settings, shown)
     _check_restrictions(settings, shown)
+    for entry in (settings, *settings["kernels"]):
+        _check_platforms(entry, shown)
     settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
     folder = root / "kernels" / name
     files = sorted(path.stem for path in folder.glob("*.cu"))
@@ -104,6 +107,13 @@ def _check_sizes(settings: Any, shown: str, key: str = "") -> None:
                 raise UserError(
                     f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
                 ) from error
+
+
+def _check_platforms(settings: Mapping[str, Any], shown: str) -> None:
+    """A platform may have any name, since every GPU model has one; but a misspelt emulator would go unnoticed."""
+    for name in settings["platforms"]:
+        if name != EMULATOR and nearest(name, [EMULATOR]):
+            raise UserError(f"{shown}: platforms names {name!r}{nearest(name, [EMULATOR])}")
 
 
 def _check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
