@@ -81,6 +81,8 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("xyz", 1, ["unknown key 'xyz'; Known keys: studies, platform"]),
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
         ("sweeps.quick.blocksize", [1], ["'blocksize' under sweeps.quick; did you mean 'block_size'?"]),
+        ("sweeps.full.block_size", ["48"], ["sweeps.full.block_size.0 is '48'", "set them in a file, by --configfile"]),
+        ("arch", "sm_9", ["arch is 'sm_9'. Allowed: native, or an architecture such as sm_90"]),
         ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
         ("platforms.emulator.axis", {}, ["unknown key 'axis' under platforms.emulator; did you mean 'axes'?"]),
         ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Known: ", "warp_shuffle"]),

@@ -51,6 +51,7 @@ def test_every_kernel_is_right_around_its_block_boundaries(study: str, name: str
         ("float32", "sum"),
         ("float64", "sum"),
         ("int32", "product"),
+        ("float32", "product"),
         ("int32", "maximum"),
     ):
         points.append(point(100_003, 256, unroll=kernel.unroll[-1], dtype=dtype, operation=operation, cache="cold"))

@@ -172,3 +172,26 @@ def test_building_away_from_the_gpu_for_an_architecture(project: Path) -> None:
     report = json.loads((project / "results/build/sm_90/warp_shuffle/shuffle.json").read_text())
     assert report["target"] == "sm_90"
     assert report["variants"]["shuffle<int, Sum, 256u, 4u>"]["registers"] > 0
+
+
+def test_a_study_of_ones_own_needs_a_title_and_kernels_only(project: Path) -> None:
+    shrink(project)
+    (project / "kernels/mine").mkdir()
+    source = (project / "kernels/warp_shuffle/shuffle.cu").read_text()
+    (project / "kernels/mine/shuffle.cu").write_text(source)
+    (project / "config/studies/mine.yaml").write_text(
+        "title: Mine\nkernels:\n  - {name: shuffle, axes: {unroll: [4]}}\n"
+    )
+    run = snakemake(project, "mine")
+    assert run.returncode == 0, run.stdout
+    (row,) = rows(project / "results/emulator/studies/mine/table.csv")
+    assert (row["kernel"], row["unroll"], row["points_right"]) == ("shuffle", "4", "2")
+
+
+def test_with_nothing_to_do_nothing_alarming_is_printed(project: Path) -> None:
+    # Pins: an input function asked about a recording's binaries, whose error Snakemake printed on every rerun.
+    recording = ("--config", "platform=recording/nvidia-h200")
+    assert snakemake(project, "all", *recording).returncode == 0
+    run = snakemake(project, "all", *recording)
+    assert "Nothing to be done" in run.stdout
+    assert "Exception" not in run.stdout and "Traceback" not in run.stdout

@@ -28,6 +28,9 @@ except UserError as error:
 FIGURES_OF_TIMES = ["ladder", "bandwidth", "block_unroll"]
 FIGURES = ["correctness", *FIGURES_OF_TIMES]
 
+# The platforms that are measured, unlike recordings.
+LIVE = r"(?!recording/)[^/]+"
+
 
 wildcard_constraints:
     platform=r"recording/[^/]+|[^/]+",

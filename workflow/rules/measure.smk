@@ -6,6 +6,8 @@ rule describe_device:
         "results/{platform}/device.json",
     log:
         "results/{platform}/logs/describe_device.log",
+    wildcard_constraints:
+        platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -28,6 +30,8 @@ rule measure_kernel:
         builds="results/{platform}/builds/{study}/{kernel}.csv",
     log:
         "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
+    wildcard_constraints:
+        platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core by itself.
@@ -53,6 +57,8 @@ rule collect:
         builds="results/{platform}/builds.csv",
     log:
         "results/{platform}/logs/collect.log",
+    wildcard_constraints:
+        platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -74,6 +80,8 @@ rule describe_environment:
         "results/{platform}/environment.json",
     log:
         "results/{platform}/logs/describe_environment.log",
+    wildcard_constraints:
+        platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -105,8 +113,3 @@ rule play_recording:
         code=code_of("play_recording.py"),
     script:
         "../scripts/play_recording.py"
-
-
-ruleorder: play_recording > collect
-ruleorder: play_recording > describe_environment
-ruleorder: play_recording > describe_device

@@ -75,6 +75,11 @@ def load_study(name: str, root: Path) -> Study:
                 f"Files in kernels/{name}/: {', '.join(files) or 'none'}."
             )
         kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
+    if not settings["ladder"]:
+        settings["ladder"] = [
+            {"kernel": entry["name"], "unroll": entry["axes"].get("unroll", kernels[entry["name"]].unroll)[0]}
+            for entry in settings["kernels"]
+        ]
     for step in settings["ladder"]:
         if step["kernel"] not in kernels:
             guess = nearest(step["kernel"], kernels) or ";"

@@ -86,7 +86,10 @@ def _message(error: jsonschema.ValidationError, shown: str) -> str:
         guess = nearest(str(instance), [str(value) for value in expected])
         return f"{shown}: {key} is {instance!r}{guess or ';'} Allowed: {allowed}."
     allowed = schema.get("x-allowed") or _described(schema) or error.message
-    return f"{shown}: {key} is {instance!r}. Allowed: {allowed}."
+    hint = ""
+    if isinstance(instance, str) and instance.lstrip("-").isdecimal():
+        hint = " This is a text: Snakemake's --config passes nested values so; set them in a file, by --configfile."
+    return f"{shown}: {key} is {instance!r}. Allowed: {allowed}.{hint}"
 
 
 def _described(schema: Mapping[str, Any]) -> str | None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 # A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
 HARMLESS = ("ok", "skipped", "out_of_memory")
 
-# More failed points of one kernel than this are counted, not listed: they fail for one reason.
+# More failed points of one kernel than this are counted, not listed. Where it doesn't compile, all fail for one reason.
 _LISTED_PER_KERNEL = 5
+_LISTED_OF_FAILED_BUILD = 1
 
 
 def failures(rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
@@ -51,6 +52,7 @@ def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
     failed = [row for row in rows if row["status"] not in ("ok", "skipped")]
+    failed.sort(key=lambda row: row["status"] != "wrong_result")  # What is worst comes first.
     if not failed:
         return ["Every point that was run is right."]
     lines = ["## Failed", ""]
@@ -59,7 +61,8 @@ def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
     for row in failed:
         kernel = row["study"], row["kernel"]
         shown[kernel] += 1
-        if shown[kernel] <= _LISTED_PER_KERNEL:
+        limit = _LISTED_OF_FAILED_BUILD if row["status"] == "build_failed" else _LISTED_PER_KERNEL
+        if shown[kernel] <= limit:
             expected = " (expected of undefined behaviour)" if _expected(row) else ""
             lines.append(
                 f"- {row['study']}/{row['kernel']}, array size {row['array_size']}, block size {row['block_size']}, "
@@ -67,5 +70,5 @@ def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
                 f"**{row['status']}**{expected}: {row['message']}"
             )
         elif shown[kernel] == totals[kernel]:
-            lines.append(f"- {row['study']}/{row['kernel']}: {totals[kernel] - _LISTED_PER_KERNEL} more")
+            lines.append(f"- {row['study']}/{row['kernel']}: {totals[kernel] - limit} more")
     return lines

@@ -15,10 +15,10 @@ import numpy as np
 
 TILE_LENGTH = 16_777_213  # The largest prime below 2^24.
 
-# A product of n elements has n - 1 roundings. The deterministic bound on their effect grows with n and soon says
-# nothing; the probabilistic one grows with sqrt(n). Higham and Mary, "A new approach to probabilistic rounding error
-# analysis" (SIAM J. Sci. Comput. 41, 2019), Theorem 2.4: it fails with a probability of 2 exp(-lambda^2 / 2).
-PRODUCT_LAMBDA = 6.0
+# Floating-point products get powers of two, whose products are exact in any order. One element in this many is not 1 or
+# -1: dense enough that a dropped element is noticed, and sparse enough that no part of a thread block's elements
+# multiplies to more than float32 can hold.
+EXPONENT_SPACING = 32
 
 _UFUNCS: dict[str, np.ufunc] = {
     "sum": np.add,
@@ -45,8 +45,8 @@ def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduc
     """The problem's input for arrays of up to `longest` elements.
 
     Sums get integers uniform in [0, 255], as the published kernels did, or floats uniform in [0, 1). Products get odd
-    integers, since even ones soon make every product 0 modulo 2^bits, or floats near 1. Minimum and maximum get the
-    type's whole range.
+    integers, since even ones soon make every product 0 modulo 2^bits, or floats that are powers of two of either sign.
+    Minimum and maximum get integers from the type's whole range, or normally distributed floats.
     """
     element = np.dtype(dtype)
     generator = np.random.default_rng(seed)
@@ -59,10 +59,20 @@ def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduc
         limits = np.iinfo(element)
         tile = generator.integers(limits.min, limits.max, length, dtype=element, endpoint=True)
     elif operation == "product":
-        tile = 1 + (generator.random(length) - 0.5) * 2.0**-12
+        tile = _powers_of_two(generator, length)
     else:
         tile = generator.random(length) if operation == "sum" else generator.standard_normal(length)
     return Reduction(element, operation, tile.astype(element))
+
+
+def _powers_of_two(generator: np.random.Generator, length: int) -> np.ndarray[Any, Any]:
+    """Random signs; and 2 and 1/2 in turn at random places, so that no run of elements multiplies to more than 2."""
+    tile = generator.choice([-1.0, 1.0], length)
+    places = np.flatnonzero(generator.integers(0, EXPONENT_SPACING, length) == 0)
+    places = places[: len(places) // 2 * 2]
+    tile[places[0::2]] *= 2
+    tile[places[1::2]] /= 2
+    return tile
 
 
 def reference(reduction: Reduction, array_size: int) -> int | float:
@@ -94,7 +104,18 @@ def combine(values: np.ndarray[Any, Any], operation: str) -> int | float:
     if values.dtype.kind == "i":
         with np.errstate(over="ignore"):
             return int(_UFUNCS[operation].reduce(values, dtype=values.dtype))
+    if operation == "product":
+        return _float_product(values)
     return float(_UFUNCS[operation].reduce(values.astype(np.float64)))
+
+
+def _float_product(values: np.ndarray[Any, Any]) -> float:
+    """A product in float64 that leaves its range only where the result does: the exponents are added apart."""
+    mantissas, exponents = np.frexp(values.astype(np.float64))
+    with np.errstate(over="ignore"):
+        product = float(np.multiply.reduce(2 * mantissas))  # From 1 to 2 each: exactly 1 for powers of two.
+    exponent = int(exponents.sum(dtype=np.int64)) - len(values)
+    return float(np.ldexp(product, max(min(exponent, 4096), -4096)))
 
 
 def _wrapped(value: int | float, dtype: np.dtype[Any]) -> int | float:
@@ -107,23 +128,20 @@ def _wrapped(value: int | float, dtype: np.dtype[Any]) -> int | float:
 
 
 def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
-    """How far from the reference a right result may be; 0 for integers, minimum and maximum.
+    """How far from the reference a right result may be; 0 but for floating-point sums.
 
     depth  the longest chain of roundings that an element's value goes through before it reaches the host
 
     For a sum the bound is gamma(depth) * sum |x|, with gamma(k) = k u / (1 - k u) and u the unit roundoff: Higham,
     "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. All elements are positive, so that
-    sum |x| is the reference.
+    sum |x| is the reference. Products are of powers of two, and exact.
     """
-    if reduction.dtype.kind == "i" or reduction.operation in ("minimum", "maximum"):
+    if reduction.dtype.kind == "i" or reduction.operation != "sum":
         return 0.0
     unit = float(np.finfo(reduction.dtype).eps) / 2
     size = abs(reference(reduction, array_size))
     # The reference itself is computed in float64, by NumPy's pairwise sums of blocks of 128.
     reference_error = (128 + math.log2(max(array_size, 2))) * 2.0**-53 * size
-    if reduction.operation == "product":
-        relative = math.expm1(PRODUCT_LAMBDA * math.sqrt(array_size) * unit + array_size * unit**2 / (1 - unit))
-        return relative * size + array_size * 2.0**-53 * size
     return depth * unit / (1 - depth * unit) * size + reference_error
 
 
