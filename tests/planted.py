@@ -53,20 +53,10 @@ def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
     return Point(array_size=array_size, block_size=block_size, **values)
 
 
-def run(
-    kernel: KernelSource,
-    points: Sequence[Point],
-    folder: Path,
-    target: str = "emulator",
-    skipped: dict[Point, str] | None = None,
-    timeout_seconds: float = 60,
-    seed: int = 1,
-    progress: Callable[[int, int, Point, Outcome], None] | None = None,
-) -> dict[Point, Outcome]:
-    """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
-
-    The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
-    """
+def built(
+    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator", seed: int = 1
+) -> tuple[KernelTask, dict[str, Any]]:
+    """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
@@ -82,6 +72,24 @@ def run(
         seed=seed,
         sampling=QUICK,
     )
+    return task, report
+
+
+def run(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    folder: Path,
+    target: str = "emulator",
+    skipped: dict[Point, str] | None = None,
+    timeout_seconds: float = 60,
+    seed: int = 1,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+) -> dict[Point, Outcome]:
+    """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
+
+    The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
+    """
+    task, report = built(kernel, points, folder, target, seed)
     planned = [(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
     with Journal(folder / "journal.jsonl") as journal:
         return measure(task, planned, report, journal, DEVICE, timeout_seconds, progress)

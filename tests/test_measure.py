@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from planted import DEVICE, QUICK, ROOT, planted_kernel, point, run
+from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 
-from kernelsweep.build import build
 from kernelsweep.configuration import load_study
 from kernelsweep.errors import UserError
 from kernelsweep.journal import Journal, journal_key
@@ -31,8 +30,8 @@ from kernelsweep.plans import PLANS, Plan, block_partials
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
-from kernelsweep.runner import KernelTask, Outcome, Runner
-from kernelsweep.sweep import Point, instantiation, instantiations
+from kernelsweep.runner import Outcome, Runner
+from kernelsweep.sweep import Point, instantiation
 
 SIZES = (32, 64, 96, 128)
 SEED = 5  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.
@@ -55,27 +54,6 @@ def run_counted(
     """The outcomes, and the points that were run for them."""
     progress = Progress()
     return run(kernel, points, folder, progress=progress, **settings), progress.points
-
-
-def built(kernel: KernelSource, points: Sequence[Point], folder: Path) -> tuple[KernelTask, dict[str, Any]]:
-    """A kernel built for the emulator: its task and its build report."""
-    binary = folder / f"{kernel.name}.bin"
-    names = instantiations(kernel, points)
-    report = build(kernel.path, binary, "emulator", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
-    assert report["status"] == "ok", report["message"]
-    task = KernelTask(
-        platform="emulator",
-        kernel=kernel.name,
-        plan=kernel.plan,
-        updates_input=kernel.updates_input,
-        summation_depth=kernel.summation_depth,
-        binary=str(binary),
-        variants=report["variants"],
-        longest=max(one.array_size for one in points),
-        seed=1,
-        sampling=QUICK,
-    )
-    return task, report
 
 
 # The journal
@@ -257,6 +235,7 @@ def test_a_worker_that_cannot_start_is_the_machines_fault_and_said_so(
     in_workers("import os, sys\nprint('no CUDA-capable device', file=sys.stderr, flush=True)\nos._exit(3)\n")
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
+    assert report["status"] == "ok", report["message"]
     large = replace(task, variants={**task.variants, "other": {"symbol": "x" * 200_000}})
     planned = [(point(32), instantiation(kernel, point(32)), None)]
     with Journal(tmp_path / "journal.jsonl") as journal, pytest.raises(UserError, match="3: no CUDA-capable device"):
@@ -350,7 +329,8 @@ def test_a_sample_times_the_launches_and_nothing_else(
     kernel = load_study("unrolling", ROOT).kernels["interleaved"] if name == "in place" else planted_kernel(tmp_path)
     monkeypatch.setitem(PLANS, kernel.plan, plan)
     one = point(1000, 64, cache=cache)
-    task, _ = built(kernel, [one], tmp_path)
+    task, report = built(kernel, [one], tmp_path)
+    assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
     outcome = Runner(platform, task).run(one, instantiation(kernel, one))
 
@@ -367,7 +347,8 @@ def test_a_sample_times_the_launches_and_nothing_else(
 def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path, "if (blockDim.x == 64) return;")
     points = [point(1000, 64), point(1000, 32)]
-    task, _ = built(kernel, points, tmp_path)
+    task, report = built(kernel, points, tmp_path)
+    assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
     on_clock = Runner(platform, task)
     wrong = on_clock.run(points[0], instantiation(kernel, points[0]))

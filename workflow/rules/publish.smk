@@ -56,7 +56,7 @@ rule draw_figure:
 rule summarise:
     input:
         measurements=lambda wildcards: (
-            f"results/{wildcards.platform}/measurements.csv"
+            [f"results/{wildcards.platform}/measurements.csv"]
             if is_recording(wildcards.platform)
             else parts("points", wildcards.platform, config["studies"])
         ),
@@ -92,7 +92,7 @@ use rule summarise as summarise_study with:
 rule give_verdict:
     input:
         summary="results/{platform}/summary.md",
-        measurements="results/{platform}/measurements.csv",
+        measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
     output:

@@ -12,8 +12,7 @@ from kernelsweep.summary import failures
 
 with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
-    paths = snakemake.input.measurements
-    rows = [row for path in ([paths] if isinstance(paths, str) else paths) for row in read_rows(path)]
+    rows = [row for path in snakemake.input.measurements for row in read_rows(path)]
     failed = failures(rows)
     if failed:
         kernels = sorted({f"{row['study']}/{row['kernel']}" for row in failed})

@@ -11,8 +11,7 @@ from kernelsweep.results import read_rows
 from kernelsweep.summary import summarise_rows
 
 with logged(snakemake.log[0]):
-    paths = snakemake.input.measurements
-    rows = [row for path in ([paths] if isinstance(paths, str) else paths) for row in read_rows(path)]
+    rows = [row for path in snakemake.input.measurements for row in read_rows(path)]
     rows = [row for row in rows if row["study"] in snakemake.params.studies]
     device = json.loads(Path(snakemake.input.device).read_text())
     Path(snakemake.output[0]).write_text(summarise_rows(rows, device["provenance"]))

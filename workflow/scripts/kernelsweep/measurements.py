@@ -135,3 +135,14 @@ def device_text(device: Mapping[str, Any]) -> str:
     if name not in provenance:
         return f"{name} ({provenance})"
     return provenance[:1].upper() + provenance[1:]
+
+
+def no_bandwidth(
+    rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], free: Sequence[str]
+) -> str:
+    """Why there is no bandwidth to draw from `rows`, those at the reference point but for the columns `free`."""
+    if not has_times(device):
+        return f"No times, so no bandwidth: {device_text(device)}."
+    if rows.empty:
+        return f"No points at {reference_text(study, free=free)} in this sweep."
+    return f"No point has a time: {', '.join(sorted(rows['status'].unique())).replace('_', ' ')}."

@@ -123,7 +123,7 @@ class Runner:
     def _fill_input(self, problem: Reduction, size: int) -> None:
         """Repeat the problem's tile over the first `size` bytes of the input."""
         memory = self._memory["input"][1]
-        tile = problem.tile[: -(-size // problem.dtype.itemsize)]
+        tile = problem.tile[: size // problem.dtype.itemsize]
         self._platform.upload(memory, tile)
         filled = tile.nbytes
         while filled < size:

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from kernelsweep.statistics import summarise
 
-# Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom.
+# Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom. (A GPU's stream
+# holds about a thousand queued operations before the host has to wait, which would never end while the stream itself
+# waits for the host. A sample queues 4 operations and its launches.)
 BATCH = 32
 
 # What CUDA's documentation gives as an event's resolution. Samples of only two values that are further apart are two

@@ -16,6 +16,7 @@ from kernelsweep.measurements import (
     device_text,
     has_times,
     ladder_steps,
+    no_bandwidth,
     reference_text,
     size_text,
     step_name,
@@ -56,7 +57,7 @@ def draw(
     if not caches:
         message = "No bandwidth to draw."
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
-        style.say_missing(figure.subplots(), _reason(rows, study, device))
+        style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("array_size", "cache")))
         return figure
     message = _message(with_times[with_times["cache"] == caches[0]], caches[0], device)
     figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], message, caption)
@@ -143,14 +144,6 @@ def _message(rows: pandas.DataFrame, cache: str, device: Mapping[str, Any]) -> s
     )
     peak = device["peak_bandwidth_gbs"]
     return text + ("." if peak is None else f", {best['bandwidth_gbs'] / peak:.0%} of the memory's peak.")
-
-
-def _reason(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    if not has_times(device):
-        return f"No times, so no bandwidth: {device_text(device)}."
-    if rows.empty:
-        return f"No points at {reference_text(study, free=('array_size', 'cache'))} in this sweep."
-    return f"No point has a time: {', '.join(sorted(rows['status'].unique())).replace('_', ' ')}."
 
 
 def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from kernelsweep.measurements import (
     at_reference,
     device_text,
     has_times,
+    no_bandwidth,
     reference_text,
     step_name,
     timed,
@@ -65,7 +66,7 @@ def draw(
     caption = _caption(rows, study, device)
     if with_times.empty:
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
-        style.say_missing(figure.subplots(), _reason(rows, study, device))
+        style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("block_size",)))
         return figure
 
     undefined = undefined_kernels(rows)
@@ -132,14 +133,6 @@ def _message(with_times: pandas.DataFrame) -> str:
         f"Best: {step_name(best['kernel'], best['unroll'])} with blocks of {best['block_size']} threads,"
         f" {best['bandwidth_gbs']:,.0f} GB/s."
     )
-
-
-def _reason(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    if not has_times(device):
-        return f"No times, so no bandwidth: {device_text(device)}."
-    if rows.empty:
-        return f"No points at {reference_text(study, free=('block_size',))} in this sweep."
-    return f"No point has a time: {', '.join(sorted(rows['status'].unique())).replace('_', ' ')}."
 
 
 def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:

@@ -21,10 +21,6 @@ import pycuda.driver as cuda
 # A fill of this many times the L2's size leaves nothing of what was in it, whatever its replacement policy.
 FLUSH_FACTOR = 2
 
-# A stream holds about a thousand queued operations before the host has to wait, which would never end while the
-# stream itself waits for the host. A sample queues 4 operations and its launches.
-QUEUE_LIMIT = 512
-
 _POISON = 0xABABABAB
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
