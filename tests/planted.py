@@ -63,13 +63,16 @@ def built(
     task = KernelTask(
         platform="emulator" if target == "emulator" else "gpu",
         kernel=kernel.name,
+        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
         plan=kernel.plan,
         updates_input=kernel.updates_input,
+        shared_elements=kernel.shared_elements,
         summation_depth=kernel.summation_depth,
         binary=str(binary),
         variants=report["variants"],
         longest=max(p.array_size for p in points),
         seed=seed,
+        repeated_runs=2,
         sampling=QUICK,
     )
     return task, report

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 import yaml
 
-from kernelsweep.axes import Expression, parse_size
-from kernelsweep.configuration import kernel_axes, kernel_points, load_config, load_study, study_names
+from kernelsweep.axes import Expression, axes_on_device, parse_size
+from kernelsweep.configuration import Study, kernel_axes, kernel_points, load_config, load_study, study_names
 from kernelsweep.errors import UserError
 from kernelsweep.schema import check
 
@@ -143,7 +143,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"title": None}, ["title is None. Allowed: a text"]),
         ({"kernals": []}, ["unknown key 'kernals'; did you mean 'kernels'? Known keys: title"]),
         ({"kernels": []}, ["kernels is []. Allowed: a list of kernels"]),
-        ({"kernels": [KERNEL]}, [f"kernels.0 is '{KERNEL}'. Allowed: keys with values, of name, axes, platforms"]),
+        ({"kernels": [KERNEL]}, [f"kernels.0 is '{KERNEL}'. Allowed: keys with values, of name, from, axes, platforms"]),
         ({"kernels": [{"axes": {}}]}, ["kernels.0 lacks the key 'name'"]),
         (
             {"kernels": [{"name": "dubled"}]},
@@ -155,13 +155,25 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"kernels": [{"name": KERNEL, "axes": {"array_size": ["2^0 - 1"]}}]},
             ["kernels.0.axes.array_size.0 is '2^0 -"],
         ),
-        ({"problem": "scan"}, ["problem is 'scan'; Allowed: reduction."]),
+        ({"problem": "scan"}, ["problem is 'scan'; Allowed: reduction, exchange."]),
         ({"axes": {"cache": ["warm"]}}, ["axes.cache.0 is 'warm'; Allowed: cold, hot."]),
         ({"platforms": {"nvidia-h200": []}}, ["platforms.nvidia-h200 is []. Allowed: keys with values, of axes"]),
         ({"restrictions": ["exit()"]}, ["restrictions: 'exit()': unknown name 'exit'"]),
         ({"reference": {"array_size": "big"}}, ["reference.array_size is 'big'. Allowed: a size such as 1000 or 2^24"]),
         ({"reference": {"array_size": "2^99"}}, ["reference.array_size is '2^99'. Allowed: sizes from 1 to 2^32"]),
         ({"ladder": [{"kernel": "dubled"}]}, ["ladder names 'dubled'; did you mean 'doubled'? Its kernels: doubled"]),
+        ({"ladder": [{"kernel": KERNEL, "grid_size": "all"}]}, ["ladder.0.grid_size is 'all'. Allowed: a whole number"]),
+        ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: whole"]),
+        ({"problem": "exchange"}, ["whose plan is block_partials. The problem exchange needs the plan one_to_one"]),
+        ({"axes": {"arguments": ["delta=1"]}}, ["arguments of 'doubled' are 'delta=1'. It takes none."]),
+        ({"kernels": [{"name": "butterfly", "from": "exchanges"}]}, ["The problem reduction needs another plan"]),
+        ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
+        ({"kernels": [{"name": "cascadet", "from": "stepwise"}]}, ["did you mean 'cascaded'?", "kernels/stepwise/: "]),
+        ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
+        (
+            {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
+            ["baselines are sums, but the study's reference point is none"],
+        ),
         ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
         (
             {"published": {"file": "warp_shufle.csv"}},
@@ -195,6 +207,8 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
             "// any block size",
             ["no keys with values: 'any block"],
         ),
+        ("unroll: [1, 2]", "shared_elements: threads", ["shared_elements: 'threads': unknown name 'threads'"]),
+        ("unsigned unroll", "int unroll", ["template parameter 'unroll' is declared 'int'; it has to be unsigned"]),
         ("void doubled", "void dubled", ["no kernel of the file's name", "__global__ void doubled("]),
         ("unsigned unroll", "unsigned radix", ["template parameter 'radix'", "Element, Operation, block_size, unroll"]),
     ],
@@ -315,11 +329,55 @@ def test_overrides_go_from_the_general_to_the_specific(toy: Path) -> None:
         config = load_config({"sweeps": {"full": {**shipped_full(toy), "block_size": [32]}}, **parts["config"]}, toy)
         write_study(toy, {"kernels": [{"name": KERNEL, **parts["kernel"]}], **parts["study"]})
         study = load_study(STUDY, toy)
-        assert kernel_axes(config, study, KERNEL, platform)["block_size"] == [32 * 2**count]
+        assert only_axes(config, study, platform)["block_size"] == [32 * 2**count]
         # What is set for one platform says nothing about another; the other axes stay as they are.
-        other = kernel_axes(config, study, KERNEL, "nvidia-a100")
+        other = only_axes(config, study, "nvidia-a100")
         assert other["block_size"] == [{0: 32, 1: 32, 2: 128, 3: 128, 4: 512, 5: 512}[count]]
         assert other["unroll"] == shipped_full(toy)["unroll"]
+
+
+def only_axes(config: Mapping[str, Any], study: Study, platform: str) -> dict[str, Any]:
+    """The axes of the toy kernel, whose study has no further points."""
+    (axes,) = kernel_axes(config, study, KERNEL, platform)
+    return axes
+
+
+def test_further_points_join_a_full_sweep(toy: Path) -> None:
+    of_emulator = {"emulator": {"axes": {"array_size": [8]}}}
+    further = [{"axes": {"dtype": ["float32"], "array_size": [1024]}, "platforms": of_emulator}]
+    write_study(toy, {"axes": {"array_size": [1024, 2048], "block_size": [64], "unroll": [1]}, "further": further})
+    study = load_study(STUDY, toy)
+
+    def sizes(sweep: str, platform: str) -> list[tuple[str, int]]:
+        points = kernel_points(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
+        return sorted({(point.dtype, point.array_size) for point, _ in points})
+
+    integers = [("int32", 1024), ("int32", 2048)]
+    assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
+    assert sizes("full", "emulator") == [("float32", 8), *integers]
+    assert sizes("quick", "nvidia-h200") == integers
+
+
+def test_a_grid_in_multiprocessors_is_the_devices(toy: Path) -> None:
+    write_study(
+        toy,
+        {
+            "kernels": [{"name": "cascaded", "from": "stepwise"}, {"name": KERNEL}],
+            "axes": {"grid_size": [264, "2 * multiprocessors", 8]},
+            "ladder": [],
+        },
+    )
+    study, config = load_study(STUDY, toy), load_config({}, toy)
+    (axes,) = kernel_axes(config, study, "cascaded", "nvidia-h200")
+    assert axes_on_device(axes, 132)["grid_size"] == [264, 8]  # the same number is not run twice
+    assert axes_on_device(axes, 16)["grid_size"] == [264, 32, 8]
+    # A kernel whose plan sets the number of blocks has one point for all of these.
+    assert only_axes(config, study, "nvidia-h200")["grid_size"] == [None]
+
+
+def test_a_kernel_of_another_study_is_that_studys_file(toy: Path) -> None:
+    write_study(toy, {"kernels": [{"name": "interleaved", "from": "unrolling"}], "ladder": []})
+    assert load_study(STUDY, toy).kernels["interleaved"].path == toy / "kernels/unrolling/interleaved.cu"
 
 
 def shipped_full(root: Path) -> dict[str, Any]:
@@ -406,4 +464,4 @@ def test_what_is_no_size(written: int | str) -> None:
 
 def test_a_size_written_twice_is_one_point(toy: Path) -> None:
     write_study(toy, {"axes": {"array_size": [1024, "2^10", "2^9 + 512"]}})
-    assert kernel_axes(load_config({}, toy), load_study(STUDY, toy), KERNEL, "nvidia-h200")["array_size"] == [1024]
+    assert only_axes(load_config({}, toy), load_study(STUDY, toy), "nvidia-h200")["array_size"] == [1024]

@@ -1,9 +1,10 @@
-"""Every shipped kernel leaves the right partial result of every block on the emulator, and touches nothing else."""
+"""Every shipped kernel leaves the right results on the emulator, every block partial too, and touches nothing else."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,57 +12,66 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import ROOT, point
+from planted import ROOT, point, run
 
 from kernelsweep.axes import Expression
 from kernelsweep.build import build
 from kernelsweep.configuration import load_study, study_names
-from kernelsweep.kernel_source import KernelSource, read_kernel
-from kernelsweep.plans import PLANS
+from kernelsweep.kernel_source import LAUNCHES, KernelSource, read_kernel
+from kernelsweep.plans import DATA, PLANS, PLANS_WITH_A_GRID
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.sweep import Point, instantiation, instantiations
+from kernelsweep.problems.exchange import make_exchange
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.results import read_rows
+from kernelsweep.sweep import Point, instantiation, instantiations, skip_reason
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
 GUARD = 4096  # elements before and after each array
-BLOCK_SIZES = (32, 64, 96, 256, 1024)
+BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
+GRID_SIZES = (1, 7, 300)  # a single block; few for many elements; more blocks than threads in most of them
 
-UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
 
-
-def shipped_kernels() -> list[Any]:
-    """Every kernel that a study lists. Those marked as undefined behaviour have no right result: skipped, by name."""
+def shipped_kernels(problem: str) -> list[Any]:
+    """Every kernel of a problem, once. Those marked as undefined behaviour have no right result: skipped, by name."""
+    studies = [study for study in (load_study(name, ROOT) for name in study_names(ROOT))]
+    kernels = {
+        kernel.path: kernel
+        for study in studies
+        if study.settings["problem"] == problem
+        for kernel in study.kernels.values()
+    }
     return [
         pytest.param(
             kernel,
-            id=f"{study}/{name}",
+            id=f"{path.parent.name}/{kernel.name}",
             marks=pytest.mark.skip(reason=f"undefined behaviour: {kernel.undefined_behaviour}")
             if kernel.undefined_behaviour
             else (),
         )
-        for study in study_names(ROOT)
-        for name, kernel in load_study(study, ROOT).kernels.items()
+        for path, kernel in kernels.items()
     ]
 
 
 def variants(kernel: KernelSource) -> list[Point]:
     """Points of size 1 for what is compiled: the block sizes supported of BLOCK_SIZES, the smallest, a middle and the
-    largest unroll factor, and every element type and operation.
+    largest unroll factor, some grids, and every element type and operation.
     """
     unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
     every = [
-        point(1, block_size, unroll=unroll, dtype=dtype, operation=operation)
+        point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
         for block_size in sorted({kernel.smallest_block_size, *BLOCK_SIZES})
         for unroll in unrolls
         for dtype in kernel.dtypes
         for operation in kernel.operations
+        for grid_size in (GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None])
     ]
     return [one for one in every if not kernel.unsupported(one.values)]
 
 
-def compiled(kernel: KernelSource, folder: Path) -> EmulatedLibrary:
+def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
     binary = folder / f"{kernel.name}.bin"
-    names = instantiations(kernel, variants(kernel))
+    names = instantiations(kernel, points)
     report = build(kernel.path, binary, "emulator", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
     assert report["status"] == "ok", report["message"]
     return EmulatedLibrary(binary)
@@ -99,69 +109,73 @@ class Guarded:
             assert np.array_equal(guard, before), f"the kernel wrote to memory {where} {name}"
 
 
-def assert_partials_are_right(kernel: KernelSource, point: Point, array: np.ndarray, partials: np.ndarray) -> None:
-    """Each block's partial against its own elements: exact, or for floats within the kernel's own error bound.
+def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarray, results: np.ndarray) -> None:
+    """Each result against the elements that it stands for: exact, or for floats within the kernel's own error bound.
 
     Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition: gamma(depth) * sum |x| for a sum, section
     4.2; gamma(n - 1) * |product| for a product of n elements, section 3.1.
     """
-    span = point.block_size * point.unroll
+    plan = PLANS[kernel.plan](point)
+    span = point.block_size * point.unroll if kernel.plan == "block_partials" else len(array)
     starts = np.arange(0, len(array), span)
-    ufunc = UFUNCS[point.operation]
+    ufunc = OPERATIONS[point.operation].ufunc
     if array.dtype.kind == "i" or point.operation in ("minimum", "maximum"):
-        np.testing.assert_array_equal(partials, ufunc.reduceat(array, starts, dtype=array.dtype))
+        np.testing.assert_array_equal(results, ufunc.reduceat(array, starts, dtype=array.dtype))
         return
     exact = array.astype(np.longdouble)
     expected = ufunc.reduceat(exact, starts)
-    roundings = Expression(kernel.summation_depth)(point.values) if point.operation == "sum" else span - 1
-    size = np.add.reduceat(abs(exact), starts) if point.operation == "sum" else expected
+    depth = Expression(kernel.summation_depth, [LAUNCHES])({**point.values, LAUNCHES: len(plan.launches)})
+    roundings = depth if point.operation == "sum" else span - 1
+    size = np.add.reduceat(abs(exact), starts) if point.operation == "sum" else abs(expected)
     unit = float(np.finfo(array.dtype).eps) / 2
     # The reference is itself rounded, at most `span` times, to a long double.
     bound = (roundings * unit / (1 - roundings * unit) + span * float(np.finfo(np.longdouble).eps)) * size
-    off = np.flatnonzero(~(abs(partials - expected) <= bound))  # not <=, so that NaN is off, too
-    assert not off.size, f"block {off[0]}: expected {expected[off[0]]} within {bound[off[0]]}, found {partials[off[0]]}"
+    off = np.flatnonzero(~(abs(results - expected) <= bound))  # not <=, so that NaN is off, too
+    assert not off.size, f"result {off[0]}: expected {expected[off[0]]} within {bound[off[0]]}, found {results[off[0]]}"
+
+
+def launched(kernel: KernelSource, library: EmulatedLibrary, point: Point, array: np.ndarray) -> np.ndarray:
+    """What the kernel leaves of an array, launched as its plan says, with an eye on all the memory around it."""
+    plan = PLANS[kernel.plan](point)
+    # A slot that no block writes must not look right: NaN, or a value that hardly any partial has.
+    unwritten = np.nan if array.dtype.kind == "f" else 0x5BADBAD5
+    buffers = {name: Guarded(np.full(count, unwritten, array.dtype)) for name, count in plan.buffers.items()}
+    buffers[DATA] = Guarded(array)
+    entry = library.entries.index(instantiation(kernel, point))
+    shared_bytes = Expression(kernel.shared_elements)(point.values) * array.itemsize
+    for launch in plan.launches:
+        arguments = [
+            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(value) for value in launch.arguments
+        ]
+        library.launch(entry, launch.grid, launch.block, shared_bytes, arguments)
+    for name, buffer in buffers.items():
+        buffer.assert_guards_untouched({DATA: "the input"}.get(name, f"the {name}"))
+    if not kernel.updates_input:
+        np.testing.assert_array_equal(buffers[DATA].values, array, "the kernel changed an input that it declares const")
+    return buffers[plan.result].values[: plan.results]
 
 
 def check(kernel: KernelSource, library: EmulatedLibrary, point: Point, seed: int) -> None:
-    """Launch the kernel as its plan says and look at all the memory around it."""
-    plan = PLANS[kernel.plan](point)
     array = elements(point.dtype, point.operation, point.array_size, seed)
-    data = Guarded(array)
-    # A slot that no block writes must not look right: NaN, or a value that hardly any partial has.
-    unwritten = np.nan if array.dtype.kind == "f" else 0x5BADBAD5
-    partials = Guarded(np.full(plan.results, unwritten, array.dtype))
-    values = {
-        "data": data.argument,
-        "partials": partials.argument,
-        "array_size": ctypes.c_size_t(point.array_size),
-    }
-    entry = library.entries.index(instantiation(kernel, point))
-    for launch in plan.launches:
-        arguments = [values[name] for name in launch.arguments]
-        library.launch(entry, launch.grid, launch.block, launch.shared_bytes, arguments)
-    data.assert_guards_untouched("the input")
-    partials.assert_guards_untouched("the partials")
-    if not kernel.updates_input:
-        np.testing.assert_array_equal(data.values, array, "the kernel changed an input that it declares const")
-    assert kernel.plan == "block_partials", f"say here what a kernel of the plan {kernel.plan} has to leave behind"
-    assert_partials_are_right(kernel, point, array, partials.values)
+    assert_results_are_right(kernel, point, array, launched(kernel, library, point, array))
+
+
+def sized(variant: Point, array_size: int) -> Point:
+    return replace(variant, array_size=array_size)
 
 
 def around_block_boundaries(variant: Point) -> list[int]:
-    span = variant.block_size * variant.unroll
+    span = variant.block_size * variant.unroll * (variant.grid_size or 1)
     return [span - 1, span, span + 1, 2 * span - 1, 2 * span + 1]
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels())
-def test_every_partial_of_a_shipped_kernel_is_right(kernel: KernelSource, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, tmp_path: Path) -> None:
     # Pins: a ragged tail dropped or misread, a block before the last taken for whole, threads that leave before a
     # barrier, an identity that is none for some type, 32-bit overflow that traps or saturates, and mistakes that cancel
     # out in the total or that only a total over few blocks would show.
-    library = compiled(kernel, tmp_path)
     built = variants(kernel)
-
-    def sized(variant: Point, array_size: int) -> Point:
-        return Point(**{**variant.values, "array_size": array_size})
+    library = compiled(kernel, built, tmp_path)
 
     for variant in built:
         if (variant.dtype, variant.operation) in (("int32", "sum"), ("float64", "minimum")):
@@ -177,10 +191,166 @@ def test_every_partial_of_a_shipped_kernel_is_right(kernel: KernelSource, tmp_pa
     @example(drawn=(built[0], LARGER), seed=0)
     @example(drawn=(built[-1], LARGER), seed=0)
     @given(drawn=variants_and_sizes, seed=st.integers(0, 2**32 - 1))
-    def partials_are_right(drawn: tuple[Point, int], seed: int) -> None:
+    def results_are_right(drawn: tuple[Point, int], seed: int) -> None:
         check(kernel, library, sized(*drawn), seed)
 
-    partials_are_right()
+    results_are_right()
+
+
+# Minimum and maximum follow IEEE 754-2019's operations of those names: a NaN anywhere gives NaN, and -0 is below +0.
+
+SPECIAL = st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -1.5, 5e-324, -1e-40])
+
+
+def extremum(operation: str, values: np.ndarray) -> float:
+    """The rule, one value after another, in the words of the standard."""
+    if np.isnan(values).any():
+        return np.nan
+    zeros_apart = sorted(values.tolist(), key=lambda value: (value, 0 if np.signbit(value) else 1))
+    return zeros_apart[0 if operation == "minimum" else -1]
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: Path) -> None:
+    # Pins: a NaN that is found only in some places, or not at all; and a zero whose sign depends on the order.
+    block_size = max(64, kernel.smallest_block_size)
+    grid_size = 3 if kernel.plan in PLANS_WITH_A_GRID else None
+    built = [
+        point(1, block_size, unroll=kernel.unroll[-1], dtype=dtype, operation=operation, grid_size=grid_size)
+        for dtype in ("float32", "float64")
+        for operation in ("minimum", "maximum")
+    ]
+    library = compiled(kernel, built, tmp_path)
+
+    @settings(max_examples=60, deadline=None)
+    @example(variant=built[0], specials=[-0.0], filler=0.0, size=300, seed=0)
+    @example(variant=built[3], specials=[0.0], filler=-0.0, size=300, seed=0)
+    @example(variant=built[1], specials=[np.nan], filler=np.inf, size=257, seed=1)
+    @given(
+        variant=st.sampled_from(built),
+        specials=st.lists(SPECIAL, min_size=1, max_size=8),
+        filler=SPECIAL,
+        size=st.integers(1, 5 * block_size),
+        seed=st.integers(0, 2**32 - 1),
+    )
+    def specials_are_right(variant: Point, specials: list[float], filler: float, size: int, seed: int) -> None:
+        array = np.full(size, filler, variant.dtype)
+        places = np.random.default_rng(seed).permutation(size)[: len(specials)]
+        array[places] = specials[: len(places)]
+        results = launched(kernel, library, sized(variant, size), array.copy())
+        span = block_size * variant.unroll if kernel.plan == "block_partials" else size
+        for result, start in zip(results, range(0, size, span), strict=True):
+            expected = extremum(variant.operation, array[start : start + span])
+            assert (np.isnan(result) and np.isnan(expected)) or (
+                result == expected and np.signbit(result) == np.signbit(expected)
+            ), (start, result, expected)
+
+    specials_are_right()
+
+
+# Exchanges
+
+EXCHANGES = [
+    *({"kernel": "broadcast", "source_lane": lane} for lane in (0, 5, 31)),
+    *({"kernel": "shift_up", "delta": delta} for delta in (0, 1, 9, 31)),
+    *({"kernel": "shift_down", "delta": delta} for delta in (0, 1, 9, 31)),
+    *({"kernel": "rotate", "offset": offset} for offset in (-33, -2, 0, 7, 100)),
+    *({"kernel": "butterfly", "lane_mask": mask} for mask in (0, 1, 6, 31)),
+    *({"kernel": "butterfly_array", "lane_mask": mask} for mask in (0, 1, 6, 31)),
+    *({"kernel": "butterfly_swap", "lane_mask": mask, "first": 3, "second": 1} for mask in (0, 1, 6, 31)),
+    {"kernel": "butterfly_swap", "lane_mask": 2, "first": 0, "second": 0},
+]
+
+
+def shuffled(mode: str, values: list[Any], operand: int, width: int) -> list[Any]:
+    """A warp's values after one shuffle, lane by lane as PTX defines the instruction shfl.sync (PTX ISA, chapter 9)."""
+    result = []
+    for lane, own in enumerate(values):
+        segment = ~(width - 1) & 31
+        lowest = lane & segment
+        highest = lowest | (width - 1)
+        source, inside = {
+            "up": (lane - operand, lane - operand >= lowest),
+            "down": (lane + operand, lane + operand <= highest),
+            "bfly": (lane ^ operand, lane ^ operand <= highest),
+            "idx": (lowest | (operand & (width - 1)), True),
+        }[mode]
+        result.append(values[source] if inside else own)
+    return result
+
+
+def modelled(settings: dict[str, Any], width: int, block_size: int, unroll: int, array: np.ndarray) -> np.ndarray:
+    """What an exchange leaves of an array, from warp to warp; None is what a thread that doesn't exist would hold."""
+    kernel, *_ = settings.values()
+    span = block_size * unroll
+    output = []
+    for start in range(0, len(array), span):
+        elements = [*array[start : start + span].tolist(), *[0] * span][:span]
+        threads = [elements[t * unroll : (t + 1) * unroll] for t in range(block_size)]
+        for first in range(0, block_size, 32):
+            present = threads[first : first + 32]
+            warp = present + [[None] * unroll] * (32 - len(present))
+            after = [list(held) for held in warp]
+            if kernel == "butterfly_swap":
+                mask = settings["lane_mask"]
+                slots = [settings["first"] if lane < lane ^ mask else settings["second"] for lane in range(32)]
+                given = [held[slot] for held, slot in zip(warp, slots, strict=True)]
+                for lane, value in enumerate(shuffled("bfly", given, mask, width)):
+                    after[lane][slots[lane]] = value
+            else:
+                for slot in range(unroll):
+                    column = [held[slot] for held in warp]
+                    if kernel == "rotate":
+                        moved = [shuffled("idx", column, lane + settings["offset"], width)[lane] for lane in range(32)]
+                    else:
+                        mode = {"broadcast": "idx", "shift_up": "up", "shift_down": "down"}.get(kernel, "bfly")
+                        moved = shuffled(mode, column, list(settings.values())[1], width)
+                    for lane, value in enumerate(moved):
+                        after[lane][slot] = value
+            output += [value for held in after[: len(present)] for value in held]
+    return np.array(output[: len(array)])
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("exchange"))
+def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tmp_path: Path) -> None:
+    (unroll,) = kernel.unroll
+    cases = []
+    for exchange in (exchange for exchange in EXCHANGES if exchange["kernel"] == kernel.name):
+        arguments = {name: value for name, value in exchange.items() if name != "kernel"}
+        text = " ".join(f"{name}={value}" for name, value in arguments.items())
+        for width in (2, 4, 8, 16, 32):
+            for block_size in (4, 16, 32, 96, 100):
+                one = point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text)
+                if not skip_reason(one, kernel, [], keeps_lockstep=False):
+                    cases.append((exchange, one))
+    cases += [(exchange, replace(one, dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
+    library = compiled(kernel, [one for _, one in cases], tmp_path)
+    sizes = [1, 16, 31, 1000]
+    for exchange, one in cases:
+        for size in sizes:
+            array = np.arange(1, size + 1).astype(one.dtype)
+            found = launched(kernel, library, sized(one, size), array)
+            expected = modelled(exchange, one.width or 0, one.block_size, unroll, array)
+            np.testing.assert_array_equal(found, expected, str(sized(one, size)))
+        # The library's own model, by which results are judged everywhere else, says the same.
+        numbered = sized(one, 1000)
+        problem = make_exchange(kernel.name, one.dtype, 1000)
+        found = launched(kernel, library, numbered, problem.tile.copy())
+        assert problem.judge(numbered, found, 0).mistake is None
+        found[-1] += 1
+        assert "element 999: expected" in (problem.judge(numbered, found, 0).mistake or "")
+
+
+def test_the_published_exchanges_are_reproduced(tmp_path: Path) -> None:
+    study = load_study("exchanges", ROOT)
+    rows = read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
+    assert len(rows) == 8
+    for row in rows:
+        kernel = study.kernels[row["exchange"]]
+        (unroll,) = kernel.unroll
+        one = point(16, 16 // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"])
+        outcome = run(kernel, [one], tmp_path / kernel.name)[one]
+        assert (outcome.status, outcome.output) == ("ok", row["output"])
 
 
 # The test above, tested: it finds mistakes that a comparison of totals lets pass.
@@ -224,7 +394,7 @@ def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, messa
     path = tmp_path / "faulty.cu"
     path.write_text(FAULTY.format(parameter=parameter, ending=ending))
     kernel = read_kernel(path, ROOT)
-    library = compiled(kernel, tmp_path)
+    library = compiled(kernel, variants(kernel), tmp_path)
     for dtype in ("int32", "float64"):
         with pytest.raises(AssertionError, match=message):
             check(kernel, library, point(1000, 64, dtype=dtype), seed=0)

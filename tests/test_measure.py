@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 from kernelsweep.configuration import load_study
 from kernelsweep.errors import UserError
 from kernelsweep.journal import Journal, journal_key
-from kernelsweep.kernel_source import KernelSource
+from kernelsweep.kernel_source import KernelSource, read_kernel
 from kernelsweep.measure import measure, measurement_rows, sample_rows
 from kernelsweep.plans import PLANS, Plan, block_partials
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -309,7 +310,7 @@ class PretendedClock(EmulatorPlatform):
 
 def two_launches(point: Point) -> Plan:
     plan = block_partials(point)
-    return Plan(plan.launches * 2, plan.results)
+    return replace(plan, launches=plan.launches * 2)
 
 
 @pytest.mark.parametrize(
@@ -359,6 +360,51 @@ def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     assert on_clock.run(points[0], instantiation(kernel, points[0])).status == "wrong_result"
 
 
+# Floating point
+
+# Every second run of the kernel in one process leaves the neighbouring number; both are within the error bound.
+UNSTEADY = """
+    static int runs = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        ++runs;
+    const bool other = runs % 2 == 0;
+"""
+
+
+@pytest.mark.parametrize(("fault", "same"), [(UNSTEADY, False), ("const bool other = false;", True)])
+def test_results_that_change_from_run_to_run_are_shown(fault: str, same: bool, tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, fault)
+    ending = "partials[blockIdx.x] = other ? Element(sum * (1 + std::numeric_limits<Element>::epsilon())) : sum;"
+    kernel.path.write_text(kernel.path.read_text().replace("partials[blockIdx.x] = sum;", ending))
+    points = [point(1000, dtype=dtype) for dtype in ("float32", "float64", "int32")]
+    outcomes = run(kernel, points, tmp_path)
+    assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 3
+    assert [outcome.bit_identical for outcome in outcomes.values()] == [same, same, None]
+    rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {})
+    assert [row["bit_identical"] for row in rows] == ["yes" if same else "no"] * 2 + [""]
+
+
+def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) -> None:
+    # One thread adds all elements one after another: an order that Python can follow, rounding by rounding.
+    kernel = planted_kernel(tmp_path)
+    size, block_size = 1000, 1024
+    depth = "summation_depth: block_size"
+    kernel.path.write_text(kernel.path.read_text().replace("unroll: [1]", f"unroll: [1]\n//   {depth}"))
+    kernel = read_kernel(kernel.path, ROOT)
+    points = [point(size, block_size, dtype=dtype) for dtype in ("float32", "float64", "int32")]
+    points.append(point(size, block_size, dtype="float32", operation="maximum"))
+    outcomes = run(kernel, points, tmp_path)
+    for one in points[:2]:
+        tile = make_reduction(one.dtype, "sum", size, seed=1).tile
+        found = tile.dtype.type(0)
+        for element in tile:
+            found += element
+        exact = math.fsum(tile.tolist())
+        assert outcomes[one].relative_error == pytest.approx(abs(float(found) - exact) / exact, rel=1e-9)
+    assert outcomes[points[0]].relative_error > 0
+    assert [outcomes[one].relative_error for one in points[2:]] == [None, None]  # exact, or wrong
+
+
 # Rows
 
 # Retyped from the contract in the design, so that a column that is renamed or moved is noticed.
@@ -366,6 +412,7 @@ CONTRACT = (
     "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
+    ",relative_error,bit_identical,width,arguments,output"  # ours, behind the contract's
 )
 OF_TIMES = [
     "samples",
@@ -398,7 +445,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     known = {"study": "toys", "kernel": "planted", "platform": "pretended", "source_sha256": "def"}
     rows = measurement_rows(kernel, report, outcomes, DEVICE, known)
     write_rows(tmp_path / "points.csv", MEASUREMENT_COLUMNS, rows)
-    write_rows(tmp_path / "samples.csv", SAMPLE_COLUMNS, sample_rows(outcomes))
+    write_rows(tmp_path / "samples.csv", SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
 
     header, *_ = (tmp_path / "points.csv").read_text().splitlines()
     assert header == CONTRACT

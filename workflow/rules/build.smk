@@ -3,7 +3,7 @@
 
 rule build_kernel:
     input:
-        kernel="kernels/{study}/{kernel}.cu",
+        kernel=kernel_file,
         included=included,
         emulator=emulator_headers,
     output:

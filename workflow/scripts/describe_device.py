@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.logs import logged
+from kernelsweep.platforms.emulator import MULTIPROCESSORS
 
 with logged(snakemake.log[0]):
     platform = snakemake.wildcards.platform
@@ -15,6 +16,7 @@ with logged(snakemake.log[0]):
         device = {
             "kind": "emulator",
             "name": "emulator",
+            "multiprocessors": MULTIPROCESSORS,
             "peak_bandwidth_gbs": None,
             "provenance": "checked on the emulator, a CPU, whose times mean nothing and are not shown",
         }

@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from tqdm import tqdm
 
+from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.journal import Journal
@@ -15,6 +16,7 @@ from kernelsweep.kernel_source import read_kernel, source_sha256
 from kernelsweep.lease import lease
 from kernelsweep.logs import logged
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
+from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import instantiation, points, skip_reason
@@ -27,21 +29,27 @@ with logged(snakemake.log[0]) as terminal:
     device = json.loads(Path(snakemake.input.device).read_text())
     report = read_report(Path(snakemake.input.report))
 
+    sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
     planned = [
         (point, instantiation(kernel, point), skip_reason(point, kernel, params.restrictions, not emulated))
-        for point in points(params.axes)
+        for point in points(*sweeps)
     ]
+    measuring = dict(params.measuring)
+    timeout_seconds, repeated_runs = measuring.pop("timeout_seconds"), measuring.pop("repeated_runs")
     task = KernelTask(
         platform="emulator" if emulated else "gpu",
         kernel=kernel.name,
+        problem=params.problem,
         plan=kernel.plan,
         updates_input=kernel.updates_input,
+        shared_elements=kernel.shared_elements,
         summation_depth=kernel.summation_depth,
         binary=snakemake.input.binary,
         variants=report["variants"],
-        longest=max(params.axes["array_size"]),
+        longest=max(point.array_size for point, _, _ in planned),
         seed=params.seed,
-        sampling={name: value for name, value in params.measuring.items() if name != "timeout_seconds"},
+        repeated_runs=min(repeated_runs, MOST_REPEATED_RUNS) if emulated else repeated_runs,
+        sampling=measuring,
     )
 
     name = f"{wildcards.study}/{kernel.name}"
@@ -57,7 +65,7 @@ with logged(snakemake.log[0]) as terminal:
             if outcome.status != "ok":
                 print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
 
-        outcomes = measure(task, planned, report, journal, device, params.measuring["timeout_seconds"], show)
+        outcomes = measure(task, planned, report, journal, device, timeout_seconds, show)
 
     known = {
         "study": wildcards.study,
@@ -67,6 +75,6 @@ with logged(snakemake.log[0]) as terminal:
     }
     rows = measurement_rows(kernel, report, outcomes, device, known)
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
-    write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(outcomes))
+    write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
     write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
     print(f"{len(rows)} points, {sum(row['status'] == 'ok' for row in rows)} ok")

@@ -11,9 +11,14 @@ from typing import Any
 from kernelsweep.errors import UserError
 
 # The axes of a sweep, in the order in which its points are listed.
-AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll")
+AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll", "grid_size", "width", "arguments")
+
+# The axes that only some kernels have, with the value they have for the others.
+ABSENT: Mapping[str, Any] = {"grid_size": None, "width": None, "arguments": ""}
 
 Axes = dict[str, list[Any]]
+
+_OF_MULTIPROCESSORS = re.compile(r"(\d+) \* multiprocessors")
 
 LARGEST_SIZE = 2**32
 
@@ -43,7 +48,7 @@ def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
 
     Sizes become integers, and doubles are dropped. Raises UserError naming an axis that no layer sets.
     """
-    merged: dict[str, Sequence[Any]] = {}
+    merged: dict[str, Sequence[Any]] = {axis: [value] for axis, value in ABSENT.items()}
     for layer in layers:
         merged.update(layer)
     missing = [axis for axis in AXES if axis not in merged]
@@ -52,6 +57,22 @@ def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
     return {
         axis: list(dict.fromkeys(parse_size(v) if axis == "array_size" else v for v in merged[axis])) for axis in AXES
     }
+
+
+def grid_on_device(grid_size: int | str, multiprocessors: int) -> int:
+    """The number of blocks that a value of the axis grid_size stands for: 288, or "2 * multiprocessors"."""
+    if isinstance(grid_size, int):
+        return grid_size
+    match = _OF_MULTIPROCESSORS.fullmatch(grid_size)
+    if match is None:
+        raise ValueError(f"{grid_size!r} is no grid size: write 288 or 2 * multiprocessors")
+    return int(match[1]) * multiprocessors
+
+
+def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
+    """The axes with every grid size as a number of blocks, for a device with that many multiprocessors."""
+    grids = [None if grid is None else grid_on_device(grid, multiprocessors) for grid in axes["grid_size"]]
+    return {**axes, "grid_size": list(dict.fromkeys(grids))}
 
 
 _ALLOWED_NODES = (
@@ -92,12 +113,13 @@ _FUNCTIONS = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
 class Expression:
     """Arithmetic over a point's axes, such as ``block_size * unroll <= array_size``.
 
-    Allowed are the axes' names, numbers, texts, arithmetic, comparisons, and/or/not, and log2, ceil, min, max.
-    Raises UserError for anything else, so that a configuration file can't run code.
+    Allowed are the axes' names and those of `others`, numbers, texts, arithmetic, comparisons, and/or/not, and log2,
+    ceil, min, max. Raises UserError for anything else, so that a configuration file can't run code.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, others: Sequence[str] = ()) -> None:
         self.text = text
+        known = (*AXES, *others, *_FUNCTIONS)
         try:
             tree = ast.parse(text.strip(), mode="eval")
         except (SyntaxError, ValueError) as error:
@@ -107,8 +129,9 @@ class Expression:
                 raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
             if not isinstance(node, _ALLOWED_NODES):
                 raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
-            if isinstance(node, ast.Name) and node.id not in (*AXES, *_FUNCTIONS):
-                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join((*AXES, *_FUNCTIONS))}")
+            if isinstance(node, ast.Name) and node.id not in known:
+                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join(known)}")
+        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         self._code = compile(tree, "<expression>", "eval")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.axes import Axes, Expression, parse_size, resolve_axes
+from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.schema import check, nearest, read_yaml
-from kernelsweep.sweep import Point, points, skip_reason
+from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
 EMULATOR = "emulator"
+
+# The problem whose kernels have no operation; what stands in that column of the results.
+EXCHANGE = "exchange"
 
 
 @dataclass(frozen=True)
@@ -59,27 +63,37 @@ def load_study(name: str, root: Path) -> Study:
     settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
     _check_sizes(settings, shown)
     _check_restrictions(settings, shown)
-    for entry in (settings, *settings["kernels"]):
+    for entry in (settings, *settings["kernels"], *settings["further"]):
         _check_platforms(entry, shown)
     settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
-    folder = root / "kernels" / name
-    files = sorted(path.stem for path in folder.glob("*.cu"))
+    if settings["problem"] == EXCHANGE:
+        settings["reference"]["operation"] = EXCHANGE
     kernels: dict[str, KernelSource] = {}
     for entry in settings["kernels"]:
         kernel = entry["name"]
         if kernel in kernels:
             raise UserError(f"{shown}: kernels lists {kernel!r} twice.")
+        folder = root / "kernels" / (entry["from"] or name)
+        files = sorted(path.stem for path in folder.glob("*.cu"))
         if kernel not in files:
             raise UserError(
                 f"{shown}: kernels names {kernel!r}{nearest(kernel, files) or ';'} "
-                f"Files in kernels/{name}/: {', '.join(files) or 'none'}."
+                f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
             )
         kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
+        _check_problem(settings, entry, kernels[kernel], shown)
     if not settings["ladder"]:
         settings["ladder"] = [
-            {"kernel": entry["name"], "unroll": entry["axes"].get("unroll", kernels[entry["name"]].unroll)[0]}
+            {
+                "kernel": entry["name"],
+                "unroll": entry["axes"].get("unroll", kernels[entry["name"]].unroll)[0],
+                "grid_size": {**settings["axes"], **entry["axes"]}.get("grid_size", [None])[0],
+            }
             for entry in settings["kernels"]
         ]
+    baselines = settings["baselines"]
+    if baselines and (settings["problem"] != "reduction" or settings["reference"]["operation"] != "sum"):
+        raise UserError(f"{shown}: baselines are sums, but the study's reference point is none.")
     for step in settings["ladder"]:
         if step["kernel"] not in kernels:
             guess = nearest(step["kernel"], kernels) or ";"
@@ -88,6 +102,10 @@ def load_study(name: str, root: Path) -> Study:
         if step["unroll"] not in supported:
             factors = ", ".join(str(factor) for factor in supported)
             raise UserError(f"{shown}: ladder has {step['kernel']} at unroll {step['unroll']}. It supports {factors}.")
+        if kernels[step["kernel"]].plan not in PLANS_WITH_A_GRID:
+            step["grid_size"] = None
+        elif step["grid_size"] is None:
+            raise UserError(f"{shown}: ladder has {step['kernel']} without a grid_size, which its plan needs.")
     published = settings["published"]
     if published and not (root / "resources/published" / published["file"]).is_file():
         there = sorted(path.name for path in (root / "resources/published").glob("*.csv"))
@@ -96,6 +114,28 @@ def load_study(name: str, root: Path) -> Study:
             f"{shown}: published.file is {published['file']!r}{guess} In resources/published/: {', '.join(there)}."
         )
     return Study(name, settings, kernels)
+
+
+def _check_problem(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
+    """What a schema can't say: a kernel's launch plan fits the study's problem, and has the axes that it needs."""
+    exchanges = settings["problem"] == EXCHANGE
+    if exchanges != (kernel.plan == "one_to_one"):
+        raise UserError(
+            f"{shown}: kernels has {kernel.name!r}, whose plan is {kernel.plan}. The problem {settings['problem']} "
+            f"needs {'the plan one_to_one' if exchanges else 'another plan'}."
+        )
+    layers = [layer["axes"] for layer in (settings, *settings["platforms"].values())]
+    layers += [layer["axes"] for layer in (entry, *entry["platforms"].values())]
+    if kernel.plan in PLANS_WITH_A_GRID and not any("grid_size" in axes for axes in layers):
+        raise UserError(
+            f"{shown}: kernels has {kernel.name!r}, whose plan {kernel.plan} needs the axis grid_size. It isn't set."
+        )
+    for arguments in (arguments for axes in layers for arguments in axes.get("arguments", [])):
+        if not exchanges or set(parse_arguments(arguments)) != set(kernel.exchange_arguments):
+            needed = " ".join(f"{name}=..." for name in kernel.exchange_arguments) or "none"
+            raise UserError(f"{shown}: arguments of {kernel.name!r} are {arguments!r}. It takes {needed}.")
+    if exchanges and not (any("arguments" in axes for axes in layers) and any("width" in axes for axes in layers)):
+        raise UserError(f"{shown}: kernels has {kernel.name!r}, an exchange, which needs the axes width and arguments.")
 
 
 def _check_sizes(settings: Any, shown: str, key: str = "") -> None:
@@ -130,22 +170,44 @@ def _check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
             raise UserError(f"{shown}: restrictions: {error}") from error
 
 
-def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> Axes:
-    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own."""
+def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
+    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own.
+
+    The first are the sweep's; in a full sweep those of the study's further points follow.
+    """
     entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
-    layers = [config["sweeps"][config["sweep"]]]
-    for settings in (config, study.settings, entry):
-        layers.append(settings.get("axes", {}))
-        layers.append(settings["platforms"].get(platform, {}).get("axes", {}))
-    return resolve_axes(*layers)
+    further = study.settings["further"] if config["sweep"] == "full" else []
+    sweeps = []
+    for last in ({}, *further):
+        layers = [config["sweeps"][config["sweep"]]]
+        for settings in (config, study.settings, entry, last):
+            layers.append(settings.get("axes", {}))
+            layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
+        axes = resolve_axes(*layers)
+        if study.kernels[kernel].plan not in PLANS_WITH_A_GRID:
+            axes["grid_size"] = [ABSENT["grid_size"]]
+        if study.settings["problem"] == EXCHANGE:
+            axes["operation"] = [EXCHANGE]
+        else:
+            axes |= {"width": [ABSENT["width"]], "arguments": [ABSENT["arguments"]]}
+        sweeps.append(axes)
+    return sweeps
 
 
 def kernel_points(
     config: Mapping[str, Any], study: Study, kernel: str, platform: str
 ) -> list[tuple[Point, str | None]]:
-    """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run."""
-    restrictions = [*config["restrictions"], *study.settings["restrictions"]]
+    """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run.
+
+    Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: these points are those
+    that must be compiled, and no variant depends on the grid.
+    """
+    restrictions = [
+        restriction
+        for restriction in (*config["restrictions"], *study.settings["restrictions"])
+        if "grid_size" not in Expression(restriction).names
+    ]
     return [
         (point, skip_reason(point, study.kernels[kernel], restrictions, keeps_lockstep=platform != EMULATOR))
-        for point in points(kernel_axes(config, study, kernel, platform))
+        for point in points(*kernel_axes(config, study, kernel, platform))
     ]

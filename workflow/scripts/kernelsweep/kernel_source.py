@@ -13,10 +13,25 @@ import yaml
 
 from kernelsweep.axes import Expression
 from kernelsweep.errors import UserError
+from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.schema import check
 
-# The template parameters a kernel may have; the sweep supplies them by name.
-TEMPLATE_PARAMETERS = ("Element", "Operation", "block_size", "unroll")
+# The template parameters a kernel may have, each with its type; the sweep supplies them by name. Those behind the first
+# line are an exchange's: the width of its groups of lanes, and its own arguments.
+TEMPLATE_PARAMETERS: Mapping[str, str] = {
+    **{"Element": "typename", "Operation": "typename", "block_size": "unsigned", "unroll": "unsigned"},
+    "width": "unsigned",
+    "source_lane": "unsigned",
+    "delta": "unsigned",
+    "offset": "int",
+    "lane_mask": "unsigned",
+    "first": "unsigned",
+    "second": "unsigned",
+}
+EXCHANGE_ARGUMENTS = tuple(TEMPLATE_PARAMETERS)[5:]
+
+# What a summation depth is computed from besides the axes.
+LAUNCHES = "launches"
 
 _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
     "any": lambda size: True,
@@ -33,7 +48,8 @@ class KernelSource:
 
     template_parameters  names of TEMPLATE_PARAMETERS in the order of the template
     updates_input        whether it writes to its input, which then is restored before every launch
-    summation_depth      the longest chain of roundings an element's value goes through inside one thread block
+    shared_elements      an expression for the elements of dynamic shared memory a block
+    summation_depth      an expression for the longest chain of roundings an element's value goes through on the device
     """
 
     name: str
@@ -44,9 +60,11 @@ class KernelSource:
     updates_input: bool
     block_size: str
     smallest_block_size: int
+    largest_block_size: int
     unroll: tuple[int, ...]
     dtypes: tuple[str, ...]
     operations: tuple[str, ...]
+    shared_elements: str
     summation_depth: str
     undefined_behaviour: str | None
 
@@ -54,15 +72,21 @@ class KernelSource:
         """Why this kernel can't run at a point (a mapping of axis values), or None where it can."""
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
-        if not self.smallest_block_size <= point["block_size"] <= 1024:
-            return f"block size {point['block_size']}: the kernel supports {self.smallest_block_size} to 1024"
+        smallest, largest = self.smallest_block_size, self.largest_block_size
+        if not smallest <= point["block_size"] <= largest:
+            return f"block size {point['block_size']}: the kernel supports {smallest} to {largest}"
         if not _BLOCK_SIZE_RULES[self.block_size](point["block_size"]):
             return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
         if point["dtype"] not in self.dtypes:
             return f"element type {point['dtype']}: the kernel supports {_listed(self.dtypes)}"
-        if point["operation"] not in self.operations:
+        if "Operation" in self.template_parameters and point["operation"] not in self.operations:
             return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
         return None
+
+    @property
+    def exchange_arguments(self) -> tuple[str, ...]:
+        """The names of an exchange's own arguments, in the order of the template."""
+        return tuple(name for name in self.template_parameters if name in EXCHANGE_ARGUMENTS)
 
 
 def _listed(values: Sequence[Any]) -> str:
@@ -98,35 +122,43 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
     if not isinstance(settings, dict):
         raise UserError(f"{shown}: the header under 'kernelsweep:' holds no keys with values: {settings!r}")
     settings = check(settings, root / "workflow/schemas/kernel.schema.yaml", f"{shown}, header")
-    try:
-        Expression(settings["summation_depth"])
-    except UserError as error:
-        raise UserError(f"{shown}, header: summation_depth: {error}") from error
+    for key, others in (("summation_depth", [LAUNCHES]), ("shared_elements", [])):
+        try:
+            Expression(settings[key], others)
+        except UserError as error:
+            raise UserError(f"{shown}, header: {key}: {error}") from error
 
     name = path.stem
     match = re.search(_ENTRY % re.escape(name), text)
     if not match:
         raise UserError(f"{shown}: no kernel of the file's name; expected 'template <...> __global__ void {name}('")
-    parameters = tuple(parameter.split()[-1] for parameter in match["parameters"].split(",") if parameter.strip())
-    for parameter in parameters:
+    declared = [parameter.split() for parameter in match["parameters"].split(",") if parameter.strip()]
+    for *kind, parameter in declared:
         if parameter not in TEMPLATE_PARAMETERS:
             raise UserError(
                 f"{shown}: template parameter {parameter!r} is not one the sweep can supply: "
                 f"{', '.join(TEMPLATE_PARAMETERS)}"
+            )
+        expected = TEMPLATE_PARAMETERS[parameter]
+        if " ".join(kind) not in (expected, "class" if expected == "typename" else f"{expected} int"):
+            raise UserError(
+                f"{shown}: template parameter {parameter!r} is declared {' '.join(kind)!r}; it has to be {expected}"
             )
     first_parameter = text[match.end() :].split(",")[0]
     return KernelSource(
         name=name,
         path=path,
         description=description,
-        template_parameters=parameters,
+        template_parameters=tuple(words[-1] for words in declared),
         plan=settings["plan"],
         updates_input="const" not in first_parameter.split(),
         block_size=settings["block_size"],
         smallest_block_size=settings["smallest_block_size"],
+        largest_block_size=settings["largest_block_size"],
         unroll=tuple(settings["unroll"]),
         dtypes=tuple(settings["dtypes"]),
-        operations=tuple(settings["operations"]),
+        operations=tuple(settings["operations"] or OPERATIONS),
+        shared_elements=settings["shared_elements"],
         summation_depth=settings["summation_depth"],
         undefined_behaviour=settings["undefined_behaviour"],
     )

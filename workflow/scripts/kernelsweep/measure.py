@@ -34,10 +34,16 @@ _MEASURING_MODULES = (
     "plans",
     "sampling",
     "problems.reduction",
+    "problems.exchange",
+    "problems.lanes",
+    "problems.operations",
     "platforms.gpu",
     "platforms.emulator",
     "platforms.emulated_library",
 )
+
+# What tells a kernel's variants apart in builds.csv.
+_VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
 
 # How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
@@ -170,6 +176,7 @@ def measure(
                 "binary": task.variants[variant]["binary_sha256"],
                 "point": point.values,
                 "sampling": task.sampling,
+                "repeated_runs": task.repeated_runs,
                 "seed": task.seed,
                 "code": code,
                 "device": device["name"],
@@ -226,6 +233,9 @@ def measurement_rows(
                 "flags": " ".join(flags),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(point, outcome, device),
+                "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
+                "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
+                "output": outcome.output,
             }
         )
     return rows
@@ -249,11 +259,13 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     }
 
 
-def sample_rows(outcomes: Mapping[Point, Outcome]) -> list[Row]:
+def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
     """The kernel's rows of samples/<study>/<kernel>.csv."""
     return [
-        {**point.values, "sample": number, "time_us": f"{time_us:.3f}"}
+        {**point.values, "grid_size": grid_size, "sample": number, "time_us": f"{time_us:.3f}"}
         for point, outcome in outcomes.items()
+        if outcome.samples
+        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
         for number, time_us in enumerate(outcome.samples)
     ]
 
@@ -264,7 +276,7 @@ def build_rows(
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
     for point, outcome in outcomes.items():
-        variant = {name: point.values[name] for name in ("block_size", "unroll", "dtype", "operation")}
+        variant = {name: point.values[name] for name in _VARIANT_COLUMNS}
         if outcome.status == "skipped":
             continue
         resources = report["variants"].get(instantiation(kernel, point), {})

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas
 
+from kernelsweep.axes import grid_on_device
 from kernelsweep.errors import UserError
-from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
+from kernelsweep.results import FURTHER_POINT_COLUMNS, MEASUREMENT_COLUMNS, POINT_COLUMNS
 
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
-OTHER_INTEGERS = ("launches", "grid_size", "samples")
-FLOATS = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz")
+OTHER_INTEGERS = ("launches", "grid_size", "samples", "width")
+FLOATS = (
+    "time_us",
+    "time_low_us",
+    "time_high_us",
+    "noise",
+    "bandwidth_gbs",
+    "peak_fraction",
+    "clock_mhz",
+    "relative_error",
+)
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
@@ -35,7 +46,7 @@ def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
     rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
     rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
     rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
-    key = ["study", "kernel", "platform", "device", *POINT_COLUMNS]
+    key = ["study", "kernel", "platform", "device", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS]
     if rows.duplicated(key).any():
         twice = rows[rows.duplicated(key)].iloc[0]
         files = ", ".join(str(path) for path in paths)
@@ -93,14 +104,47 @@ def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
     return set(measurements.loc[flagged, "kernel"])
 
 
-def ladder_steps(study: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """The (kernel, unroll factor) pairs of the study's ladder, in the order of its story."""
-    return [(str(step["kernel"]), int(step["unroll"])) for step in study["ladder"]]
+@dataclass(frozen=True)
+class Step:
+    """One step of a study's ladder; grid_size is None where the kernel's plan sets the number of blocks itself."""
+
+    kernel: str
+    unroll: int
+    grid_size: int | None = None
+
+    @property
+    def name(self) -> str:
+        """How a step is written in figures: `interleaved`, `unrolled ×8`."""
+        return step_name(self.kernel, self.unroll)
+
+    def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
+        """The rows of `measurements` that are of this step."""
+        chosen = (measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)
+        if self.grid_size is not None:
+            chosen &= (measurements["grid_size"] == self.grid_size).fillna(False)
+        return measurements[chosen]
+
+
+def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:
+    """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
+    return [
+        Step(
+            str(step["kernel"]),
+            int(step["unroll"]),
+            None if step["grid_size"] is None else grid_on_device(step["grid_size"], device["multiprocessors"]),
+        )
+        for step in study["ladder"]
+    ]
 
 
 def step_name(kernel: str, unroll: int) -> str:
-    """How a step is written in figures: `interleaved`, `unrolled ×8`."""
+    """How a kernel at an unroll factor is written in figures: `interleaved`, `unrolled ×8`."""
     return kernel if unroll == 1 else f"{kernel} ×{unroll}"
+
+
+def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of the study's own kernels, without the baselines on the host's processor."""
+    return measurements[measurements["kernel"].isin([kernel["name"] for kernel in study["kernels"]])]
 
 
 def size_text(array_size: int) -> str:

@@ -1,11 +1,19 @@
-"""Launch plans: the launches by which the host drives a kernel to its result."""
+"""Launch plans: the launches by which the host drives a kernel to its result.
+
+A kernel's header names its plan. What each plan hands to the kernel, in the order of its parameters, is said below; an
+array is handed over as its address, a number as a size_t.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
 from kernelsweep.sweep import Point
+
+# The buffer that holds the input, or the working copy of it where the kernel updates its input.
+DATA = "data"
 
 
 @dataclass(frozen=True)
@@ -13,28 +21,107 @@ class Launch:
     """One launch of a one-dimensional grid.
 
     grid, block   numbers of blocks, and of threads a block
-    shared_bytes  dynamic shared memory a block
-    arguments     what to pass: "data", "partials" (addresses) or "array_size" (size_t)
+    arguments     what to pass: a buffer's name for its address, or a number
     """
 
     grid: int
     block: int
-    shared_bytes: int
-    arguments: tuple[str, ...]
+    arguments: tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The launches of one point in order, and how many results they leave in `partials` for the host to combine."""
+    """The launches of one point in order, and where they leave the result.
+
+    buffers  the number of elements of every buffer besides `data`, by name
+    result   the buffer that holds the result
+    results  how many elements of it, for the host to combine or compare
+    """
 
     launches: tuple[Launch, ...]
+    buffers: Mapping[str, int]
+    result: str
     results: int
 
 
 def block_partials(point: Point) -> Plan:
-    """One launch, a block for every block_size * unroll elements, each block leaving one partial result."""
-    grid = ceil(point.array_size / (point.block_size * point.unroll))
-    return Plan((Launch(grid, point.block_size, 0, ("data", "partials", "array_size")),), results=grid)
+    """(data, partials, array_size): one launch, a block for every block_size * unroll elements, a partial a block."""
+    grid = _blocks(point.array_size, point)
+    launch = Launch(grid, point.block_size, (DATA, "partials", point.array_size))
+    return Plan((launch,), {"partials": grid}, "partials", grid)
 
 
-PLANS = {"block_partials": block_partials}
+def until_one_value(point: Point) -> Plan:
+    """(data, partials, array_size): as block_partials, then the same kernel over the partials until one is left."""
+    launches: list[Launch] = []
+    source, count = DATA, point.array_size
+    sizes: dict[str, int] = {}
+    while not launches or count > 1:
+        target = "partials" if len(launches) % 2 == 0 else "further_partials"
+        grid = _blocks(count, point)
+        launches.append(Launch(grid, point.block_size, (source, target, count)))
+        sizes[target] = max(grid, sizes.get(target, 0))
+        source, count = target, grid
+    return Plan(tuple(launches), sizes, source, 1)
+
+
+def two_stages(point: Point) -> Plan:
+    """(data, partials, array_size): a partial from each of grid_size blocks, then one block over the partials."""
+    grid = _grid(point)
+    first = Launch(grid, point.block_size, (DATA, "partials", point.array_size))
+    second = Launch(1, point.block_size, ("partials", "value", grid))
+    return Plan((first, second), {"partials": grid, "value": 1}, "value", 1)
+
+
+def three_stages(point: Point) -> Plan:
+    """(data, array_size), in place: grid_size blocks leave a value a thread, one block one a thread, one thread one."""
+    threads = _grid(point) * point.block_size
+    launches = (
+        Launch(_grid(point), point.block_size, (DATA, point.array_size)),
+        Launch(1, point.block_size, (DATA, min(point.array_size, threads))),
+        Launch(1, 1, (DATA, min(point.array_size, point.block_size))),
+    )
+    return Plan(launches, {}, DATA, 1)
+
+
+def halving(point: Point) -> Plan:
+    """(data, array_size, half), in place: a launch for each halving, which adds the upper half to the lower."""
+    launches: list[Launch] = []
+    count = point.array_size
+    while count > 1:
+        half = (count + 1) // 2
+        block = min(point.block_size, count - half)
+        launches.append(Launch(ceil((count - half) / block), block, (DATA, count, half)))
+        count = half
+    # An array of one element is its own result; the launch finds nothing to add.
+    return Plan(tuple(launches) or (Launch(1, 1, (DATA, 1, 1)),), {}, DATA, 1)
+
+
+def one_to_one(point: Point) -> Plan:
+    """(data, output, array_size): one launch, which leaves an element of output for every element of the input."""
+    launch = Launch(_blocks(point.array_size, point), point.block_size, (DATA, "output", point.array_size))
+    return Plan((launch,), {"output": point.array_size}, "output", point.array_size)
+
+
+def _blocks(count: int, point: Point) -> int:
+    """As many blocks as `count` elements need."""
+    return -(-count // (point.block_size * point.unroll))
+
+
+def _grid(point: Point) -> int:
+    """The number of blocks that the sweep sets."""
+    assert point.grid_size is not None, "the configuration is checked for it"
+    return point.grid_size
+
+
+PLANS: Mapping[str, Callable[[Point], Plan]] = {
+    "block_partials": block_partials,
+    "until_one_value": until_one_value,
+    "two_stages": two_stages,
+    "three_stages": three_stages,
+    "halving": halving,
+    "one_to_one": one_to_one,
+}
+
+# The plans whose number of blocks is the sweep's to choose: the axis grid_size.
+PLANS_WITH_A_GRID = ("two_stages", "three_stages")

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# What names a point: a variant at one array size and cache state.
+# What names a point: a variant at one array size and cache state. grid_size is an axis only for kernels whose launch
+# plan leaves the number of blocks to the sweep; width and arguments are an exchange's.
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
+FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 
 # measurements.csv, one row a point, in the contract's order.
 #   time_us                    median over the samples, microseconds
@@ -18,6 +20,10 @@ POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "ca
 #   peak_fraction              bandwidth over the memory's theoretical peak
 #   clock_mhz                  the multiprocessors' clock while sampling
 #   flags                      remarks, separated by spaces: noisy, undefined_behaviour
+# and after the contract's columns:
+#   relative_error             of a floating-point sum, against the exactly rounded one (math.fsum's)
+#   bit_identical              whether repeated runs of a floating-point point left the same bits: yes or no
+#   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
 MEASUREMENT_COLUMNS = (
     "study",
     "kernel",
@@ -39,10 +45,15 @@ MEASUREMENT_COLUMNS = (
     "flags",
     "source_sha256",
     "binary_sha256",
+    "relative_error",
+    "bit_identical",
+    "width",
+    "arguments",
+    "output",
 )
 
 # samples/<study>/<kernel>.csv, one row a sample.
-SAMPLE_COLUMNS = (*POINT_COLUMNS, "sample", "time_us")
+SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "sample", "time_us")
 
 # builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
 # multiprocessor's threads that fit at once.
@@ -54,6 +65,8 @@ BUILD_COLUMNS = (
     "unroll",
     "dtype",
     "operation",
+    "width",
+    "arguments",
     "target",
     "status",
     "message",

@@ -9,10 +9,13 @@ from itertools import pairwise
 
 from kernelsweep.statistics import summarise
 
-# Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom. (A GPU's stream
-# holds about a thousand queued operations before the host has to wait, which would never end while the stream itself
-# waits for the host. A sample queues 4 operations and its launches.)
+# Samples queued at once. More would save nothing, and the stopping criterion would be asked too seldom.
 BATCH = 32
+
+# A GPU's stream holds about a thousand queued operations before the host has to wait, which would never end while the
+# stream itself waits for the host. A sample queues its launches and 4 operations besides.
+MOST_QUEUED = 800
+QUEUED_BESIDES_LAUNCHES = 4
 
 # What CUDA's documentation gives as an event's resolution. Samples of only two values that are further apart are two
 # speeds of the kernel, not two readings of the timer.
@@ -40,19 +43,24 @@ def timer_step(times: Sequence[float]) -> float:
 
 
 def sample(
-    time_samples: Callable[[int], list[float]], settings: Sampling, clock: Callable[[], float] = time.monotonic
+    time_samples: Callable[[int], list[float]],
+    settings: Sampling,
+    clock: Callable[[], float] = time.monotonic,
+    launches: int = 1,
 ) -> tuple[list[float], bool]:
     """Samples in microseconds, and whether their median's interval reached the precision asked for.
 
     time_samples  takes a number of samples and returns their times
     clock         seconds, for the ceiling of time
+    launches      of one sample, which limit how many samples can be queued at once
 
     Ends when the 95% confidence interval of the median is within +- relative_precision of it, or within what the timer
     can tell apart, after at least min_samples, and at the latest after max_samples or max_seconds.
     """
     started = clock()
     times: list[float] = []
-    batch = min(settings.min_samples, BATCH)
+    most = max(1, min(BATCH, MOST_QUEUED // (launches + QUEUED_BESIDES_LAUNCHES)))
+    batch = min(settings.min_samples, most)
     while True:
         times += time_samples(batch)
         elapsed = clock() - started
@@ -62,6 +70,6 @@ def sample(
                 return times, True
             if len(times) >= settings.max_samples or elapsed >= settings.max_seconds:
                 return times, False
-        affordable = int((settings.max_seconds - elapsed) / (elapsed / len(times))) if elapsed > 0 else BATCH
+        affordable = int((settings.max_seconds - elapsed) / (elapsed / len(times))) if elapsed > 0 else most
         missing = settings.min_samples - len(times)
-        batch = max(1, min(BATCH, settings.max_samples - len(times), max(missing, affordable)))
+        batch = max(1, min(most, settings.max_samples - len(times), max(missing, affordable)))

@@ -11,7 +11,13 @@ from typing import Any
 import jsonschema
 import yaml
 
+from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
+from kernelsweep.figures import OPTIONAL_FIGURES
+from kernelsweep.problems.operations import OPERATIONS
+
+# What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
+_KNOWN = {"operations": list(OPERATIONS), "dtypes": list(CXX_TYPES), "figures": list(OPTIONAL_FIGURES)}
 
 # JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
 _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
@@ -104,11 +110,16 @@ def _described(schema: Mapping[str, Any]) -> str | None:
 
 
 def _read_schema(path: Path) -> dict[str, Any]:
-    """A schema with every `$ref: file` replaced by that file's content; the keys beside the reference win."""
+    """A schema with every `$ref: file` replaced by that file's content, where the keys beside the reference win.
+
+    `x-known: NAME` becomes an enum of the names that the code knows.
+    """
 
     def resolved(node: Any) -> Any:
         if isinstance(node, dict):
             node = {key: resolved(value) for key, value in node.items()}
+            if "x-known" in node:
+                node["enum"] = _KNOWN[node.pop("x-known")]
             if "$ref" in node:
                 node = {**_read_schema(path.parent / node.pop("$ref")), **node}
         elif isinstance(node, list):

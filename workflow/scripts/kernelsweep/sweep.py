@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kernelsweep.axes import AXES, Axes, Expression
-from kernelsweep.kernel_source import KernelSource
+from kernelsweep.element_types import CXX_TYPES
+from kernelsweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
+from kernelsweep.problems.lanes import missing_lane
+from kernelsweep.problems.operations import OPERATIONS
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row of the results: a variant at one array size and cache state."""
+    """One row of the results: a variant at one array size and cache state.
+
+    grid_size  the number of blocks, where the kernel's plan leaves it to the sweep; else None
+    width      how many neighbouring lanes exchange among themselves, for an exchange; else None
+    arguments  an exchange's own arguments, such as "delta=2"; else empty
+    """
 
     array_size: int
     block_size: int
@@ -21,6 +29,9 @@ class Point:
     dtype: str
     operation: str
     cache: str
+    grid_size: int | None = None
+    width: int | None = None
+    arguments: str = ""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -28,11 +39,23 @@ class Point:
         return asdict(self)
 
 
-def points(axes: Axes) -> list[Point]:
-    """Every combination of the axes' values, in the axes' order, the last one fastest."""
-    return [
-        Point(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*(axes[axis] for axis in AXES))
-    ]
+def points(*sweeps: Axes) -> list[Point]:
+    """Every combination of each sweep's axis values, in the axes' order, the last one fastest; none of them twice."""
+    every = (
+        Point(**dict(zip(AXES, values, strict=True)))
+        for axes in sweeps
+        for values in itertools.product(*(axes[axis] for axis in AXES))
+    )
+    return list(dict.fromkeys(every))
+
+
+def parse_arguments(arguments: str) -> dict[str, int]:
+    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0".
+
+    Raises ValueError for a text of another form.
+    """
+    pairs = [word.split("=") for word in arguments.split()]
+    return {name: int(value) for name, value in pairs}
 
 
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], keeps_lockstep: bool) -> str | None:
@@ -44,6 +67,10 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     unsupported = kernel.unsupported(point.values)
     if unsupported:
         return unsupported
+    if point.width is not None:
+        missing = missing_lane(kernel.name, point.width, parse_arguments(point.arguments), point.block_size)
+        if missing:
+            return missing
     if kernel.undefined_behaviour and not keeps_lockstep:
         return f"undefined behaviour: {kernel.undefined_behaviour}"
     for restriction in restrictions:
@@ -57,25 +84,18 @@ def instantiation(kernel: KernelSource, point: Point) -> str:
 
     Points that differ in nothing the template depends on share a variant's machine code.
     """
-    arguments = {
-        "Element": CXX_TYPES[point.dtype],
-        "Operation": CXX_OPERATIONS[point.operation],
-        "block_size": f"{point.block_size}u",
-        "unroll": f"{point.unroll}u",
-    }
-    return f"{kernel.name}<{', '.join(arguments[name] for name in kernel.template_parameters)}>"
+    values = {**point.values, **parse_arguments(point.arguments)}
+
+    def argument(name: str) -> str:
+        if name == "Element":
+            return CXX_TYPES[point.dtype]
+        if name == "Operation":
+            return OPERATIONS[point.operation].cxx
+        return f"{values[name]}u" if TEMPLATE_PARAMETERS[name] == "unsigned" else str(values[name])
+
+    return f"{kernel.name}<{', '.join(argument(name) for name in kernel.template_parameters)}>"
 
 
 def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
     """The distinct variants of the points that are run, sorted."""
     return sorted({instantiation(kernel, point) for point in run})
-
-
-# As compilers spell them when they print a name; long has 64 bits on every system that CUDA supports but Windows.
-CXX_TYPES: Mapping[str, str] = {"int32": "int", "int64": "long", "float32": "float", "float64": "double"}
-CXX_OPERATIONS: Mapping[str, str] = {
-    "sum": "Sum",
-    "product": "Product",
-    "minimum": "Minimum",
-    "maximum": "Maximum",
-}

@@ -1,1 +1,7 @@
-"""A study's figures. Each module has draw(study, measurements, device, published) -> Figure; style.save writes one."""
+"""One module a figure, each with a function draw; style and heatmap are what they share."""
+
+# Figures of a study by their modules' names. Correctness is drawn wherever points are checked; the others are the
+# study's choice. Those of times are drawn only where a platform has a clock.
+FIGURES_OF_TIMES = ("ladder", "bandwidth", "block_unroll", "block_grid", "operations")
+OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes")
+FIGURES = ("correctness", *OPTIONAL_FIGURES)

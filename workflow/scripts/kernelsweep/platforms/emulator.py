@@ -11,6 +11,12 @@ import numpy as np
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
+# Of which it has none; so that a grid size given in multiprocessors is a number here, too, and the same on every host.
+MULTIPROCESSORS = 4
+
+# Its threads take turns in a fixed order, so that one more run tells whether the order matters to a result.
+MOST_REPEATED_RUNS = 2
+
 _POISON = 0xAB
 
 

@@ -1,31 +1,20 @@
 """The reduction problem: an array's elements combined into one value, checked against an independent reference.
 
-The array is a tile of random elements repeated as often as its size needs. So an array of 2^32 elements costs the host
-no more than the tile, and its reference follows from the tile's. The tile's length is a prime, so that a kernel that
-reads the wrong block reads other elements.
+The reference follows from that of the tile which the array repeats.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-TILE_LENGTH = 16_777_213  # The largest prime below 2^24.
-
-# Floating-point products get powers of two, whose products are exact in any order. One element in this many is not 1 or
-# -1: dense enough that a dropped element is noticed, and sparse enough that no part of a thread block's elements
-# multiplies to more than float32 can hold.
-EXPONENT_SPACING = 32
-
-_UFUNCS: dict[str, np.ufunc] = {
-    "sum": np.add,
-    "product": np.multiply,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-}
+from kernelsweep.problems.operations import OPERATIONS, Number
+from kernelsweep.problems.problem import TILE_LENGTH, Judgement
+from kernelsweep.sweep import Point
 
 
 @dataclass(frozen=True)
@@ -38,75 +27,76 @@ class Reduction:
     dtype: np.dtype[Any]
     operation: str
     tile: np.ndarray[Any, Any]
-    _references: dict[int, int | float] = field(default_factory=dict)
+    _references: dict[int, Number] = field(default_factory=dict)
+
+    @cached_property
+    def tile_sum(self) -> Fraction:
+        """The whole tile's sum, without rounding."""
+        return exact_sum(self.tile)
+
+    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
+        """Compare the results, combined on the host, with the reference; see problem.Problem."""
+        error = None
+        if self.dtype.kind == "f" and OPERATIONS[self.operation].rounds:
+            error = relative_error(self, point.array_size, results)
+        return Judgement(mistake(self, point.array_size, results, depth), error)
 
 
 def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduction:
-    """The problem's input for arrays of up to `longest` elements.
-
-    Sums get integers uniform in [0, 255], as the published kernels did, or floats uniform in [0, 1). Products get odd
-    integers, since even ones soon make every product 0 modulo 2^bits, or floats that are powers of two of either sign.
-    Minimum and maximum get integers from the type's whole range, or normally distributed floats.
-    """
+    """The problem's input for arrays of up to `longest` elements; operations.OPERATIONS says what they are."""
     element = np.dtype(dtype)
-    generator = np.random.default_rng(seed)
-    length = min(longest, TILE_LENGTH)
-    if element.kind == "i" and operation == "sum":
-        tile = generator.integers(0, 256, length, dtype=element)
-    elif element.kind == "i" and operation == "product":
-        tile = generator.integers(0, 128, length, dtype=element) * 2 + 1
-    elif element.kind == "i":
-        limits = np.iinfo(element)
-        tile = generator.integers(limits.min, limits.max, length, dtype=element, endpoint=True)
-    elif operation == "product":
-        tile = _powers_of_two(generator, length)
-    else:
-        tile = generator.random(length) if operation == "sum" else generator.standard_normal(length)
-    return Reduction(element, operation, tile.astype(element))
+    make = OPERATIONS[operation].integers if element.kind == "i" else OPERATIONS[operation].floats
+    tile = make(np.random.default_rng(seed), min(longest, TILE_LENGTH), element)
+    return Reduction(element, operation, tile)
 
 
-def _powers_of_two(generator: np.random.Generator, length: int) -> np.ndarray[Any, Any]:
-    """Random signs; and 2 and 1/2 in turn at random places, so that no run of elements multiplies to more than 2."""
-    tile = generator.choice([-1.0, 1.0], length)
-    places = np.flatnonzero(generator.integers(0, EXPONENT_SPACING, length) == 0)
-    places = places[: len(places) // 2 * 2]
-    tile[places[0::2]] *= 2
-    tile[places[1::2]] /= 2
-    return tile
-
-
-def reference(reduction: Reduction, array_size: int) -> int | float:
-    """The first `array_size` elements' combination: exact modulo 2^bits for integers, in float64 for floats."""
+def reference(reduction: Reduction, array_size: int) -> Number:
+    """The first `array_size` elements' combination: exact modulo 2^bits for integers, exactly rounded for floats."""
     if array_size not in reduction._references:
         reduction._references[array_size] = _reference(reduction, array_size)
     return reduction._references[array_size]
 
 
-def _reference(reduction: Reduction, array_size: int) -> int | float:
+def _reference(reduction: Reduction, array_size: int) -> Number:
+    operation = OPERATIONS[reduction.operation]
     repeats, rest = divmod(array_size, len(reduction.tile))
-    parts = [reduction.tile[:rest]] if rest else []
-    parts += [reduction.tile] if repeats else []
-    values = [combine(part, reduction.operation) for part in parts]
-    if reduction.operation in ("minimum", "maximum"):
-        return min(values) if reduction.operation == "minimum" else max(values)
-    of_rest = values[0] if rest else (0 if reduction.operation == "sum" else 1)
-    of_tile = values[-1] if repeats else 0
-    if reduction.operation == "sum":
-        return _wrapped(of_rest + repeats * of_tile, reduction.dtype)
-    if reduction.dtype.kind == "i":
-        modulus = 2 ** (8 * reduction.dtype.itemsize)
-        return _wrapped(int(of_rest) * (pow(int(of_tile), repeats, modulus) if repeats else 1), reduction.dtype)
-    return float(of_rest) * (float(of_tile) ** repeats if repeats else 1.0)
+    if reduction.dtype.kind == "f" and operation.rounds:
+        return float(exact_sum(reduction.tile[:rest]) + (repeats * reduction.tile_sum if repeats else 0))
+    modulus = 2 ** (8 * reduction.dtype.itemsize) if reduction.dtype.kind == "i" else None
+    parts: list[Number] = [combine(reduction.tile[:rest], reduction.operation)] if rest else []
+    if repeats:
+        parts.append(operation.repeated(combine(reduction.tile, reduction.operation), repeats, modulus))
+    if modulus is None:
+        return float(operation.ufunc.reduce(np.array(parts, np.float64)))
+    wrapped = np.array([_wrapped(int(part), modulus) for part in parts], reduction.dtype)
+    return combine(wrapped, reduction.operation)
 
 
-def combine(values: np.ndarray[Any, Any], operation: str) -> int | float:
-    """All of `values` combined on the host: modulo 2^bits for integers, in float64 for floats."""
+def exact_sum(values: np.ndarray[Any, Any]) -> Fraction:
+    """The sum of floats without any rounding; as a float it is what math.fsum gives, in a hundredth of the time.
+
+    Each value is an integer of up to 53 bits times a power of two. The integers are added up for each power apart, in
+    two halves, which NumPy's 64-bit integers hold for up to 2^36 values.
+    """
+    mantissas, exponents = np.frexp(values.astype(np.float64))
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    total = Fraction(0)
+    for exponent in np.unique(exponents):
+        chosen = integers[exponents == exponent]
+        halves = int((chosen >> 27).sum()) * 2**27 + int((chosen & (2**27 - 1)).sum())
+        total += Fraction(halves) * Fraction(2) ** (int(exponent) - 53)
+    return total
+
+
+def combine(values: np.ndarray[Any, Any], operation: str) -> Number:
+    """All of `values` combined on the host: modulo 2^bits for integers; floats in more digits than any type has."""
+    ufunc = OPERATIONS[operation].ufunc
     if values.dtype.kind == "i":
         with np.errstate(over="ignore"):
-            return int(_UFUNCS[operation].reduce(values, dtype=values.dtype))
+            return int(ufunc.reduce(values, dtype=values.dtype))
     if operation == "product":
         return _float_product(values)
-    return float(_UFUNCS[operation].reduce(values.astype(np.float64)))
+    return float(ufunc.reduce(values.astype(np.longdouble)))
 
 
 def _float_product(values: np.ndarray[Any, Any]) -> float:
@@ -118,13 +108,9 @@ def _float_product(values: np.ndarray[Any, Any]) -> float:
     return float(np.ldexp(product, max(min(exponent, 4096), -4096)))
 
 
-def _wrapped(value: int | float, dtype: np.dtype[Any]) -> int | float:
-    """An integer brought into a signed type's range, modulo 2^bits; a float as it is."""
-    if dtype.kind != "i":
-        return float(value)
-    bits: int = 8 * dtype.itemsize
-    wrapped: int = (int(value) + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
-    return wrapped
+def _wrapped(value: int, modulus: int) -> int:
+    """An integer brought into a signed type's range."""
+    return (value + modulus // 2) % modulus - modulus // 2
 
 
 def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
@@ -136,13 +122,19 @@ def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
     "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. All elements are positive, so that
     sum |x| is the reference. Products are of powers of two, and exact.
     """
-    if reduction.dtype.kind == "i" or reduction.operation != "sum":
+    if reduction.dtype.kind == "i" or not OPERATIONS[reduction.operation].rounds:
         return 0.0
     unit = float(np.finfo(reduction.dtype).eps) / 2
     size = abs(reference(reduction, array_size))
-    # The reference itself is computed in float64, by NumPy's pairwise sums of blocks of 128.
-    reference_error = (128 + math.log2(max(array_size, 2))) * 2.0**-53 * size
-    return depth * unit / (1 - depth * unit) * size + reference_error
+    # The reference is rounded once, and so is what the host combines of the results.
+    return depth * unit / (1 - depth * unit) * size + 2 * 2.0**-53 * size
+
+
+def relative_error(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any]) -> float:
+    """How far the results' combination lies from the exactly rounded sum (math.fsum's), as a fraction of that."""
+    expected = reference(reduction, array_size)
+    found = combine(results, reduction.operation)
+    return abs(found - expected) / abs(expected) if expected else abs(found)
 
 
 def mistake(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any], depth: int) -> str | None:

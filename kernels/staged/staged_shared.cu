@@ -1,0 +1,35 @@
+// Stages in shared memory, step 3: unlike in `staged_global`, a block's threads go on together, by a tree in shared
+// memory, and leave one partial result. Two launches: the grid over the array, one block over the grid's partials.
+//
+// The values between launches shrink from one a thread to one a block, and the input stays as it was.
+//
+// kernelsweep:
+//   plan: two_stages
+//   block_size: power_of_two
+//   shared_elements: block_size
+//   summation_depth: >-
+//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
+//     + launches * ceil(log2(block_size))
+
+#include "loads.cuh"
+#include "operations.cuh"
+#include "shared_array.cuh"
+
+template <typename Element, typename Operation>
+__global__ void staged_shared(const Element *data, Element *partials, size_t count)
+{
+    Element *shared = dynamic_shared<Element>();
+    const unsigned thread = threadIdx.x;
+
+    shared[thread] = combine_grid_stride<Operation>(data, count);
+    __syncthreads();
+
+    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+        if (thread < stride)
+            shared[thread] = Operation::combine(shared[thread], shared[thread + stride]);
+        __syncthreads();
+    }
+
+    if (thread == 0)
+        partials[blockIdx.x] = shared[0];
+}

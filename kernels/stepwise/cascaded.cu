@@ -1,0 +1,31 @@
+// Step 7, cascaded: as `completely_unrolled`, but each thread adds many elements, a grid's width apart, before the tree
+// begins, instead of two.
+//
+// The grid no longer grows with the array: more of the work is one addition an element, less is trees and barriers, and
+// a second launch of one block ends it.
+//
+// kernelsweep:
+//   plan: two_stages
+//   block_size: power_of_two
+//   summation_depth: >-
+//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
+//     + launches * ceil(log2(block_size))
+
+#include "loads.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+
+template <typename Element, typename Operation, unsigned block_size>
+__global__ void cascaded(const Element *data, Element *partials, size_t count)
+{
+    __shared__ Element shared[block_size];
+    const unsigned thread = threadIdx.x;
+
+    shared[thread] = combine_grid_stride<Operation>(data, count);
+    __syncthreads();
+
+    reduce_data_block<Operation, block_size>(shared);
+
+    if (thread == 0)
+        partials[blockIdx.x] = shared[0];
+}

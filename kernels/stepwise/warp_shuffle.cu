@@ -1,0 +1,36 @@
+// Step 8, warp shuffle: as `cascaded`, but the steps inside a warp are shuffles from register to register. Each warp
+// leaves one value in shared memory, and the first warp reduces those the same way.
+//
+// One barrier a block is left, and shared memory for one value a warp.
+//
+// kernelsweep:
+//   plan: two_stages
+//   block_size: multiple_of_32
+//   summation_depth: >-
+//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
+//     + launches * ceil(log2(block_size))
+
+#include "loads.cuh"
+#include "operations.cuh"
+#include "warp.cuh"
+
+template <typename Element, typename Operation, unsigned block_size>
+__global__ void warp_shuffle(const Element *data, Element *partials, size_t count)
+{
+    constexpr unsigned warps = block_size / 32;
+    __shared__ Element shared[warps];
+    const unsigned thread = threadIdx.x;
+    const unsigned lane = thread % 32;
+
+    Element value = reduce_warp<Operation>(combine_grid_stride<Operation>(data, count));
+    if (lane == 0)
+        shared[thread / 32] = value;
+    __syncthreads();
+
+    if (thread < 32) {
+        value = lane < warps ? shared[lane] : Operation::template identity<Element>();
+        value = reduce_warp<Operation>(value);
+        if (lane == 0)
+            partials[blockIdx.x] = value;
+    }
+}

@@ -1,0 +1,62 @@
+"""The exchange problem: what every thread holds goes to another lane of its warp, and nothing else may change.
+
+The elements of an array are numbered: element i has the value i, up to the tile's length and then again from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.problems.lanes import source_elements
+from kernelsweep.problems.problem import TILE_LENGTH, Judgement
+from kernelsweep.sweep import Point, parse_arguments
+
+# An output of up to this many elements, a warp's worth, is shown in full.
+_SHOWN = 32
+# Elements compared at once, so that arrays of many gigabytes take little more of the host's memory.
+_COMPARED = 2**24
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The exchange that a kernel does, on elements of one type; see problem.Problem."""
+
+    kernel: str
+    dtype: np.dtype[Any]
+    tile: np.ndarray[Any, Any]
+
+    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
+        """Every element must be exactly the one that CUDA's rules put in its place."""
+        output = " ".join(str(value) for value in results.tolist()) if len(results) <= _SHOWN else ""
+        span = point.block_size * point.unroll
+        step = max(_COMPARED // span, 1) * span
+        for start in range(0, len(results), step):
+            found = results[start : start + step]
+            expected = self._expected(point, start, len(found))
+            wrong = np.flatnonzero(found != expected)
+            if wrong.size:
+                place = int(wrong[0])
+                text = f"element {start + place}: expected {expected[place]}, found {found[place]}"
+                return Judgement(text, output=output)
+        return Judgement(None, output=output)
+
+    def _expected(self, point: Point, start: int, count: int) -> np.ndarray[Any, Any]:
+        """What belongs into `count` elements from `start` on, the first of a thread block."""
+        span = point.block_size * point.unroll
+        blocks = -(-count // span)
+        sources = source_elements(
+            self.kernel, point.width or 0, parse_arguments(point.arguments), point.block_size, point.unroll
+        )
+        values = np.arange(start, start + blocks * span) % len(self.tile)
+        padded = self.tile[values]
+        padded[max(point.array_size - start, 0) :] = 0  # What threads past the array's end hold.
+        return padded.reshape(blocks, span)[:, sources].ravel()[:count]
+
+
+def make_exchange(kernel: str, dtype: str, longest: int) -> Exchange:
+    """The problem's input for arrays of up to `longest` elements."""
+    element = np.dtype(dtype)
+    return Exchange(kernel, element, np.arange(min(longest, TILE_LENGTH)).astype(element))

@@ -1,0 +1,74 @@
+"""Which lane's value each of the seven exchanges hands to which lane: CUDA's rules for the __shfl_*_sync functions.
+
+Source: CUDA C++ Programming Guide, "Warp Shuffle Functions". A warp's lanes form groups of `width` neighbours. A lane
+that would read from outside its group keeps its own value, but for an exclusive or, which may reach into an earlier
+group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+LANES = 32
+
+# What the exchange function behind each kernel is.
+_BUTTERFLIES = ("butterfly", "butterfly_array", "butterfly_swap")
+
+Indices = np.ndarray[Any, np.dtype[np.intp]]
+
+
+def source_lanes(exchange: str, width: int, arguments: Mapping[str, int]) -> Indices:
+    """For each lane of a warp the lane whose value it receives, shape (32,).
+
+    exchange   the kernel's name
+    width      2, 4, 8, 16 or 32
+    arguments  source_lane, delta, offset or lane_mask, whichever the exchange has
+    """
+    lanes = np.arange(LANES)
+    in_group = lanes % width
+    start = lanes - in_group
+    if exchange == "broadcast":
+        return start + arguments["source_lane"] % width
+    if exchange == "rotate":
+        return start + (in_group + arguments["offset"]) % width
+    if exchange == "shift_up":
+        return np.where(in_group >= arguments["delta"], lanes - arguments["delta"], lanes)
+    if exchange == "shift_down":
+        return np.where(in_group + arguments["delta"] < width, lanes + arguments["delta"], lanes)
+    if exchange in _BUTTERFLIES:
+        partners = lanes ^ arguments["lane_mask"]
+        return np.where(partners < start + width, partners, lanes)
+    raise ValueError(f"{exchange!r} is no exchange; known are broadcast, rotate, shift_up, shift_down, butterfly*")
+
+
+def missing_lane(exchange: str, width: int, arguments: Mapping[str, int], block_size: int) -> str | None:
+    """Why an exchange can't run in blocks of `block_size` threads, or None: a lane that is read has to exist."""
+    sources = source_lanes(exchange, width, arguments)
+    threads = block_size % LANES
+    for lane in range(threads):
+        if sources[lane] >= threads:
+            return f"lane {lane} would read lane {sources[lane]}, which the last warp of {block_size} threads hasn't"
+    return None
+
+
+def source_elements(
+    exchange: str, width: int, arguments: Mapping[str, int], block_size: int, elements_a_thread: int
+) -> Indices:
+    """For each element that a thread block leaves, the one of its input that it is, shape (block_size * elements,).
+
+    Thread t holds the elements from t * elements_a_thread on.
+    """
+    threads = np.arange(block_size)
+    lanes = threads % LANES
+    sources = threads - lanes + source_lanes(exchange, width, arguments)[lanes]
+    own: Indices = threads[:, None] * elements_a_thread + np.arange(elements_a_thread)
+    if exchange != "butterfly_swap":
+        return own[sources].ravel()
+    lower = lanes < (lanes ^ arguments["lane_mask"])
+    exchanged = np.where(lower, arguments["first"], arguments["second"])
+    given = own[sources, exchanged[sources]]
+    own[threads, exchanged] = given
+    return own.ravel()

@@ -1,0 +1,94 @@
+"""The operations that a reduction can apply, each with all that the host knows of it.
+
+A new one is an entry here and a struct of the same meaning in kernels/include/operations.cuh: the reference against
+which a kernel is checked must not come from the kernel's own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Number = int | float
+
+# Floating-point products get powers of two, whose products are exact in any order. One element in this many is not 1 or
+# -1: dense enough that a dropped element is noticed, and sparse enough that no part of a thread block's elements
+# multiplies to more than float32 can hold.
+EXPONENT_SPACING = 32
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One associative and commutative operation.
+
+    cxx       the struct's name in operations.cuh
+    ufunc     NumPy's form of it
+    repeated  the combination of so many copies of a value; integers are exact, in Python's own, or reduced by `modulus`
+    integers  random elements of an integer type, such that no element can be dropped without a trace
+    floats    random elements of a floating-point type
+    rounds    whether combining the elements of `floats` rounds
+    """
+
+    cxx: str
+    ufunc: np.ufunc
+    repeated: Callable[[Number, int, int | None], Number]
+    integers: Callable[[np.random.Generator, int, np.dtype[Any]], Array]
+    floats: Callable[[np.random.Generator, int, np.dtype[Any]], Array]
+    rounds: bool = False
+
+
+def _bytes(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """Integers uniform in [0, 255], as the published kernels had."""
+    return generator.integers(0, 256, count, dtype=dtype)
+
+
+def _odd_integers(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """Even ones would soon make every product 0 modulo 2^bits."""
+    return generator.integers(0, 128, count, dtype=dtype) * 2 + 1
+
+
+def _any_integers(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """The type's whole range."""
+    limits = np.iinfo(dtype)
+    return generator.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
+
+
+def _fractions(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """Uniform in [0, 1): multiples of 2^-24 in float32, of 2^-53 in float64, so that sums can be computed exactly."""
+    return generator.random(count, dtype=dtype.type)
+
+
+def _normals(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    return generator.standard_normal(count).astype(dtype)
+
+
+def _powers_of_two(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """Random signs; and 2 and 1/2 in turn at random places, so that no run of elements multiplies to more than 2."""
+    elements = generator.choice([-1.0, 1.0], count)
+    places = np.flatnonzero(generator.integers(0, EXPONENT_SPACING, count) == 0)
+    places = places[: len(places) // 2 * 2]
+    elements[places[0::2]] *= 2
+    elements[places[1::2]] /= 2
+    return elements.astype(dtype)
+
+
+def _same(value: Number, times: int, modulus: int | None) -> Number:
+    return value
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "sum": Operation("Sum", np.add, lambda value, times, modulus: value * times, _bytes, _fractions, rounds=True),
+    "product": Operation(
+        "Product",
+        np.multiply,
+        lambda value, times, modulus: pow(int(value), times, modulus) if modulus else value**times,
+        _odd_integers,
+        _powers_of_two,
+    ),
+    "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals),
+    "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals),
+}
