@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.configuration import EMULATOR, kernel_axes, kernel_points, load_config, load_study, study_names
 from kernelsweep.errors import UserError
+from kernelsweep.figures import FIGURES, FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules
 from kernelsweep.kernel_source import included_files
 from kernelsweep.platforms.detect import choose_platforms
@@ -24,12 +25,10 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-# The figures a study has. Those that show times are left out where a platform has no clock.
-FIGURES_OF_TIMES = ["ladder", "bandwidth", "block_unroll"]
-FIGURES = ["correctness", *FIGURES_OF_TIMES]
-
 # The platforms that are measured, unlike recordings.
 LIVE = r"(?!recording/)[^/]+"
+# Of these, the GPUs.
+TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
 
 
 wildcard_constraints:
@@ -70,9 +69,13 @@ def code_of(name):
     return code_hash([scripts / name, *imported_modules(scripts / name, scripts / "kernelsweep")])
 
 
+def kernel_file(wildcards):
+    return str(STUDIES[wildcards.study].kernels[wildcards.kernel].path.relative_to(ROOT))
+
+
 def included(wildcards):
-    source = ROOT / "kernels" / wildcards.study / f"{wildcards.kernel}.cu"
-    return [str(path.relative_to(ROOT)) for path in included_files(source, ROOT / "kernels/include")]
+    files = included_files(ROOT / kernel_file(wildcards), ROOT / "kernels/include")
+    return [str(path.relative_to(ROOT)) for path in files]
 
 
 def emulator_headers(wildcards):
@@ -108,14 +111,22 @@ def restrictions(wildcards):
 
 
 def parts(folder, platform, studies):
-    """The files of one kernel each that hold a platform's results, such as points or builds."""
-    return [
+    """The files that hold a platform's results, such as points or builds: one a kernel, and the baselines' points."""
+    files = [
         f"results/{platform}/{folder}/{study}/{kernel}.csv" for study in studies for kernel in STUDIES[study].kernels
     ]
+    return files + (baselines(platform, studies) if folder == "points" else [])
+
+
+def baselines(platform, studies):
+    """The files of the studies' baselines, one a study that has some; beside emulated points they would say nothing."""
+    if platform == EMULATOR:
+        return []
+    return [f"results/{platform}/baselines/{study}.csv" for study in studies if STUDIES[study].settings["baselines"]]
 
 
 def study_measurements(wildcards):
-    """What a study's table and figures are drawn from: its kernels' points, or the recording's measurements."""
+    """What a study's table and figures are drawn from: the points measured for it, or the recording's measurements."""
     if is_recording(wildcards.platform):
         return [f"results/{wildcards.platform}/measurements.csv"]
     return parts("points", wildcards.platform, [wildcards.study])
@@ -126,17 +137,26 @@ def published_file(wildcards):
     return [f"resources/published/{published['file']}"] if published else []
 
 
+def study_figures(platform, study):
+    """A study's figures; those that show times are left out where the platform has no clock."""
+    figures = ["correctness", *STUDIES[study].settings["figures"]]
+    return [figure for figure in figures if platform != EMULATOR or figure not in FIGURES_OF_TIMES]
+
+
 def published_files(platform, studies):
     """All that is made for a reader: tables and figures of these studies."""
-    figures = ["correctness"] if platform == EMULATOR else FIGURES
-    return [
-        f"results/{platform}/studies/{study}/{name}"
-        for study in studies
-        for name in [
+    names = {
+        study: [
             *(f"table.{extension}" for extension in ("md", "csv", "tex")),
-            *(f"figures/{figure}.{extension}" for figure in figures for extension in ("svg", "png", "pdf")),
+            *(
+                f"figures/{figure}.{extension}"
+                for figure in study_figures(platform, study)
+                for extension in ("svg", "png", "pdf")
+            ),
         ]
-    ]
+        for study in studies
+    }
+    return [f"results/{platform}/studies/{study}/{name}" for study in studies for name in names[study]]
 
 
 def verdict(platform, study=None):

@@ -19,7 +19,7 @@ rule describe_device:
 
 rule measure_kernel:
     input:
-        kernel="kernels/{study}/{kernel}.cu",
+        kernel=kernel_file,
         included=included,
         binary=built("bin"),
         report=built("json"),
@@ -42,10 +42,34 @@ rule measure_kernel:
         axes=axes,
         restrictions=restrictions,
         measuring=config["measuring"],
+        problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
         seed=config["seed"],
         code=code_of("measure_kernel.py"),
     script:
         "../scripts/measure_kernel.py"
+
+
+# The same sums on the host's processor, which tables set beside the kernels.
+rule measure_baselines:
+    input:
+        source="workflow/baselines/sums.cpp",
+        device="results/{platform}/device.json",
+    output:
+        "results/{platform}/baselines/{study}.csv",
+    log:
+        "results/{platform}/logs/measure_baselines/{study}.log",
+    wildcard_constraints:
+        platform=TIMED,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
+        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
+        measuring=config["measuring"],
+        seed=config["seed"],
+        code=code_of("measure_baselines.py"),
+    script:
+        "../scripts/measure_baselines.py"
 
 
 rule collect:

@@ -22,7 +22,7 @@ def describe_environment(
     return {
         "measured": time.strftime("%FT%TZ", time.gmtime()),
         "device": dict(device),
-        "host": {"processor": _processor(), "system": platform.platform(), "python": platform.python_version()},
+        "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
         "compilers": list(compilers),
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
         "git_revision": _git_revision(),
@@ -30,15 +30,8 @@ def describe_environment(
     }
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    """The processor's model name."""
+def processor_name() -> str:
+    """The model name of the host's processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -46,6 +39,13 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _git_revision() -> str | None:

@@ -23,9 +23,8 @@ from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS
-from kernelsweep.results import BUILD_COLUMNS, Row
+from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask, Outcome
-from kernelsweep.statistics import summarise
 from kernelsweep.sweep import Point, instantiation
 
 # What a time depends on besides the binary, the point and the settings.
@@ -245,18 +244,9 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     """The columns that only a timed point has."""
     if outcome.status != "ok" or not outcome.samples:
         return {}
-    summary = summarise(outcome.samples)
-    bandwidth = point.array_size * np.dtype(point.dtype).itemsize / summary.median / 1e3
-    return {
-        "samples": len(outcome.samples),
-        "time_us": f"{summary.median:.3f}",
-        "time_low_us": f"{summary.low:.3f}",
-        "time_high_us": f"{summary.high:.3f}",
-        "noise": f"{summary.noise:.5f}",
-        "bandwidth_gbs": f"{bandwidth:.3f}",
-        "peak_fraction": f"{bandwidth / device['peak_bandwidth_gbs']:.5f}" if device["peak_bandwidth_gbs"] else "",
-        "clock_mhz": outcome.clock_mhz,
-    }
+    size = point.array_size * np.dtype(point.dtype).itemsize
+    columns = time_columns(outcome.samples, size, device["peak_bandwidth_gbs"])
+    return {**columns, "clock_mhz": outcome.clock_mhz}
 
 
 def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:

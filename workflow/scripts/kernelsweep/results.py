@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.statistics import summarise
+
 # What names a point: a variant at one array size and cache state. grid_size is an axis only for kernels whose launch
 # plan leaves the number of blocks to the sweep; width and arguments are an exchange's.
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
@@ -81,6 +83,21 @@ BUILD_COLUMNS = (
 STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
 
 Row = dict[str, Any]
+
+
+def time_columns(samples: Sequence[float], size: int, peak_bandwidth_gbs: float | None) -> Row:
+    """The columns of a timed point: samples in microseconds, the input's size in bytes, the memory's peak if known."""
+    summary = summarise(samples)
+    bandwidth = size / summary.median / 1e3
+    return {
+        "samples": len(samples),
+        "time_us": f"{summary.median:.3f}",
+        "time_low_us": f"{summary.low:.3f}",
+        "time_high_us": f"{summary.high:.3f}",
+        "noise": f"{summary.noise:.5f}",
+        "bandwidth_gbs": f"{bandwidth:.3f}",
+        "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if peak_bandwidth_gbs else "",
+    }
 
 
 def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
