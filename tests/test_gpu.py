@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from planted import ROOT, planted_kernel, point, run
 
 from kernelsweep.configuration import load_study, study_names
+from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.statistics import summarise
+from kernelsweep.sweep import Point
 
 pytestmark = pytest.mark.gpu
 
-KERNELS = [(study, kernel) for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels]
+STUDIES = [load_study(name, ROOT) for name in study_names(ROOT)]
+KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
+NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
+# Of an exchange, arguments that lead from one half of a warp to the other.
+ARGUMENTS = {
+    "broadcast": "source_lane=17",
+    "shift_up": "delta=17",
+    "shift_down": "delta=17",
+    "rotate": "offset=-17",
+    "butterfly": "lane_mask=17",
+    "butterfly_array": "lane_mask=17",
+    "butterfly_swap": "lane_mask=17 first=1 second=2",
+}
 OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 
@@ -33,42 +49,59 @@ def free_bytes() -> int:
     return int(pynvml.nvmlDeviceGetMemoryInfo(pynvml.nvmlDeviceGetHandleByIndex(0)).free)
 
 
-@pytest.mark.parametrize(("study", "name"), KERNELS)
-def test_every_kernel_is_right_around_its_block_boundaries(study: str, name: str, arch: str, tmp_path: Path) -> None:
-    kernel = load_study(study, ROOT).kernels[name]
+def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: Any) -> Point:
+    """A point with what the kernel's plan needs besides."""
+    if kernel.plan == "one_to_one":
+        others = {"operation": "exchange", "width": 32, "arguments": ARGUMENTS[kernel.name], **others}
+    elif kernel.plan in PLANS_WITH_A_GRID:
+        others = {"grid_size": 264, **others}
+    return point(array_size, block_size, **{"unroll": kernel.unroll[-1], **others})
+
+
+def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folder: Path) -> None:
     if kernel.undefined_behaviour:
         pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
-    points = []
-    for block_size in (32, 64, 256, 1024):
-        for unroll in (kernel.unroll[0], kernel.unroll[-1]):
-            span = block_size * unroll
-            for size in (1, span - 1, span, span + 1, 3 * span + block_size // 2, 1000 * span - 1):
-                candidate = point(size, block_size, unroll=unroll)
-                if not kernel.unsupported(candidate.values):
-                    points.append(candidate)
-    for dtype, operation in (
-        ("int64", "sum"),
-        ("float32", "sum"),
-        ("float64", "sum"),
-        ("int32", "product"),
-        ("float32", "product"),
-        ("int32", "maximum"),
-    ):
-        points.append(point(100_003, 256, unroll=kernel.unroll[-1], dtype=dtype, operation=operation, cache="cold"))
-    outcomes = run(kernel, list(dict.fromkeys(points)), tmp_path, arch)
-    wrong = {p: (o.status, o.message) for p, o in outcomes.items() if o.status != "ok"}
+    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
+    assert supported
+    outcomes = run(kernel, supported, folder, arch)
+    wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
     assert not wrong
 
 
-@pytest.mark.parametrize(("study", "name"), [("unrolling", "interleaved"), ("warp_shuffle", "shuffle")])
-def test_arrays_beyond_32_bits_are_right(study: str, name: str, arch: str, tmp_path: Path) -> None:
-    free = free_bytes()
-    if free < 40e9:
-        pytest.skip(f"needs 40 GB of device memory, {free / 1e9:.0f} GB are free")
-    # Sizes at which 32-bit indices or byte offsets would wrap around; blocks of 32 threads give the largest grid.
-    kernel = load_study(study, ROOT).kernels[name]
-    outcomes = run(kernel, [point(size, 32) for size in (2**31 - 1, 2**31 + 1, 2**32 - 1, 2**32)], tmp_path, arch)
-    assert [o.status for o in outcomes.values()] == ["ok"] * 4, [o.message for o in outcomes.values()]
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_every_kernel_is_right_around_its_block_boundaries(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    points = []
+    for block_size in (32, 64, 96, 256, 320, 1024):
+        for unroll in (kernel.unroll[0], kernel.unroll[-1]):
+            for grid_size in (1, 3, 5000) if kernel.plan in PLANS_WITH_A_GRID else (None,):
+                span = block_size * unroll * (grid_size or 1)
+                for size in (1, span - 1, span, span + 1, 3 * span + block_size // 2, 1000 * block_size - 1):
+                    points.append(of_kernel(kernel, size, block_size, unroll=unroll, grid_size=grid_size))
+    assert_all_right(kernel, points, arch, tmp_path)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_every_type_and_operation_is_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    operations = ["exchange"] if kernel.plan == "one_to_one" else kernel.operations
+    points = [
+        of_kernel(kernel, size, 256, dtype=dtype, operation=operation, cache="cold")
+        for dtype in kernel.dtypes
+        for operation in operations
+        for size in (7, 100_003)
+    ]
+    assert_all_right(kernel, points, arch, tmp_path)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_arrays_of_more_than_32_bits_are_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    needed = 40e9
+    if free_bytes() < needed:
+        pytest.skip(f"needs {needed / 1e9:.0f} GB of device memory, {free_bytes() / 1e9:.0f} GB are free")
+    # Sizes at which 32-bit indices or byte offsets would wrap around; the smallest blocks give the largest grid.
+    block_size = max(32, kernel.smallest_block_size)
+    sizes = [2**32] if kernel.plan == "one_to_one" else [2**31 + 1, 2**32 - 1, 2**32]
+    points = [of_kernel(kernel, size, block_size, unroll=kernel.unroll[0]) for size in sizes]
+    assert_all_right(kernel, points, arch, tmp_path)
 
 
 def test_a_crash_of_the_context_costs_one_point(arch: str, tmp_path: Path) -> None:

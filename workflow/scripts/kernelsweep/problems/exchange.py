@@ -16,8 +16,8 @@ from kernelsweep.sweep import Point, parse_arguments
 
 # An output of up to this many elements, a warp's worth, is shown in full.
 _SHOWN = 32
-# Elements compared at once, so that arrays of many gigabytes take little more of the host's memory.
-_COMPARED = 2**24
+# Elements compared at once: few enough for the processor's cache, so that arrays of many gigabytes take seconds.
+_COMPARED = 2**18
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,18 @@ class Exchange:
         sources = source_elements(
             self.kernel, point.width or 0, parse_arguments(point.arguments), point.block_size, point.unroll
         )
-        values = np.arange(start, start + blocks * span) % len(self.tile)
-        padded = self.tile[values]
+        padded = _repeated(self.tile, start, blocks * span)
         padded[max(point.array_size - start, 0) :] = 0  # What threads past the array's end hold.
-        return padded.reshape(blocks, span)[:, sources].ravel()[:count]
+        return np.take(padded.reshape(blocks, span), sources, axis=1).ravel()[:count]
+
+
+def _repeated(tile: np.ndarray[Any, Any], start: int, count: int) -> np.ndarray[Any, Any]:
+    """`count` elements of the endlessly repeated tile from `start` on."""
+    begin = start % len(tile)
+    parts = [tile[begin : begin + count]]
+    missing = count - len(parts[0])
+    parts += [tile] * (missing // len(tile)) + [tile[: missing % len(tile)]]
+    return np.concatenate(parts)
 
 
 def make_exchange(kernel: str, dtype: str, longest: int) -> Exchange:
