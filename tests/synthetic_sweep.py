@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas
 
+from kernelsweep.axes import axes_on_device
+from kernelsweep.configuration import kernel_axes, load_config, load_study
+from kernelsweep.plans import PLANS
+from kernelsweep.problems.lanes import source_elements
 from kernelsweep.results import MEASUREMENT_COLUMNS
+from kernelsweep.schema import read_yaml
+from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
+
+ROOT = Path(__file__).parents[1]
 
 H200: dict[str, Any] = {
     "name": "NVIDIA H200",
     "platform": "nvidia-h200",
     "kind": "gpu",
+    "multiprocessors": 132,
     "peak_bandwidth_gbs": 4814.0,
     "provenance": "measured on NVIDIA H200, driver 580.159.04",
 }
@@ -21,6 +32,7 @@ EMULATOR: dict[str, Any] = {
     "name": "CPU emulator",
     "platform": "emulator",
     "kind": "emulator",
+    "multiprocessors": 4,
     "peak_bandwidth_gbs": None,
     "provenance": "emulated on the CPU: results are checked, times mean nothing",
 }
@@ -41,23 +53,25 @@ UNROLLING: dict[str, Any] = {
     ],
     "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
     "ladder": [
-        {"kernel": "neighbored", "unroll": 1},
-        {"kernel": "neighbored_less", "unroll": 1},
-        {"kernel": "interleaved", "unroll": 1},
-        {"kernel": "unrolled", "unroll": 2},
-        {"kernel": "unrolled", "unroll": 4},
-        {"kernel": "unrolled", "unroll": 8},
-        {"kernel": "unrolled", "unroll": 16},
-        {"kernel": "unrolled_warps", "unroll": 8},
-        {"kernel": "unrolled_warps_volatile", "unroll": 8},
-        {"kernel": "completely_unrolled", "unroll": 8},
-        {"kernel": "completely_unrolled_template", "unroll": 8},
-        {"kernel": "completely_unrolled_template", "unroll": 16},
+        {"kernel": "neighbored", "unroll": 1, "grid_size": None},
+        {"kernel": "neighbored_less", "unroll": 1, "grid_size": None},
+        {"kernel": "interleaved", "unroll": 1, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 2, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 4, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 8, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 16, "grid_size": None},
+        {"kernel": "unrolled_warps", "unroll": 8, "grid_size": None},
+        {"kernel": "unrolled_warps_volatile", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled_template", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
     ],
+    "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
     "published": {
         "file": "unrolling_loops.csv",
         "device": "NVIDIA GeForce RTX 3080",
         "label": "published",
+        "compare": "times",
         "where": {"run": "table"},
     },
 }
@@ -71,14 +85,16 @@ WARP_SHUFFLE: dict[str, Any] = {
     ],
     "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
     "ladder": [
-        {"kernel": name, "unroll": unroll}
+        {"kernel": name, "unroll": unroll, "grid_size": None}
         for unroll in (1, 4)
         for name in ("global_memory", "shared_memory", "shuffle")
     ],
+    "baselines": [],
     "published": {
         "file": "warp_shuffle.csv",
         "device": "NVIDIA GeForce RTX 3080",
         "label": "published",
+        "compare": "times",
         "where": None,
     },
 }
@@ -159,6 +175,32 @@ def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, devic
     }
 
 
+def baseline(name: str, time_us: float, study: Mapping[str, Any], processor: str) -> dict[str, Any]:
+    """The row of a sum on the host's processor, at the study's reference point."""
+    reference = study["reference"]
+    return {
+        "study": "synthetic",
+        "kernel": f"cpu_{name}",
+        "platform": "nvidia-h200",
+        "device": processor,
+        "array_size": reference["array_size"],
+        "block_size": 1,
+        "unroll": 1,
+        "dtype": reference["dtype"],
+        "operation": reference["operation"],
+        "cache": "hot",
+        "status": "ok",
+        "message": "",
+        "flags": "",
+        "samples": 20,
+        "time_us": time_us,
+        "time_low_us": time_us * 0.99,
+        "time_high_us": time_us * 1.01,
+        "noise": 0.01,
+        "bandwidth_gbs": reference["array_size"] * 4 / time_us / 1e3,
+    }
+
+
 def fail(
     rows: pandas.DataFrame, status: str, message: str, keep_time: bool = False, **where: object
 ) -> pandas.DataFrame:
@@ -171,3 +213,76 @@ def fail(
     if not keep_time:
         rows.loc[chosen, ["time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction"]] = None
     return rows
+
+
+@functools.cache
+def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFrame]:
+    """A study of config/studies/ as it is, and made-up rows for all points of its full sweep on that device.
+
+    Times as in `sweep`; the errors of floating-point sums grow with the array size, and some steps have the same ones;
+    the outputs of exchanges are right.
+    """
+    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
+    study = load_study(name, ROOT)
+    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    rows = []
+    for place, (kernel, source) in enumerate(study.kernels.items()):
+        every = [
+            axes_on_device(axes, device["multiprocessors"])
+            for axes in kernel_axes(config, study, kernel, device["platform"])
+        ]
+        for point in points(*every):
+            reason = skip_reason(point, source, [], keeps_lockstep=device["kind"] == "gpu")
+            launches = PLANS[source.plan](point).launches
+            row = {
+                **point.values,
+                "study": name,
+                "kernel": kernel,
+                "platform": device["platform"],
+                "device": device["name"],
+                "launches": len(launches),
+                "grid_size": launches[0].grid,
+                "status": "skipped" if reason else "ok",
+                "message": reason or "",
+                "flags": "undefined_behaviour" if source.undefined_behaviour else "",
+                "output": "",
+            }
+            if not reason:
+                row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
+            if not reason and study.settings["problem"] == "exchange" and point.array_size <= 32:
+                span = point.block_size * point.unroll
+                assert point.width is not None
+                sources = source_elements(
+                    kernel, point.width, parse_arguments(point.arguments), point.block_size, point.unroll
+                )
+                every_block = [start + int(source) for start in range(0, point.array_size, span) for source in sources]
+                row["output"] = " ".join(str(value) for value in every_block[: point.array_size])
+            rows.append(row)
+    frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
+    return dict(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
+
+
+def _shipped_results(point: Point, place: int, launches: int, grid_size: int, device: Mapping[str, Any]) -> Any:
+    results: dict[str, Any] = {}
+    bits = int(point.dtype[-2:])
+    if point.dtype.startswith("float") and point.operation == "sum":
+        # Every second kernel adds in the order of the one before; up to some size, sums are exact.
+        roundoff = 2.0 ** (-24 if bits == 32 else -53)
+        growth = math.log2(max(point.array_size, 2)) ** (1 + 0.4 * (place // 2)) / 20
+        results["relative_error"] = roundoff * growth if point.array_size > 1 + place // 2 * 70000 else 0.0
+    if device["kind"] != "gpu":
+        return results
+    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point.block_size / 256)))
+    share *= min(1.0, point.array_size / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
+    time_us = LAUNCH_US * launches + point.array_size * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
+    if point.operation == "product":
+        time_us *= 1.02
+    return results | {
+        "samples": 50,
+        "time_us": round(time_us, 3),
+        "time_low_us": round(time_us * 0.996, 3),
+        "time_high_us": round(time_us * 1.006, 3),
+        "noise": 0.004,
+        "bandwidth_gbs": point.array_size * bits / 8 / time_us / 1e3,
+        "clock_mhz": 1980,
+    }

@@ -40,6 +40,35 @@ def test_adding_a_kernel_works_as_written(project: Path) -> None:
     assert added_row["points_right"] == added_row["points_run"] != "0"
 
 
+def test_adding_an_operation_works_as_written(project: Path) -> None:
+    page = (project / "docs/adding-a-kernel.md").read_text()
+    chapter = page[page.index("## A new operation") : page.index("## A study of your own")]
+    (struct,), (entry,) = (
+        re.findall(rf"```{language}\n(.*?)```", chapter, re.DOTALL) for language in ("cuda", "python")
+    )
+    device = project / "kernels/include/operations.cuh"
+    device.write_text(device.read_text() + "\n" + struct)
+    host = project / "workflow/scripts/kernelsweep/problems/operations.py"
+    opening = "OPERATIONS: Mapping[str, Operation] = {\n"
+    assert opening in host.read_text()
+    host.write_text(host.read_text().replace(opening, opening + entry))
+    study = project / "config/studies/operations.yaml"
+    study.write_text(study.read_text().replace("operation: [sum, product,", "operation: [exclusive_or, product,"))
+    shrink(project, ["operations"])
+
+    run = snakemake(project, "results/emulator/points/operations/shuffle.csv")
+    assert run.returncode == 0, run.stdout
+    with (project / "results/emulator/points/operations/shuffle.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["operation"] == "exclusive_or"]
+    statuses = {(row["dtype"], row["status"]) for row in rows}
+    assert statuses == {("int32", "ok"), ("int64", "ok"), ("float32", "skipped"), ("float64", "skipped")}
+    assert {row["message"] for row in rows} == {
+        "",
+        "operation exclusive_or: not defined for float32",
+        "operation exclusive_or: not defined for float64",
+    }
+
+
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:
     readme = (root / "README.md").read_text()
     ci = (root / ".ci/run").read_text()

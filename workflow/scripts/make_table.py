@@ -8,17 +8,32 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements
-from kernelsweep.published import load_published
-from kernelsweep.tables import as_csv, as_latex, as_markdown, study_table
+from kernelsweep.published import load_published, load_published_outputs
+from kernelsweep.tables import (
+    as_csv,
+    as_latex,
+    as_markdown,
+    exchange_table,
+    exchange_text,
+    study_table,
+    study_text,
+)
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
     measurements = measurements[measurements["study"] == snakemake.wildcards.study]
     device = json.loads(Path(snakemake.input.device).read_text())
-    published = load_published(study["published"], Path("resources/published"))
+    directory = Path("resources/published")
 
-    table = study_table(study, measurements, device, published)
-    Path(snakemake.output.md).write_text(as_markdown(table, study, device, published))
+    if study["problem"] == "exchange":
+        outputs = load_published_outputs(study["published"], directory)
+        table = exchange_table(study, measurements, outputs)
+        text = exchange_text(table, study, device, outputs)
+    else:
+        published = load_published(study["published"], directory)
+        table = study_table(study, measurements, device, published)
+        text = study_text(table, study, device, published)
+    Path(snakemake.output.md).write_text(as_markdown(text))
     Path(snakemake.output.csv).write_text(as_csv(table))
-    Path(snakemake.output.tex).write_text(as_latex(table, study, device, published))
+    Path(snakemake.output.tex).write_text(as_latex(text))

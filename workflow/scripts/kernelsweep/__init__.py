@@ -4,9 +4,9 @@ Configuration   configuration (files, checks, defaults), schema (one readable er
 Kernels         kernel_source (what a .cu file says of itself), sweep (points and variants of a kernel)
 Build           translation_unit, compilers/ (nvcc for a GPU, g++ for the emulator), build
 Measure         measure (what the journal lacks, and the rows), worker and runner (a process, point after point),
-                plans (launches), problems/ (input, reference, error bound), platforms/ (where points run),
-                sampling, statistics, journal, lease
-Publish         measurements, published (the literature's figures), tables, figures/, summary, environment, recording
+                plans (launches), problems/ (input and judge of results), platforms/ (where points run),
+                sampling, statistics, journal, lease; baselines (the same sums on the host's processor)
+Publish         measurements, published (the literature's figures), tables/, figures/, summary, environment, recording
 Everywhere      results (file formats), errors, logs, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.

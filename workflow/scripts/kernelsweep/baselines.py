@@ -21,12 +21,9 @@ from kernelsweep.compilers import gcc
 from kernelsweep.environment import processor_name
 from kernelsweep.errors import BuildError
 from kernelsweep.problems.reduction import Reduction, make_reduction
-from kernelsweep.results import Row, time_columns
+from kernelsweep.results import BASELINE_PREFIX, Row, time_columns
 from kernelsweep.sampling import Sampling, sample
 from kernelsweep.sweep import Point
-
-# What a baseline's rows are called among the kernels': cpu_numpy.
-PREFIX = "cpu_"
 
 _OPTIONS = [
     "-std=c++17",
@@ -129,7 +126,7 @@ def measure_baselines(
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "sums.so"
         for name in names:
-            row = {**known, **point.values, "kernel": f"{PREFIX}{name}", "device": processor_name()}
+            row = {**known, **point.values, "kernel": f"{BASELINE_PREFIX}{name}", "device": processor_name()}
             try:
                 if BASELINES[name].compiled:
                     row["source_sha256"] = source_sha256

@@ -13,7 +13,7 @@ import yaml
 
 from kernelsweep.axes import Expression
 from kernelsweep.errors import UserError
-from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.schema import check
 
 # The template parameters a kernel may have, each with its type; the sweep supplies them by name. Those behind the first
@@ -79,8 +79,11 @@ class KernelSource:
             return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
         if point["dtype"] not in self.dtypes:
             return f"element type {point['dtype']}: the kernel supports {_listed(self.dtypes)}"
-        if "Operation" in self.template_parameters and point["operation"] not in self.operations:
-            return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
+        if "Operation" in self.template_parameters:
+            if point["operation"] not in self.operations:
+                return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
+            if not supports(point["operation"], point["dtype"]):
+                return f"operation {point['operation']}: not defined for {point['dtype']}"
         return None
 
     @property

@@ -1,8 +1,8 @@
-"""Published times, read from resources/published: what the study's own figures are set beside."""
+"""Published figures, read from resources/published: what a study's own are set beside."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,51 +17,98 @@ MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 class Published:
     """The times of one publication.
 
-    `times_us` maps (kernel, unroll factor) to microseconds, in the file's order; the factor is None for what has none,
-    such as a CPU's loop.
+    `times_us` maps (kernel, unroll factor) to microseconds, in the file's order; the factor is None where the file has
+    none, as for a CPU's loop, or for a publication that has each kernel once.
+    `compare` says what means something beside times of ours: `times`, or for another kind of device only the `ratios`
+    between steps.
     """
 
     label: str
     device: str
     source: str
     times_us: Mapping[tuple[str, int | None], float]
+    compare: str = "times"
+
+    def time_us(self, kernel: str, unroll: int | None) -> float | None:
+        """The kernel's time at that unroll factor, or its only one where the publication has no factors."""
+        return self.times_us.get((kernel, unroll), self.times_us.get((kernel, None)))
+
+
+@dataclass(frozen=True)
+class PublishedOutputs:
+    """What exchanges left of an array: `outputs` maps (exchange, arguments) to elements, in the file's order."""
+
+    label: str
+    file: str
+    outputs: Mapping[tuple[str, str], str]
 
 
 def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published | None:
     """The times that a study's `published` entry names, or None when it names none.
 
-    `spec` has `file` (a CSV in `directory` with at least source, kernel, unroll, metric, unit and value), `device`,
-    `label`, and `where`, which keeps the rows whose columns have the given values (or null). Only rows whose metric is
-    `time` are read.
+    `spec` has `file` (a CSV in `directory` with at least source, kernel, metric, unit and value, and unroll where the
+    kernels have factors), `device`, `label`, `compare`, and `where`, which keeps the rows whose columns have the given
+    values (or null). Only rows whose metric is `time` are read.
     Raises UserError, naming file and key, when the file is missing, a column of `where` is unknown, a unit or number
     cannot be read, or two rows give a time for the same (kernel, unroll).
     """
     if spec is None:
         return None
     path = directory / str(spec["file"])
-    if not path.is_file():
-        raise UserError(f"published.file: {path} does not exist")
-    rows = read_rows(path)
-    where = spec["where"] or {}
-    unknown = [column for column in where if rows and column not in rows[0]]
-    if unknown:
-        raise UserError(f"published.where: {path} has no column {', '.join(unknown)}; it has {', '.join(rows[0])}")
     times_us: dict[tuple[str, int | None], float] = {}
     sources: list[str] = []
-    for row in rows:
-        if row["metric"] != "time" or any(row[column] != str(value) for column, value in where.items()):
+    for row in _chosen_rows(spec, path, ("source", "kernel", "metric", "unit", "value")):
+        if row["metric"] != "time":
             continue
-        step = (row["kernel"], int(row["unroll"]) if row["unroll"] else None)
+        unroll = row.get("unroll", "")
+        step = (row["kernel"], int(unroll) if unroll else None)
         if step in times_us:
             raise UserError(
-                f"{path}: several times for {row['kernel']}, unroll {row['unroll'] or 'empty'};"
+                f"{path}: several times for {row['kernel']}, unroll {unroll or 'empty'};"
                 " narrow published.where to the rows of one run"
             )
         times_us[step] = _microseconds(row, path)
         sources.append(row["source"])
     if not times_us:
-        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(where)}")
-    return Published(str(spec["label"]), str(spec["device"]), ", ".join(dict.fromkeys(sources)), times_us)
+        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
+    source = ", ".join(dict.fromkeys(sources))
+    return Published(str(spec["label"]), str(spec["device"]), source, times_us, str(spec["compare"]))
+
+
+def load_published_outputs(spec: Mapping[str, Any] | None, directory: Path) -> PublishedOutputs | None:
+    """The exchanges' outputs that a study's `published` entry names, or None when it names none.
+
+    `spec` is as for load_published, but for the file's columns: exchange, arguments and output.
+    Raises UserError, naming file and key, when the file or a column is missing, or an exchange is there twice.
+    """
+    if spec is None:
+        return None
+    path = directory / str(spec["file"])
+    outputs: dict[tuple[str, str], str] = {}
+    for row in _chosen_rows(spec, path, ("exchange", "arguments", "output")):
+        exchange = (row["exchange"], row["arguments"])
+        if exchange in outputs:
+            raise UserError(f"{path}: several outputs of {' '.join(exchange)}; keep one, or narrow published.where")
+        outputs[exchange] = " ".join(row["output"].split())
+    if not outputs:
+        raise UserError(f"{path}: no row matches published.where = {dict(spec['where'] or {})}")
+    return PublishedOutputs(str(spec["label"]), str(spec["file"]), outputs)
+
+
+def _chosen_rows(spec: Mapping[str, Any], path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """The file's rows that published.where keeps; the file must have the `columns`."""
+    if not path.is_file():
+        raise UserError(f"published.file: {path} does not exist")
+    rows = read_rows(path)
+    where = spec["where"] or {}
+    there = rows[0] if rows else dict.fromkeys((*columns, *where))
+    missing = [column for column in columns if column not in there]
+    if missing:
+        raise UserError(f"published.file: {path} has no column {', '.join(missing)}; it has {', '.join(there)}")
+    unknown = [column for column in where if column not in there]
+    if unknown:
+        raise UserError(f"published.where: {path} has no column {', '.join(unknown)}; it has {', '.join(there)}")
+    return [row for row in rows if all(row[column] == str(value) for column, value in where.items())]
 
 
 def _microseconds(row: Mapping[str, str], path: Path) -> float:

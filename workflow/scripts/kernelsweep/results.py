@@ -80,6 +80,9 @@ BUILD_COLUMNS = (
     "binary_sha256",
 )
 
+# What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
+BASELINE_PREFIX = "cpu_"
+
 STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
 
 Row = dict[str, Any]

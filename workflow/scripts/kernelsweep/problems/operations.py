@@ -29,7 +29,7 @@ class Operation:
     ufunc     NumPy's form of it
     repeated  the combination of so many copies of a value; integers are exact, in Python's own, or reduced by `modulus`
     integers  random elements of an integer type, such that no element can be dropped without a trace
-    floats    random elements of a floating-point type
+    floats    random elements of a floating-point type; None for an operation on integers only
     rounds    whether combining the elements of `floats` rounds
     """
 
@@ -37,7 +37,7 @@ class Operation:
     ufunc: np.ufunc
     repeated: Callable[[Number, int, int | None], Number]
     integers: Callable[[np.random.Generator, int, np.dtype[Any]], Array]
-    floats: Callable[[np.random.Generator, int, np.dtype[Any]], Array]
+    floats: Callable[[np.random.Generator, int, np.dtype[Any]], Array] | None
     rounds: bool = False
 
 
@@ -78,6 +78,11 @@ def _powers_of_two(generator: np.random.Generator, count: int, dtype: np.dtype[A
 
 def _same(value: Number, times: int, modulus: int | None) -> Number:
     return value
+
+
+def supports(operation: str, dtype: str) -> bool:
+    """Whether an operation is defined for elements of a type."""
+    return np.dtype(dtype).kind == "i" or OPERATIONS[operation].floats is not None
 
 
 OPERATIONS: Mapping[str, Operation] = {

@@ -46,6 +46,7 @@ def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduc
     """The problem's input for arrays of up to `longest` elements; operations.OPERATIONS says what they are."""
     element = np.dtype(dtype)
     make = OPERATIONS[operation].integers if element.kind == "i" else OPERATIONS[operation].floats
+    assert make is not None, f"{operation} is not defined for {dtype}; such points are skipped"
     tile = make(np.random.default_rng(seed), min(longest, TILE_LENGTH), element)
     return Reduction(element, operation, tile)
 

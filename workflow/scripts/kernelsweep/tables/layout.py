@@ -1,0 +1,217 @@
+"""How a table is written: CSV for programs, Markdown for readers, LaTeX for papers."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas
+
+EMPTY = "–"
+
+# Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
+HEADING_LETTERS = 14
+
+LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "µ": r"$\mu$",
+    "×": r"$\times$",
+    "−": r"$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "|": r"\textbar{}",
+}
+SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A formatted column: plain text cells, set right when they are numbers.
+
+    apart    in LaTeX, whose page is narrow, the column stands in a second table below the first
+    names    the column tells rows of one kernel apart, so the second table has it too where it needs that
+    """
+
+    header: str
+    cells: Sequence[str]
+    right: bool = True
+    apart: bool = False
+    names: bool = False
+
+
+@dataclass(frozen=True)
+class TableText:
+    """A table as a reader sees it, in no format yet.
+
+    title        the study's
+    provenance   where the numbers come from
+    kernels      the first column, one kernel a row
+    marks        each row's footnote numbers, from 1
+    columns      the others
+    notes        the footnotes
+    explanation  what the columns hold
+    main_rows    how many rows there are above the line that LaTeX draws between rows of different kinds
+    """
+
+    title: str
+    provenance: str
+    kernels: Sequence[str]
+    marks: Sequence[Sequence[int]]
+    columns: Sequence[Column]
+    notes: Sequence[str]
+    explanation: str
+    main_rows: int
+
+
+def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
+    """The values as cells with so many decimals."""
+    return [EMPTY if pandas.isna(value) else f"{value:.{decimals}f}{unit}" for value in values]
+
+
+def as_csv(table: pandas.DataFrame) -> str:
+    """The table for programs: raw numbers, units in the column names, an empty field where there is no value."""
+    return str(table.to_csv(index=False, lineterminator="\n"))
+
+
+def as_markdown(text: TableText) -> str:
+    """The table for readers: a heading, where the numbers come from, the formatted rows, their notes."""
+    names = [
+        f"`{kernel}`" + (f" <sup>{','.join(str(mark) for mark in marks)}</sup>" if marks else "")
+        for kernel, marks in zip(text.kernels, text.marks, strict=True)
+    ]
+    lines = [
+        f"## {text.title}",
+        "",
+        text.provenance,
+        "",
+        *_markdown_rows([Column("kernel", names, right=False), *text.columns]),
+        "",
+        *(f"<sup>{mark}</sup> {note}  " for mark, note in enumerate(text.notes, start=1)),
+        *([""] if text.notes else []),
+        text.explanation,
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _markdown_rows(columns: Sequence[Column]) -> list[str]:
+    cells = [[column.header, *column.cells] for column in columns]
+    cells = [[text.replace("|", r"\|") for text in column] for column in cells]
+    widths = [max(len(text) for text in column) for column in cells]
+
+    def line(texts: Sequence[str]) -> str:
+        padded = (
+            text.rjust(width) if column.right else text.ljust(width)
+            for text, width, column in zip(texts, widths, columns, strict=True)
+        )
+        return f"| {' | '.join(padded)} |"
+
+    rule = [
+        "-" * (width - 1) + ":" if column.right else "-" * width for width, column in zip(widths, columns, strict=True)
+    ]
+    header, *rows = zip(*cells, strict=True)
+    return [line(header), line(rule), *(line(row) for row in rows)]
+
+
+def as_latex(text: TableText) -> str:
+    r"""The table for a paper: a `table` environment with caption and label; needs only the package booktabs.
+
+    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`.
+    """
+    label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
+    names = [
+        rf"\texttt{{{escape(kernel)}}}"
+        + (rf"\textsuperscript{{{','.join(str(mark) for mark in marks)}}}" if marks else "")
+        for kernel, marks in zip(text.kernels, text.marks, strict=True)
+    ]
+    main = [column for column in text.columns if not column.apart]
+    tables = _tabular(names, main, range(len(names)), text.main_rows)
+    apart, rows = _apart(text)
+    if rows:
+        unmarked = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
+        tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
+    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
+    lines = [
+        r"% Needs \usepackage{booktabs} and text up to 15 cm wide. In two-column text, use table* instead of table.",
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escape(text.title.rstrip('.') + '. ' + text.provenance)}}}",
+        rf"  \label{{tab:{label}}}",
+        r"  \scriptsize",
+        r"  \setlength{\tabcolsep}{3pt}",
+        *(f"  {line}".rstrip() for line in tables),
+        "",
+        r"  \smallskip",
+        r"  \begin{minipage}{\linewidth}\raggedright",
+        *(f"    {line}" + r"\\" for line in footnotes),
+        f"    {escape(text.explanation)}",
+        r"  \end{minipage}",
+        r"\end{table}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _apart(text: TableText) -> tuple[list[Column], list[int]]:
+    """The columns of the second table in LaTeX, and the rows that have something to tell there, each once."""
+    columns = [column for column in text.columns if column.apart]
+    told = [row for row in range(len(text.kernels)) if any(column.cells[row] != EMPTY for column in columns)]
+    different: dict[tuple[str, ...], int] = {}
+    for row in told:
+        different.setdefault((text.kernels[row], *(column.cells[row] for column in columns)), row)
+    if len({kernel for kernel, *_ in different}) == len(different):
+        return columns, list(different.values())
+    return [column for column in text.columns if column.names or column.apart], told
+
+
+def _tabular(names: Sequence[str], columns: Sequence[Column], rows: Sequence[int], main_rows: int) -> list[str]:
+    """The lines of a tabular of some of the rows."""
+    body: list[str] = []
+    for row in rows:
+        if row >= main_rows and body and r"\midrule" not in body:
+            body.append(r"\midrule")
+        body.append(" & ".join([names[row], *(escape(column.cells[row]) for column in columns)]) + r" \\")
+    header = " & ".join(["kernel", *(_heading(column) for column in columns)])
+    return [
+        rf"\begin{{tabular}}{{@{{}}l{''.join('r' if column.right else 'l' for column in columns)}@{{}}}}",
+        r"  \toprule",
+        rf"  {header} \\",
+        r"  \midrule",
+        *(f"  {line}" for line in body),
+        r"  \bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _heading(column: Column) -> str:
+    r"""A column's header on several lines, unit or device below, so that columns stay as narrow as their numbers."""
+    first, bracket, second = column.header.partition(" (")
+    lines = textwrap.wrap(first, HEADING_LETTERS) + textwrap.wrap(bracket.strip() + second, HEADING_LETTERS)
+    if len(lines) == 1:
+        return escape(column.header)
+    stacked = r"\\".join(escape(line) for line in lines)
+    return rf"\begin{{tabular}}[b]{{@{{}}{'r' if column.right else 'l'}@{{}}}}{stacked}\end{{tabular}}"
+
+
+def escape(text: str) -> str:
+    """A text as LaTeX sets it, with no character but ASCII's left of those that tables use."""
+    escaped = "".join(LATEX_SPECIAL.get(character, character) for character in text.replace("`", ""))
+    return re.sub(
+        f"[{SUPERSCRIPT_DIGITS}]+",
+        lambda match: rf"\textsuperscript{{{''.join(str(SUPERSCRIPT_DIGITS.index(digit)) for digit in match[0])}}}",
+        escaped,
+    )
