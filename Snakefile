@@ -12,6 +12,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/publish.smk"
+include: "workflow/rules/sanitize.smk"
 
 
 rule all:
@@ -34,3 +35,9 @@ for study in STUDIES:
 rule build:
     input:
         [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+
+
+# Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.
+rule sanitize:
+    input:
+        lambda wildcards: f"results/{watched_platform(GPU and GPU.platform, PLATFORMS)}/sanitizer/.verdict",

@@ -18,8 +18,8 @@ from kernelsweep.logs import logged
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import instantiation, points, skip_reason
+from kernelsweep.tasks import kernel_task
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -36,16 +36,12 @@ with logged(snakemake.log[0]) as terminal:
     ]
     measuring = dict(params.measuring)
     timeout_seconds, repeated_runs = measuring.pop("timeout_seconds"), measuring.pop("repeated_runs")
-    task = KernelTask(
-        platform="emulator" if emulated else "gpu",
-        kernel=kernel.name,
+    task = kernel_task(
+        kernel,
+        report,
+        snakemake.input.binary,
+        emulated=emulated,
         problem=params.problem,
-        plan=kernel.plan,
-        updates_input=kernel.updates_input,
-        shared_elements=kernel.shared_elements,
-        summation_depth=kernel.summation_depth,
-        binary=snakemake.input.binary,
-        variants=report["variants"],
         longest=max(point.array_size for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=min(repeated_runs, MOST_REPEATED_RUNS) if emulated else repeated_runs,

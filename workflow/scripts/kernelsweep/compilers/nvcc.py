@@ -18,6 +18,7 @@ from kernelsweep.errors import BuildError
 _LANGUAGE = [
     "-std=c++17",
     "--expt-relaxed-constexpr",  # std::numeric_limits in a kernel, without a warning
+    "-lineinfo",  # source lines for the sanitizer and the profiler; the machine code stays the same
 ]
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"  # where NVIDIA's installers put it, often without a word to the PATH

@@ -1,0 +1,24 @@
+"""Kernels under NVIDIA's compute-sanitizer: which points to run, the process it watches, its log, and what is shown.
+
+The manual: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/
+"""
+
+from collections.abc import Sequence
+
+from kernelsweep.errors import UserError
+
+# Its tools: accesses out of bounds, races in shared memory, misused barriers, reads of memory that nothing has written.
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+
+
+def watched_platform(gpu: str | None, platforms: Sequence[str]) -> str:
+    """The platform that compute-sanitizer can watch: the GPU's. Raises UserError where this run has no GPU.
+
+    platforms  those that the run has instead
+    """
+    if gpu is None:
+        raise UserError(
+            "The target sanitize needs an NVIDIA GPU, on which compute-sanitizer watches the kernels, and this run has "
+            f"none: its platform is {' and '.join(platforms)}. There, the target all checks every kernel."
+        )
+    return gpu

@@ -1,0 +1,183 @@
+"""Read compute-sanitizer's log: what it found, how often, and whether it came to its end.
+
+A record is a line that starts with nine equals signs and the lines, indented behind theirs, that belong to it:
+
+    ========= Invalid __global__ write of size 4 bytes
+    =========     at unrolled<int>(int *)+0x50 in unrolled.cu:34
+    =========     by thread (0,0,0) in block (0,0,0)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+_LINE = re.compile(r"\s*={8,9}(?!=) ?(.*)")
+# How a record's further lines begin, where their indentation was lost.
+_CONTINUED = re.compile(
+    r"\s|(at|by thread|and|in) |Address |Access |Device Frame|Host Frame|Saved host|(Read|Write) Thread|Current Value"
+)
+_BACKTRACE = re.compile(r"Saved host backtrace|Host Frame|Device Frame")
+_SEVERITY = re.compile(r"(error|warning|info|information|fatal)\s*:\s*", re.IGNORECASE)
+_RACE = re.compile(r"Race reported|.*\bhazard detected|.*deadlock", re.IGNORECASE)
+_ERROR_SUMMARY = re.compile(r"ERROR SUMMARY: ([\d,]+) errors?\b(?! were)")
+_RACE_SUMMARY = re.compile(r"RACECHECK SUMMARY: [\d,]+ hazards? displayed \(([\d,]+) errors?, ([\d,]+) warnings?\)")
+_SUMMARY = re.compile(r"[A-Z]+ SUMMARY:")
+_TROUBLE = re.compile(r"Internal Sanitizer Error|Target application returned an error|Unable to |Failed to ")
+# What a finding of one line says; others have further lines.
+_KNOWN = re.compile(r"Invalid |Uninitialized |Barrier error|Program hit |Leaked |Malloc/Free |Host API |Unused memory")
+
+# Where an access is, by releases: "kernel(int *)+0x50 in file.cu:34", before "kernel():0x50 in file.cu:34", and once
+# "0x50 in file.cu:34:kernel(int*)".
+_PLACE = re.compile(r"(?P<function>[^\s].*?)[+:]0x[0-9a-fA-F]+(?: in (?P<location>\S+:\d+))?")
+_OLD_PLACE = re.compile(r"0x[0-9a-fA-F]+ in (?:(?P<location>\S+?:\d+):)?(?P<function>\S.*)")
+_ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access at |$)")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found at one place, however many threads met it.
+
+    severity  "error" or "warning"
+    kind      the finding without addresses, such as "Invalid __global__ write of size 4 bytes"
+    function  the kernel or device function, without its parameters; empty where the log names none
+    location  file:line; empty where the binary holds no line numbers
+    count     how often the log has it; the log's own print limit may hide more
+    message   the first report of it
+    """
+
+    severity: str
+    kind: str
+    function: str
+    location: str
+    count: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a log says.
+
+    errors, warnings  as the log's own summary counts them, those not printed included
+    findings          the distinct ones, in the order first met
+    troubles          why the log can't be believed: the tool's own failures, the application's, a missing summary
+    """
+
+    errors: int
+    warnings: int
+    findings: tuple[Finding, ...]
+    troubles: tuple[str, ...]
+
+
+def parse_log(text: str) -> Log:
+    """Read what compute-sanitizer and the process it watched have printed; other lines than its own are passed over."""
+    findings: dict[tuple[str, ...], Finding] = {}
+    troubles: list[str] = []
+    errors: int | None = None
+    warnings = 0
+    for record in _records(text):
+        joined = " ".join(record)
+        if summary := _RACE_SUMMARY.match(joined):
+            errors = (errors or 0) + _number(summary[1])
+            warnings += _number(summary[2])
+        elif summary := _ERROR_SUMMARY.match(joined):
+            errors = (errors or 0) + _number(summary[1])
+        elif joined.startswith("COMPUTE-SANITIZER") or _SUMMARY.match(joined):
+            continue
+        elif trouble := _trouble(record):
+            troubles.append(trouble)
+        elif finding := _finding(record):
+            key = (finding.severity, finding.kind, finding.function, finding.location)
+            known = findings.get(key)
+            findings[key] = replace(known, count=known.count + 1) if known else finding
+    found = tuple(findings.values())
+    races = any(_RACE.match(finding.kind) for finding in found)
+    if not races:  # Only racecheck's summary counts warnings.
+        warnings += sum(finding.count for finding in found if finding.severity == "warning")
+    if errors is None:
+        troubles.append("the log has no summary: compute-sanitizer didn't come to its end")
+    elif errors == 0 and any(finding.severity == "error" for finding in found):
+        first = next(finding for finding in found if finding.severity == "error")
+        troubles.append(f"the log's summary counts no error, but the log has one: {first.message}")
+    return Log(errors or 0, warnings, found, tuple(dict.fromkeys(troubles)))
+
+
+def _records(text: str) -> list[list[str]]:
+    records: list[list[str]] = []
+    goes_on = False
+    for line in text.splitlines():
+        match = _LINE.match(line)
+        if not match:
+            continue
+        content = match[1]
+        if not content.strip():
+            goes_on = False
+        elif goes_on and _CONTINUED.match(content):
+            records[-1].append(content.strip())
+        else:
+            records.append([content.strip()])
+            goes_on = True
+    return records
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def _trouble(record: Sequence[str]) -> str | None:
+    """What went wrong with the tool or the application, where the record is about that."""
+    severity = _SEVERITY.match(record[0])
+    text = record[0][severity.end() :] if severity else record[0]
+    if severity and severity[1].lower() in ("error", "fatal") and not _RACE.match(text):
+        return " ".join([text, *record[1:]])
+    return " ".join(record) if _TROUBLE.match(record[0]) else None
+
+
+def _finding(record: Sequence[str]) -> Finding | None:
+    """The record as a finding, or None for what is only information."""
+    prefix = _SEVERITY.match(record[0])
+    severity = prefix[1].lower() if prefix else "error"
+    if severity not in ("error", "warning") or not (prefix or len(record) > 1 or _KNOWN.match(record[0])):
+        return None
+    head = record[0][prefix.end() :] if prefix else record[0]
+    shown = [head, *record[1:]]
+    report = [line for number, line in enumerate(shown) if not any(map(_BACKTRACE.match, shown[: number + 1]))]
+    accesses = _ACCESS.findall(" ".join(report)) if head.startswith("Race reported") else []
+    if accesses:
+        kind = f"Race reported between {' and '.join(dict.fromkeys(access for access, _ in accesses))} access"
+        function, location = _place(accesses[0][1])
+    else:
+        kind = re.sub(r" at __shared__ .*", "", head)
+        kind = re.sub(r"0x[0-9a-fA-F]+", "0x...", kind)
+        function, location = _innermost_named(record)
+    return Finding(severity, kind.rstrip(" :."), function, location, 1, "; ".join(report))
+
+
+def _innermost_named(record: Sequence[str]) -> tuple[str, str]:
+    """The place of a record: the kernel that its device frames end with, else the function that it is reported at."""
+    frames = [line.removeprefix("Device Frame:").strip() for line in record if line.startswith("Device Frame:")]
+    places = [line.split(" at ", 1)[-1] for line in record[1:] if re.match(r"(at|\w+ Thread .* at) ", line)]
+    places = [place.removeprefix("at ") for place in places]
+    for text in (*frames[-1:], *places[:1]):
+        function, location = _place(text)
+        if function:
+            return function, location
+    return "", ""
+
+
+def _place(text: str) -> tuple[str, str]:
+    """The function's name, without parameters, and file:line, of a text such as "kernel(int *)+0x50 in file.cu:34"."""
+    match = _OLD_PLACE.match(text) or _PLACE.match(text)
+    return (_without_parameters(match["function"]), match["location"] or "") if match else ("", "")
+
+
+def _without_parameters(function: str) -> str:
+    if function.endswith(")"):
+        depth = 0
+        for place in range(len(function) - 1, -1, -1):
+            depth += {")": 1, "(": -1}.get(function[place], 0)
+            if depth == 0:
+                function = function[:place]
+                break
+    return function.removeprefix("void ").strip()

@@ -1,0 +1,75 @@
+"""Run a few points of one kernel under one of compute-sanitizer's tools. What it found, as JSON, and its raw log."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernelsweep.axes import axes_on_device
+from kernelsweep.build import read_report
+from kernelsweep.configuration import EMULATOR
+from kernelsweep.kernel_source import read_kernel
+from kernelsweep.logs import logged
+from kernelsweep.sanitizer.choice import choose_points
+from kernelsweep.sanitizer.findings import Result, write_result
+from kernelsweep.sanitizer.log import parse_log
+from kernelsweep.sanitizer.tool import describe, find, judge, run_points, version
+from kernelsweep.sweep import instantiation, points, skip_reason
+from kernelsweep.tasks import kernel_task
+
+with logged(snakemake.log[0]):
+    wildcards, params = snakemake.wildcards, snakemake.params
+    emulated = wildcards.platform == EMULATOR
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
+    device = json.loads(Path(snakemake.input.device).read_text())
+    report = read_report(Path(snakemake.input.report))
+    raw = Path(snakemake.output.raw)
+    compute_sanitizer = find()
+
+    sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
+    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], keeps_lockstep=not emulated)
+    known = {
+        "study": wildcards.study,
+        "kernel": kernel.name,
+        "tool": wildcards.tool,
+        "undefined_behaviour": kernel.undefined_behaviour,
+        "version": version(compute_sanitizer),
+    }
+    if report["status"] != "ok":
+        raw.touch()
+        result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
+    elif not chosen:
+        raw.touch()
+        reasons = [skip_reason(point, kernel, params.restrictions, not emulated) for point in points(*sweeps)]
+        why = next(filter(None, reasons), "none of the sweep's variants is compiled")
+        result = Result(status="skipped", reason=why, **known)
+    else:
+        task = kernel_task(
+            kernel,
+            report,
+            snakemake.input.binary,
+            emulated=emulated,
+            problem=params.problem,
+            longest=max(point.array_size for point in chosen),
+            seed=params.seed,
+            repeated_runs=1,
+            sampling=None,
+        )
+        requests = [(point, instantiation(kernel, point)) for point in chosen]
+        run = run_points(compute_sanitizer, wildcards.tool, task, requests, params.timeout_seconds, raw)
+        for point, outcome in zip(chosen, run.outcomes, strict=False):
+            print(f"{outcome.status}: {describe(point)}: {outcome.message}".rstrip(": "))
+        log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
+        status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
+        result = Result(
+            status=status,
+            reason=reason,
+            errors=log.errors,
+            warnings=log.warnings,
+            points=len(run.outcomes),
+            findings=log.findings,
+            **known,
+        )
+    print(f"{result.status}: {result.reason or f'{result.errors} errors, {result.warnings} warnings'}")
+    write_result(Path(snakemake.output.result), result)
