@@ -12,7 +12,7 @@ import yaml
 
 from kernelsweep.build import build, read_report, write_report
 from kernelsweep.compilers import nvcc
-from kernelsweep.configuration import load_study
+from kernelsweep.configuration import kernel_points, load_config, load_study
 from kernelsweep.errors import BuildError
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.sweep import Point, instantiations
@@ -176,17 +176,19 @@ def test_nvcc_is_found_where_it_is_installed_without_a_path(
 
 def shipped_kernels() -> list[Any]:
     studies = yaml.safe_load((ROOT / "config/config.yaml").read_text())["studies"]
-    return [
-        pytest.param(kernel, id=f"{study}/{name}")
-        for study in studies
-        for name, kernel in load_study(study, ROOT).kernels.items()
-    ]
+    every = (kernel for study in studies for kernel in load_study(study, ROOT).kernels.values())
+    kernels = {kernel.path: kernel for kernel in every}  # Of several studies, once.
+    return [pytest.param(kernel, id=f"{path.parent.name}/{kernel.name}") for path, kernel in kernels.items()]
 
 
 def variants(kernel: KernelSource) -> list[str]:
     """A kernel's variants of every block size and unroll factor that it supports, for int32 and float64 sums (the
-    narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
+    narrowest and the widest type); and of the smallest and the largest of both for each other type and operation. An
+    exchange's are those of its study.
     """
+    if kernel.exchange_arguments:
+        swept = kernel_points(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
+        return instantiations(kernel, (point for point, reason in swept if not reason))
     block_sizes = [64, 128, 256, 512, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]

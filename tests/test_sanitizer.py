@@ -255,8 +255,12 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
         status, reason = judge(run, log, asked, False)
         assert status == "failed"
         assert because in reason
-    # A finding explains a wrong result; and undefined behaviour has no right one.
+    # A finding explains a wrong result, and a context that the tool ended over it. Undefined behaviour has no right one.
     assert judge(Run(FOUND, wrong), found, asked, False)[0] == "findings"
+    ended = replace(found, troubles=("Target application returned an error",))
+    status, reason = judge(Run(FOUND, (Outcome("launch_failed", "unspecified"),)), ended, asked, False)
+    assert (status, "1 of 2 points were run" in reason) == ("findings", True)
+    assert judge(Run(-9, right[:1]), ended, asked, False)[0] == "failed"
     assert judge(Run(0, wrong), clean, asked, True) == ("clean", "")
 
 

@@ -142,6 +142,10 @@ def judge(run: Run, log: Log, points: Sequence[Point], undefined_behaviour: bool
     if len(mistakes) > 1:
         mistakes = [f"{len(mistakes)} points failed, the first {mistakes[0]}"]
     reason = "; ".join([*troubles, *mistakes])
+    # What the tool finds can end the context, as synccheck's barrier errors do, and with it the process.
+    ended_by_finding = log.errors > 0 and run.outcomes[-1:] and run.outcomes[-1].status == "launch_failed"
+    if ended_by_finding and run.exit_status in (0, FOUND):
+        return "findings", reason
     if troubles:
         return "failed", reason
     if log.errors or log.warnings:
