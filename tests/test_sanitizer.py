@@ -255,7 +255,7 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
         status, reason = judge(run, log, asked, False)
         assert status == "failed"
         assert because in reason
-    # A finding explains a wrong result, and a context that the tool ended over it. Undefined behaviour has no right one.
+    # A finding explains a wrong result, and a context that the tool ended. Undefined behaviour has no right result.
     assert judge(Run(FOUND, wrong), found, asked, False)[0] == "findings"
     ended = replace(found, troubles=("Target application returned an error",))
     status, reason = judge(Run(FOUND, (Outcome("launch_failed", "unspecified"),)), ended, asked, False)
