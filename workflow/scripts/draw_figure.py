@@ -9,15 +9,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.figures.style import save
 from kernelsweep.logs import logged
-from kernelsweep.measurements import load_measurements
-from kernelsweep.published import load_published
+from kernelsweep.measurements import load_measurements, of_kernels
+from kernelsweep.published import load_published, load_published_outputs
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    measurements = measurements[measurements["study"] == snakemake.wildcards.study]
+    measurements = of_kernels(study, measurements[measurements["study"] == snakemake.wildcards.study])
     device = json.loads(Path(snakemake.input.device).read_text())
-    published = load_published(study["published"], Path("resources/published"))
+    # An exchange's published figures are outputs, not times.
+    load = load_published_outputs if study["problem"] == "exchange" else load_published
+    published = load(study["published"], Path("resources/published"))
 
     module = importlib.import_module(f"kernelsweep.figures.{snakemake.wildcards.figure}")
     figure = module.draw(study, measurements, device, published)

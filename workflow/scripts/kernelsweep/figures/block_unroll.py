@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.cm
-import matplotlib.colors
 import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.figures import style
-from kernelsweep.figures.heatmap import draw_cells
+from kernelsweep.figures.heatmap import Panel, as_panel, draw_panels
 from kernelsweep.measurements import (
     at_reference,
     device_text,
@@ -26,25 +22,7 @@ from kernelsweep.measurements import (
 )
 from kernelsweep.published import Published
 
-MOST_PANELS_A_ROW = 3
-# Cells side by side, over all panels: with more, four-digit numbers would meet.
-MOST_CELLS_A_ROW = 18
-CELL_IN = 0.19
-# A panel's title and tick labels.
-PANEL_FRAME_IN = 0.34
-AXIS_LABEL_IN = 0.18
 EMPTY_BODY_IN = 1.2
-# The steps that have a panel of their own are tall; a panel of one row still needs room for its y label.
-LEAST_ROWS = 3
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """One heat map: the steps (kernel, unroll factor) that are its rows, with their labels."""
-
-    title: str
-    steps: Sequence[tuple[str, int]]
-    labels: Sequence[str]
 
 
 @style.styled
@@ -57,87 +35,75 @@ def draw(
     """A panel a kernel with several unroll factors; kernels with one share the first panel, a row each.
 
     Columns are block sizes, cells are annotated with GB/s, one colour scale for all. Failed points are hatched, with a
-    letter for their status; combinations outside the sweep stay blank. Published times are for one block size only and
-    are not drawn.
+    letter for their status; combinations outside the sweep stay blank. Of a kernel whose grid size is swept, the
+    fastest one is drawn. Published times are for one block size only and are not drawn.
     """
     del published
     rows = at_reference(study, measurements, free=("block_size",))
-    with_times = timed(rows, device)
+    rows = rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
     caption = _caption(rows, study, device)
-    if with_times.empty:
+    if rows["bandwidth_gbs"].isna().all():
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
         style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("block_size",)))
         return figure
-
-    undefined = undefined_kernels(rows)
-    panels = _panels(study, rows, undefined)
-    block_sizes = sorted(rows["block_size"].unique())
-    columns = max(1, min(len(panels), MOST_PANELS_A_ROW, MOST_CELLS_A_ROW // len(block_sizes)))
-    grid_rows = math.ceil(len(panels) / columns)
-    row_lengths = [
-        max(LEAST_ROWS, *(len(panel.steps) for panel in panels[row * columns : (row + 1) * columns]))
-        for row in range(grid_rows)
-    ]
-    body_in = sum(PANEL_FRAME_IN + CELL_IN * length for length in row_lengths) + AXIS_LABEL_IN
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, study["title"], _message(with_times), caption)
-    grid = figure.subplots(grid_rows, columns, squeeze=False, height_ratios=row_lengths)
-    largest = float(with_times["bandwidth_gbs"].max())
-    values = with_times.set_index(["kernel", "unroll", "block_size"])["bandwidth_gbs"].unstack()
-    statuses = rows.set_index(["kernel", "unroll", "block_size"])["status"].unstack()
-    for axes, panel in zip(grid.flat, panels, strict=False):
-        index = pandas.MultiIndex.from_tuples(panel.steps)
-        cells = values.reindex(index=index, columns=block_sizes)
-        draw_cells(axes, cells, statuses.reindex(index=index, columns=block_sizes).fillna(""), largest)
-        axes.set_title(panel.title, loc="left", pad=3)
-        axes.set_yticks([row + 0.5 for row in range(len(panel.steps))], panel.labels)
-        axes.set_xticks([column + 0.5 for column in range(len(block_sizes))], [str(size) for size in block_sizes])
-        axes.set_xlabel("")
-        axes.set_ylabel("unroll factor" if panel.labels[0].startswith("×") else "")
-    for axes in grid.flat[len(panels) :]:
-        axes.set_axis_off()
-    for column in range(columns):
-        lowest = grid.flat[max(index for index in range(len(panels)) if index % columns == column)]
-        lowest.set_xlabel("block size (threads)")
-    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, largest), "cividis")
-    bar = figure.colorbar(scale, ax=grid, aspect=25, pad=0.02, fraction=0.04)
-    bar.set_label("GB/s")
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    bar.outline.set_visible(False)
-    return figure
+    cells = _fastest_grids(rows)
+    allowed = cells[cells["bandwidth_gbs"].notna() & ~cells["kernel"].isin(undefined_kernels(rows))]
+    ranked = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size"])
+    best = None if ranked.empty else ranked.index[-1]
+    return draw_panels(
+        study["title"], _message(cells, best), caption, _panels(study, cells, best), "block size (threads)"
+    )
 
 
-def _panels(study: Mapping[str, Any], rows: pandas.DataFrame, undefined: set[str]) -> list[_Panel]:
-    run = rows[rows["status"] != "skipped"]
-    unrolls = {
-        kernel["name"]: sorted(run.loc[run["kernel"] == kernel["name"], "unroll"].unique())
-        for kernel in study["kernels"]
-    }
-    marks = {kernel: style.UNDEFINED_MARK if kernel in undefined else "" for kernel in unrolls}
-    panels = [
-        _Panel(kernel + marks[kernel], [(kernel, unroll) for unroll in factors], [f"×{unroll}" for unroll in factors])
-        for kernel, factors in unrolls.items()
-        if len(factors) > 1
-    ]
-    steps = [(kernel, factors[0]) for kernel, factors in unrolls.items() if len(factors) == 1]
-    if not steps:
-        return panels
-    return [_Panel("one unroll factor", steps, [step_name(*step) + marks[step[0]] for step in steps]), *panels]
+def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """One row for each kernel, unroll factor and block size: the fastest, or the first where none has a time."""
+    ordered = rows.sort_values(["bandwidth_gbs", "grid_size", "status"], ascending=[False, True, True])
+    return ordered.drop_duplicates(["kernel", "unroll", "block_size"])
 
 
-def _message(with_times: pandas.DataFrame) -> str:
-    allowed = with_times[~with_times["kernel"].isin(undefined_kernels(with_times))]
-    if allowed.empty:
+def _panels(study: Mapping[str, Any], cells: pandas.DataFrame, best: Any) -> list[Panel]:
+    undefined = undefined_kernels(cells)
+    column_labels = {size: str(size) for size in sorted(cells["block_size"].unique())}
+    panels, single = [], {}
+    for kernel in [str(kernel["name"]) for kernel in study["kernels"]]:
+        mark = style.UNDEFINED_MARK if kernel in undefined else ""
+        of_kernel = cells[cells["kernel"] == kernel]
+        factors = sorted(of_kernel.loc[of_kernel["status"] != "skipped", "unroll"].unique())
+        if len(factors) == 1:
+            single[kernel, factors[0]] = step_name(kernel, factors[0]) + mark
+        elif factors:
+            row_labels = {factor: f"×{factor}" for factor in factors}
+            title = kernel + mark
+            panels.append(
+                as_panel(title, of_kernel, ["unroll"], "block_size", row_labels, column_labels, "unroll factor", best)
+            )
+    if single:
+        down = ["kernel", "unroll"]
+        panels.insert(0, as_panel("one unroll factor", cells, down, "block_size", single, column_labels, best=best))
+    return panels
+
+
+def _message(cells: pandas.DataFrame, best: Any) -> str:
+    if best is None:
         return "Only kernels with undefined behaviour have a time."
-    best = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size"]).iloc[-1]
+    row = cells.loc[best]
     return (
-        f"Best: {step_name(best['kernel'], best['unroll'])} with blocks of {best['block_size']} threads,"
-        f" {best['bandwidth_gbs']:,.0f} GB/s."
+        f"Best: {step_name(row['kernel'], row['unroll'])} with blocks of {row['block_size']} threads,"
+        f" {row['bandwidth_gbs']:,.0f} GB/s."
     )
 
 
 def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
     where = reference_text(study, free=("block_size",))
-    text = f"{device_text(device)}. Reference point: {where}. Cells: bandwidth in GB/s; blank: not in the sweep."
+    text = (
+        f"{device_text(device)}. Reference point: {where}. Cells: bandwidth in GB/s, the best outlined;"
+        " blank: not in the sweep."
+    )
+    other_grids = rows.drop(_fastest_grids(rows).index)
+    if not other_grids.empty:
+        text += " Where the grid size is swept too: the fastest grid."
+        hidden = style.failures_text(list(other_grids.loc[other_grids["status"] != "skipped", "status"]))
+        text += f" Failed at the others: {hidden}." if has_times(device) and hidden else ""
     failed = sorted(set(rows["status"]) - {"ok"})
     if has_times(device) and failed:
         text += f" Hatched: {style.status_key(failed)}."

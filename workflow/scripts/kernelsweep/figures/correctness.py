@@ -22,6 +22,16 @@ CELL_PADDING_PT = 4.0
 # The axis and its label.
 FRAME_IN = 0.38
 EMPTY_BODY_IN = 1.2
+# What a cell counts over, where the sweep has several, by column.
+AXIS_WORDS = {
+    "block_size": "block sizes",
+    "unroll": "unroll factors",
+    "dtype": "element types",
+    "operation": "operations",
+    "cache": "cache states",
+    "width": "group widths",
+    "arguments": "arguments",
+}
 # Why points were skipped, as far as a caption can hold it.
 MOST_REASONS = 2
 
@@ -131,15 +141,17 @@ def _message(rows: pandas.DataFrame) -> str:
 
 
 def _caption(rows: pandas.DataFrame, device: Mapping[str, Any]) -> str:
-    text = (
-        f"{device_text(device)}. Cells: points right/tried, over all block sizes, unroll factors, element types,"
-        " operations and cache states; blank: not in the sweep."
-    )
+    swept = [words for column, words in AXIS_WORDS.items() if rows[column].nunique() > 1]
+    # Most kernels' grids just follow from the array and block sizes.
+    if (rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique() > 1).any():
+        swept.append("grid sizes")
+    over = f", over all {style.list_texts(swept, most=len(swept))}" if swept else ""
+    text = f"{device_text(device)}. Cells: points right/tried{over}; blank: not in the sweep."
     other = sorted(set(rows["status"]) - {"ok"})
     if other:
         text += f" {style.status_key(other)}."
     reasons = sorted(set(rows.loc[rows["status"] == "skipped", "message"]) - {""})
     if reasons:
-        more = "; …" if len(reasons) > MOST_REASONS else ""
-        text += f" Skipped: {'; '.join(reasons[:MOST_REASONS])}{more}."
+        more = "; …" if len(reasons) > MOST_REASONS else "."
+        text += f" Skipped: {'; '.join(reasons[:MOST_REASONS])}{more}"
     return text

@@ -13,9 +13,10 @@ from matplotlib.ticker import LogLocator
 
 from kernelsweep.figures import style
 from kernelsweep.measurements import (
-    UNDEFINED_BEHAVIOUR,
+    Step,
     device_text,
     has_times,
+    ladder_steps,
     reference_text,
     step_name,
     undefined_kernels,
@@ -56,14 +57,18 @@ def draw(
 ) -> Figure:
     """Two panels with one row a ladder step: time (logarithmic, so that devices far apart stay legible) and speedup.
 
-    Steps without a time say why in its place. On a platform without times only the published ones are drawn.
+    Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
+    times of another kind of device are not drawn, their speedups are.
     """
     table = study_table(study, measurements, device, published)
     if "time_us" not in table:
         table = table.assign(time_us=float("nan"), time_low_us=float("nan"), time_high_us=float("nan"))
         table = table.assign(speedup=float("nan"))
+    table = table.assign(label=_labels(table, ladder_steps(study, device)))
+    if _only_ratios(published):
+        table = table[table["status"] != PUBLISHED_ONLY].assign(published_time_us=float("nan"))
     message, caption = _message(table, device), _caption(table, study, device, published)
-    if table[["time_us", "published_time_us"]].isna().all(axis=None):
+    if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), _reason(table, device))
         return figure
@@ -73,14 +78,18 @@ def draw(
 
     _pairs(time_axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
     _intervals(time_axes, table)
-    time_axes.set_xscale("log")
     times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
-    room = max(times.max() / times.min(), LEAST_TIME_RANGE) ** TIME_ROOM
-    time_axes.set_xlim(times.min() / room, times.max() * room)
-    time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    time_axes.xaxis.set_major_locator(LogLocator(subs=TIME_TICKS))
-    time_axes.minorticks_off()
-    time_axes.set_xlabel("time (µs, logarithmic)")
+    if times.notna().any():
+        time_axes.set_xscale("log")
+        room = max(times.max() / times.min(), LEAST_TIME_RANGE) ** TIME_ROOM
+        time_axes.set_xlim(times.min() / room, times.max() * room)
+        time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+        time_axes.xaxis.set_major_locator(LogLocator(subs=TIME_TICKS))
+        time_axes.minorticks_off()
+        time_axes.set_xlabel("time (µs, logarithmic)")
+    else:
+        time_axes.set_xticks([])
+        time_axes.set_xlabel("no times of ours")
     if has_times(device):
         _write_statuses(time_axes, table)
 
@@ -89,11 +98,13 @@ def draw(
     if speedups.notna().any():
         room = SPEEDUP_ROOM * speedups.max()
         speedup_axes.set_xlim(-room, speedups.max() + room)
-        speedup_axes.set_xlabel(f"speedup over {_step(table.iloc[0])} (×)")
+        speedup_axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
     else:
         style.say_missing(speedup_axes, "no speedup: the first step has no time")
 
-    time_axes.set_yticks(range(len(table)), [_label(row) for _, row in table.iterrows()])
+    undefined = undefined_kernels(table)
+    marks = [style.UNDEFINED_MARK if kernel in undefined else "" for kernel in table["kernel"]]
+    time_axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
     time_axes.set_ylim(len(table) - 0.5, -0.5)
     for axes in (time_axes, speedup_axes):
         axes.tick_params(axis="y", length=0)
@@ -154,7 +165,7 @@ def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
         zip(table["time_us"], table["published_time_us"], table["status"], strict=True)
     ):
         if pandas.isna(time_us) and status != PUBLISHED_ONLY:
-            left = not published_us < math.sqrt(low * high)
+            left = pandas.isna(published_us) or published_us >= math.sqrt(low * high)
             axes.text(
                 0.01 if left else 0.99,
                 row,
@@ -172,12 +183,18 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _step(row: pandas.Series[Any]) -> str:
-    return step_name(row["kernel"], 1 if pandas.isna(row["unroll"]) else row["unroll"])
+def _labels(table: pandas.DataFrame, steps: Sequence[Step]) -> list[str]:
+    """The steps' labels, then those of the rows that only the publication has."""
+    further = table.iloc[len(steps) :]
+    return style.step_labels(steps) + [
+        step_name(kernel, 1 if pandas.isna(unroll) else unroll)
+        for kernel, unroll in zip(further["kernel"], further["unroll"], strict=True)
+    ]
 
 
-def _label(row: pandas.Series[Any]) -> str:
-    return _step(row) + (style.UNDEFINED_MARK if UNDEFINED_BEHAVIOUR in row["flags"].split() else "")
+def _only_ratios(published: Published | None) -> bool:
+    """Whether the published times are another kind of device's, of which only ratios mean something here."""
+    return published is not None and published.compare == "ratios"
 
 
 def _legend(
@@ -187,7 +204,9 @@ def _legend(
     if table["time_us"].notna().any():
         handles += axes.plot([], [], linestyle="none", label=f"measured: {device['name']}", **MEASURED)
     if published is not None:
-        handles += axes.plot([], [], linestyle="none", label=f"{published.label}: {published.device}", **PUBLISHED)
+        what = ", speedups alone" if _only_ratios(published) else ""
+        label = f"{published.label}: {published.device}{what}"
+        handles += axes.plot([], [], linestyle="none", label=label, **PUBLISHED)
     style.legend_above(figure, handles, handletextpad=0.3)
 
 
@@ -202,7 +221,7 @@ def _reason(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
 
 def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     if not has_times(device):
-        return "Published times only: this platform has no times of its own."
+        return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
         return "No step has a measured time at the reference point."
     allowed = table[table["time_us"].notna() & ~table["kernel"].isin(undefined_kernels(table))]
@@ -211,20 +230,27 @@ def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     best = allowed.sort_values(["time_us", "kernel", "unroll"]).iloc[0]
     if pandas.isna(best["speedup"]):
         return (
-            f"Fastest: {_step(best)}, {_digits(best['time_us'])} µs on {device['name']};"
-            f" no speedup of ours, as {_step(table.iloc[0])} has no time."
+            f"Fastest: {best['label']}, {_digits(best['time_us'])} µs on {device['name']};"
+            f" no speedup of ours, as {table['label'].iloc[0]} has no time."
         )
-    return f"{_step(best)} is {best['speedup']:.1f} times as fast as {_step(table.iloc[0])} on {device['name']}."
+    return f"{best['label']} is {best['speedup']:.1f} times as fast as {table['label'].iloc[0]} on {device['name']}."
 
 
 def _caption(
     table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None
 ) -> str:
-    texts = [f"{device_text(device)}.", f"Reference point: {reference_text(study)}."]
+    texts = [
+        f"{device_text(device)}.",
+        f"Reference point: {reference_text(study)}.{style.grids_text(ladder_steps(study, device))}",
+    ]
     if table["time_us"].notna().any():
         texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")
+    if _only_ratios(published):
+        texts.append(
+            "Its times are not drawn: on another kind of device only the ratios between steps can be compared."
+        )
     if undefined_kernels(table):
         texts.append(style.UNDEFINED_NOTE)
     return " ".join(texts)

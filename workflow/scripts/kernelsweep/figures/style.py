@@ -5,23 +5,25 @@ Figures are designed at the width they are printed at in a two-column paper, whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib
 import matplotlib.textpath
-import pandas
 import seaborn  # type: ignore[import-untyped]
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
 
-from kernelsweep.published import Published
+from kernelsweep.measurements import Step, size_text
 
-Draw = Callable[[Mapping[str, Any], pandas.DataFrame, Mapping[str, Any], Published | None], Figure]
+Parameters = ParamSpec("Parameters")
 
 ONE_COLUMN_IN = 3.5
 TWO_COLUMN_IN = 7.16
@@ -34,6 +36,9 @@ LINE_SPACING = 1.25
 # Between the figure's edge and its text, and between text and axes.
 MARGIN_PT = 4.0
 LEGEND_PT = MARGIN_PT + TEXT_PT * LINE_SPACING
+
+# Of an axes' position, as shares of the figure.
+POSITION_DIGITS = 8
 
 FONT = "DejaVu Sans"
 # Any: the stubs list the keys one by one, and seaborn, which gives some of them, has none.
@@ -77,7 +82,14 @@ BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK = (
     "#000000",
 )
 LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE)
+MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
+# With seven colours, four dashes: no two of 28 steps share both.
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
+
 GREY, PALE_GREY, GRID_GREY = "#6b6b6b", "#d9d9d9", "#e4e4e4"
+
+# Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
+MOST_TICKS = 10
 
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
@@ -100,18 +112,13 @@ NO_DATES: dict[str, dict[str, Any]] = {
 }
 
 
-def styled(draw: Draw) -> Draw:
+def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     """Run a figure's `draw` under the common settings, whatever the caller's are."""
 
     @wraps(draw)
-    def styled_draw(
-        study: Mapping[str, Any],
-        measurements: pandas.DataFrame,
-        device: Mapping[str, Any],
-        published: Published | None,
-    ) -> Figure:
+    def styled_draw(*arguments: Parameters.args, **options: Parameters.kwargs) -> Figure:
         with matplotlib.rc_context(RC):
-            return draw(study, measurements, device, published)
+            return draw(*arguments, **options)
 
     return styled_draw
 
@@ -125,7 +132,25 @@ def save(figure: Figure, path: Path) -> None:
         raise ValueError(f"{path}: figures are saved as {', '.join(NO_DATES)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(RC):
+        _lay_out(figure)
         figure.savefig(path, metadata=NO_DATES[path.suffix], dpi=RASTER_DPI)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place the axes once for all formats, to so many digits.
+
+    The solver behind the constrained layout gives other last digits from run to run. They are far too small to see, but
+    an SVG file's ids are hashes of them.
+    """
+    if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        return
+    screen_dpi = figure.get_dpi()
+    figure.set_dpi(RASTER_DPI)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITION_DIGITS)))
+    figure.set_dpi(screen_dpi)
 
 
 def new_figure(
@@ -195,14 +220,29 @@ def text_width_pt(text: str, size_pt: float, bold: bool = False) -> float:
 
 
 def wrap(text: str, width_pt: float, size_pt: float, bold: bool = False) -> list[str]:
-    """`text` in lines no wider than `width_pt`, broken at blanks; a longer word gets a line of its own."""
+    """`text` in lines no wider than `width_pt`, broken at plain blanks; a longer word gets a line of its own."""
     lines: list[str] = []
-    for word in text.split():
+    for word in filter(None, text.split(" ")):
         if lines and text_width_pt(f"{lines[-1]} {word}", size_pt, bold) <= width_pt:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return lines
+
+
+def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+    """A logarithmic x axis of array sizes, ticked at as many of `sizes` as its labels have room for."""
+    axes.set_xscale("log", base=2)
+    # Powers of two, and only those others that are far enough from them: 2²⁰+3 would have its label on that of 2²⁰.
+    powers = [size for size in sizes if size.bit_count() == 1]
+    ticks = powers[:: math.ceil(len(powers) / MOST_TICKS) or 1]
+    distance = math.log2(max(sizes) / min(sizes)) / MOST_TICKS
+    for size in sizes:
+        if all(abs(math.log2(size / tick)) > distance for tick in (*powers, *ticks)):
+            ticks.append(size)
+    axes.set_xticks(ticks, [size_text(size) for size in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("array size (elements)")
 
 
 def say_missing(axes: Axes, reason: str) -> None:
@@ -227,3 +267,33 @@ def status_key(statuses: Sequence[str]) -> str:
     return ", ".join(
         f"{letter} {status.replace('_', ' ')}" for status, letter in STATUS_LETTERS.items() if status in statuses
     )
+
+
+def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
+    """Each step's name, with its grid size where that alone tells it from another, and marked where undefined."""
+    names = [step.name for step in steps]
+    labels = []
+    for step in steps:
+        label = step.name
+        if step.grid_size is not None and names.count(step.name) > 1:
+            label += f", {step.grid_size:,} blocks"
+        labels.append(label + (UNDEFINED_MARK if step.kernel in undefined else ""))
+    return labels
+
+
+def grids_text(steps: Sequence[Step]) -> str:
+    """What a caption says of grid sizes that are the steps' own, " Thread blocks: cascaded 1,056."; "" without any."""
+    grids = [f"{step.name} {step.grid_size:,}" for step in steps if step.grid_size is not None]
+    return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
+
+
+def list_texts(texts: Sequence[str], most: int = 3) -> str:
+    """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
+    shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def failures_text(statuses: Sequence[str]) -> str:
+    """How many points failed how: "1 out of memory, 3 wrong result"; "" where all are `ok`."""
+    failed = [status for status in statuses if status != "ok"]
+    return ", ".join(f"{failed.count(status)} {status.replace('_', ' ')}" for status in sorted(set(failed)))
