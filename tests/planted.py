@@ -12,6 +12,7 @@ from kernelsweep.kernel_source import KernelSource, read_kernel
 from kernelsweep.measure import measure
 from kernelsweep.runner import KernelTask, Outcome
 from kernelsweep.sweep import Point, instantiation, instantiations
+from kernelsweep.tasks import kernel_task
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {"relative_precision": 0.05, "min_samples": 6, "max_samples": 20, "max_seconds": 0.2}
@@ -54,25 +55,27 @@ def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
 
 
 def built(
-    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator", seed: int = 1
+    kernel: KernelSource,
+    points: Sequence[Point],
+    folder: Path,
+    target: str = "emulator",
+    seed: int = 1,
+    visits: int = 1,
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
-    task = KernelTask(
-        platform="emulator" if target == "emulator" else "gpu",
-        kernel=kernel.name,
+    task = kernel_task(
+        kernel,
+        report,
+        binary,
+        emulated=target == "emulator",
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        plan=kernel.plan,
-        updates_input=kernel.updates_input,
-        shared_elements=kernel.shared_elements,
-        summation_depth=kernel.summation_depth,
-        binary=str(binary),
-        variants=report["variants"],
         longest=max(p.array_size for p in points),
         seed=seed,
         repeated_runs=2,
+        visits=visits,
         sampling=QUICK,
     )
     return task, report
@@ -86,13 +89,14 @@ def run(
     skipped: dict[Point, str] | None = None,
     timeout_seconds: float = 60,
     seed: int = 1,
+    visits: int = 1,
     progress: Callable[[int, int, Point, Outcome], None] | None = None,
 ) -> dict[Point, Outcome]:
     """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
 
     The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
     """
-    task, report = built(kernel, points, folder, target, seed)
+    task, report = built(kernel, points, folder, target, seed, visits)
     planned = [(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
     with Journal(folder / "journal.jsonl") as journal:
         return measure(task, planned, report, journal, DEVICE, timeout_seconds, progress)

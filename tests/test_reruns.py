@@ -118,7 +118,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
 
 
 def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:
-    edit(project / "workflow/scripts/kernelsweep/sampling.py", "BATCH = 32", "BATCH = 16")
+    edit(project / "workflow/scripts/kernelsweep/sampling.py", "BATCH = 2", "BATCH = 4")
     jobs = planned_jobs(project)
     assert {job for job in jobs if job.startswith(("build_kernel", "measure_kernel"))} == {
         f"measure_kernel emulator {study} {kernel}" for study, kernels in STUDIES.items() for kernel in kernels

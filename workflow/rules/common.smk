@@ -2,10 +2,10 @@
 
 import functools
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
@@ -15,7 +15,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES, FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules
 from kernelsweep.kernel_source import included_files
-from kernelsweep.platforms.detect import choose_platforms
+from kernelsweep.platforms.detect import choose_platforms, left_out
 from kernelsweep.sweep import instantiations
 
 try:
@@ -24,6 +24,8 @@ try:
     PLATFORMS, GPU = choose_platforms(config["platform"], ROOT)
 except UserError as error:
     raise WorkflowError(str(error)) from None
+if GPU and workflow.is_main_process and (unused := left_out()):
+    logger.info(unused)
 
 # The platforms that are measured, unlike recordings.
 LIVE = r"(?!recording/)[^/]+"

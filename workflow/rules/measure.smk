@@ -11,7 +11,7 @@ rule describe_device:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        gpu=asdict(GPU) if GPU else None,
+        driver=GPU.driver if GPU else None,
         code=code_of("describe_device.py"),
     script:
         "../scripts/describe_device.py"

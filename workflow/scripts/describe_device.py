@@ -23,7 +23,7 @@ with logged(snakemake.log[0]):
     else:
         from kernelsweep.platforms.gpu import describe_device
 
-        gpu = snakemake.params.gpu
-        device = describe_device() | {"uuid": gpu["uuid"], "driver": gpu["driver"]}
+        # Of no single GPU, but of the model: a UUID here would measure all again whenever another one comes first.
+        device = describe_device() | {"driver": snakemake.params.driver}
         device["provenance"] = f"measured on {device['name']}, driver {device['driver']}"
     Path(snakemake.output[0]).write_text(json.dumps({"platform": platform, **device}, indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -13,11 +14,12 @@ from kernelsweep.build import read_report
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.journal import Journal
 from kernelsweep.kernel_source import read_kernel, source_sha256
-from kernelsweep.lease import lease
+from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.sampling import sampling, share
 from kernelsweep.sweep import instantiation, points, skip_reason
 from kernelsweep.tasks import kernel_task
 
@@ -34,8 +36,9 @@ with logged(snakemake.log[0]) as terminal:
         (point, instantiation(kernel, point), skip_reason(point, kernel, params.restrictions, not emulated))
         for point in points(*sweeps)
     ]
-    measuring = dict(params.measuring)
-    timeout_seconds, repeated_runs = measuring.pop("timeout_seconds"), measuring.pop("repeated_runs")
+    measuring = params.measuring
+    repeated_runs = min(measuring["repeated_runs"], MOST_REPEATED_RUNS) if emulated else measuring["repeated_runs"]
+    visits = 1 if emulated else measuring["visits"]  # More would show nothing without a clock.
     task = kernel_task(
         kernel,
         report,
@@ -44,16 +47,24 @@ with logged(snakemake.log[0]) as terminal:
         problem=params.problem,
         longest=max(point.array_size for point, _, _ in planned),
         seed=params.seed,
-        repeated_runs=min(repeated_runs, MOST_REPEATED_RUNS) if emulated else repeated_runs,
-        sampling=measuring,
+        repeated_runs=repeated_runs,
+        visits=visits,
+        sampling=asdict(share(sampling(measuring), visits)),
     )
 
+    def notify(line):
+        print(line, flush=True)
+        terminal.write(f"{name}: {line}\n")
+
     name = f"{wildcards.study}/{kernel.name}"
+    # The journal before the GPU: who waits for another job's points holds up nobody. CUDA starts in measure()'s worker.
     with (
-        Journal(Path(params.journal)) as journal,
-        lease(device.get("uuid", device["name"])),
+        Journal(Path(params.journal), notify) as journal,
+        nullcontext() if emulated else leased_gpu(wildcards.platform, notify) as gpu,
         tqdm(desc=name, unit="point", file=terminal, disable=not terminal.isatty(), leave=False) as bar,
     ):
+        if gpu:
+            print(f"on {gpu.name}, {gpu.uuid}", flush=True)
 
         def show(done, count, point, outcome):
             bar.total = count
@@ -61,7 +72,7 @@ with logged(snakemake.log[0]) as terminal:
             if outcome.status != "ok":
                 print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
 
-        outcomes = measure(task, planned, report, journal, device, timeout_seconds, show)
+        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], show)
 
     known = {
         "study": wildcards.study,

@@ -54,6 +54,7 @@ with logged(snakemake.log[0]):
             longest=max(point.array_size for point in chosen),
             seed=params.seed,
             repeated_runs=1,
+            visits=1,
             sampling=None,
         )
         requests = [(point, instantiation(kernel, point)) for point in chosen]

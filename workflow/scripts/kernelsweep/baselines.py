@@ -171,7 +171,7 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
         return times
 
     times, settled = sample(time_samples, sampling)
-    return row | time_columns(times, data.nbytes, None) | {"flags": "" if settled else "noisy"}
+    return row | time_columns([times], data.nbytes, None) | {"flags": "" if settled else "noisy"}
 
 
 def _valid_depth(depth: int, dtype: np.dtype[Any]) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import os
 import random
 import select
@@ -12,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,13 @@ from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.sampling import is_settled
 from kernelsweep.sweep import Point, instantiation
 
 # What a time depends on besides the binary, the point and the settings.
 _MEASURING_MODULES = (
     "runner",
+    "buffers",
     "plans",
     "sampling",
     "problems.reduction",
@@ -57,12 +61,15 @@ class Worker:
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process: subprocess.Popen[str] | None = None
 
-    def run(self, point: Point, variant: str) -> Outcome:
+    def run(self, point: Point, variant: str, repeat: bool = True) -> Outcome:
         """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
+
+        repeat  as for runner.Runner.run
 
         Raises UserError where a worker can't even start.
         """
-        process = self._asked(point, variant) or self._asked(point, variant)
+        request = {"point": asdict(point), "variant": variant, "repeat": repeat}
+        process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
         answer = self._answer(process, self._timeout)
@@ -75,11 +82,11 @@ class Worker:
             self.stop()
         return Outcome(**answer["outcome"])
 
-    def _asked(self, point: Point, variant: str) -> subprocess.Popen[str] | None:
+    def _asked(self, request: Mapping[str, Any]) -> subprocess.Popen[str] | None:
         """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
         process = self._process or self._start()
         try:
-            self._send({"point": asdict(point), "variant": variant})
+            self._send(request)
         except BrokenPipeError:
             self.stop()
             return None
@@ -159,15 +166,18 @@ def measure(
     device    its name and driver are part of what determines a point
     progress  told after each point: how many are done, of how many, the point and its outcome
 
-    Points that the journal has are not run again. The others run in an order shuffled by the task's seed, so that
-    drift does not fall on one variant, and are recorded as they finish. Failed points are run again each time.
+    A point is visited task.visits times, each time by a fresh worker and in another order, both shuffled by the task's
+    seed: so drift does not fall on one variant, and what differs from process to process shows in the samples. Visits
+    that the journal has are not repeated; the others are recorded as they finish. A failed point is not visited again
+    in this run, but in the next.
     """
     outcomes = {point: Outcome("skipped", reason) for point, _, reason in planned if reason}
     if report["status"] != "ok":
         return {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point, _, _ in planned}
     code = fingerprint(Path(__file__).parent, _MEASURING_MODULES)
-    missing: list[tuple[Point, str, str]] = []
-    for point, variant, reason in planned:
+    visited: dict[Point, dict[int, Outcome]] = {point: {} for point, _, reason in planned if not reason}
+    missing: list[list[tuple[Point, str, str]]] = [[] for _ in range(task.visits)]
+    for (point, variant, reason), visit in itertools.product(planned, range(task.visits)):
         if reason:
             continue
         key = journal_key(
@@ -180,27 +190,57 @@ def measure(
                 "code": code,
                 "device": device["name"],
                 "driver": device.get("driver"),
+                "visit": visit,
             }
         )
         known = journal.get(key)
         if known:
-            outcomes[point] = Outcome(**known["outcome"])
+            visited[point][visit] = Outcome(**known["outcome"])
         else:
-            missing.append((point, variant, key))
-    random.Random(task.seed).shuffle(missing)
+            missing[visit].append((point, variant, key))
 
-    worker = Worker(task, timeout_seconds)
-    try:
-        for done, (point, variant, key) in enumerate(missing, start=1):
-            outcome = worker.run(point, variant)
-            outcomes[point] = outcome
-            if outcome.status == "ok":
-                journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
-            if progress:
-                progress(done, len(missing), point, outcome)
-    finally:
-        worker.stop()
+    total = sum(map(len, missing))
+    done = 0
+    failed: set[Point] = set()
+    for visit, of_visit in enumerate(missing):
+        random.Random(f"{task.seed} {visit}").shuffle(of_visit)
+        worker = Worker(task, timeout_seconds)
+        try:
+            for point, variant, key in of_visit:
+                done += 1
+                if point in failed:
+                    continue
+                outcome = worker.run(point, variant, repeat=visit == 0)
+                visited[point][visit] = outcome
+                if outcome.status == "ok":
+                    journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
+                else:
+                    failed.add(point)
+                if progress:
+                    progress(done, total, point, outcome)
+        finally:
+            worker.stop()
+    for point, visits in visited.items():
+        outcomes[point] = combined([visits[visit] for visit in sorted(visits)], task)
     return {point: outcomes[point] for point, _, _ in planned}
+
+
+def combined(visits: Sequence[Outcome], task: KernelTask) -> Outcome:
+    """What became of a point that was visited several times: the first failure, or all its samples together."""
+    failure = next((outcome for outcome in visits if outcome.status != "ok"), None)
+    if failure or not visits[0].samples:
+        return failure or visits[0]
+    samples = [time_us for outcome in visits for time_us in outcome.samples]
+    assert task.sampling is not None, "there are samples"
+    # Each visit was held to a share of the precision, such that all together reach it.
+    precision = task.sampling["relative_precision"] / math.sqrt(task.visits)
+    return replace(
+        visits[0],
+        samples=samples,
+        visit_sizes=[len(outcome.samples) for outcome in visits],
+        settled=is_settled(samples, precision),
+        clock_mhz=min((outcome.clock_mhz for outcome in visits if outcome.clock_mhz), default=None),
+    )
 
 
 def measurement_rows(
@@ -245,18 +285,19 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     if outcome.status != "ok" or not outcome.samples:
         return {}
     size = point.array_size * np.dtype(point.dtype).itemsize
-    columns = time_columns(outcome.samples, size, device["peak_bandwidth_gbs"])
+    columns = time_columns(outcome.visits, size, device["peak_bandwidth_gbs"])
     return {**columns, "clock_mhz": outcome.clock_mhz}
 
 
 def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
     """The kernel's rows of samples/<study>/<kernel>.csv."""
     return [
-        {**point.values, "grid_size": grid_size, "sample": number, "time_us": f"{time_us:.3f}"}
+        {**point.values, "grid_size": grid_size, "visit": visit, "sample": number, "time_us": f"{time_us:.3f}"}
         for point, outcome in outcomes.items()
         if outcome.samples
         for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
-        for number, time_us in enumerate(outcome.samples)
+        for visit, samples in enumerate(outcome.visits)
+        for number, time_us in enumerate(samples)
     ]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.statistics import summarise
+from kernelsweep.errors import unwritable
+from kernelsweep.statistics import summarise_visits
 
 # What names a point: a variant at one array size and cache state. grid_size is an axis only for kernels whose launch
 # plan leaves the number of blocks to the sweep; width and arguments are an exchange's.
@@ -16,7 +19,7 @@ FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 
 # measurements.csv, one row a point, in the contract's order.
 #   time_us                    median over the samples, microseconds
-#   time_low_us, time_high_us  95% confidence interval of that median
+#   time_low_us, time_high_us  95% confidence interval of that median, widened to span the visits' medians
 #   noise                      interquartile range over the median, a fraction
 #   bandwidth_gbs              each input byte counted once, 10^9 bytes a second
 #   peak_fraction              bandwidth over the memory's theoretical peak
@@ -25,6 +28,7 @@ FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 # and after the contract's columns:
 #   relative_error             of a floating-point sum, against the exactly rounded one (math.fsum's)
 #   bit_identical              whether repeated runs of a floating-point point left the same bits: yes or no
+#   visit_spread               the largest median of a visit less the smallest, over the median: how well it repeats
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
 MEASUREMENT_COLUMNS = (
     "study",
@@ -49,13 +53,14 @@ MEASUREMENT_COLUMNS = (
     "binary_sha256",
     "relative_error",
     "bit_identical",
+    "visit_spread",
     "width",
     "arguments",
     "output",
 )
 
 # samples/<study>/<kernel>.csv, one row a sample.
-SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "sample", "time_us")
+SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "visit", "sample", "time_us")
 
 # builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
 # multiprocessor's threads that fit at once.
@@ -88,31 +93,46 @@ STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", 
 Row = dict[str, Any]
 
 
-def time_columns(samples: Sequence[float], size: int, peak_bandwidth_gbs: float | None) -> Row:
-    """The columns of a timed point: samples in microseconds, the input's size in bytes, the memory's peak if known."""
-    summary = summarise(samples)
+def time_columns(visits: Sequence[Sequence[float]], size: int, peak_bandwidth_gbs: float | None) -> Row:
+    """The columns of a timed point.
+
+    visits  the samples of each visit to it, microseconds
+    size    the input's, bytes
+    """
+    summary = summarise_visits(visits)
     bandwidth = size / summary.median / 1e3
     return {
-        "samples": len(samples),
+        "samples": sum(map(len, visits)),
         "time_us": f"{summary.median:.3f}",
         "time_low_us": f"{summary.low:.3f}",
         "time_high_us": f"{summary.high:.3f}",
         "noise": f"{summary.noise:.5f}",
         "bandwidth_gbs": f"{bandwidth:.3f}",
         "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if peak_bandwidth_gbs else "",
+        "visit_spread": "" if summary.spread is None else f"{summary.spread:.5f}",
     }
 
 
 def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write `rows` as CSV with exactly `columns`; a missing value or None becomes an empty field.
 
-    Raises ValueError when a row has a key that is no column, naming it.
+    The file is there whole or not at all. Raises ValueError when a row has a key that is no column, naming it, and
+    UserError where the file can't be written.
     """
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(part, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from math import comb
 
 import numpy as np
 
 CONFIDENCE = 0.95
+FEWEST_SAMPLES = 6  # Fewer give no 95% interval of a median.
+
+# What CUDA's documentation gives as an event's resolution. Samples of only two values that are further apart are two
+# speeds of the kernel, not two readings of the timer.
+LARGEST_TIMER_STEP_US = 0.5
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of samples in microseconds: median, its 95% confidence interval, and interquartile range over median."""
+    """Of samples in microseconds: median, its 95% confidence interval, and interquartile range over median.
+
+    spread  of several visits' medians, the largest less the smallest, over the median of all samples; else None
+    """
 
     median: float
     low: float
     high: float
     noise: float
+    spread: float | None = None
 
     @property
     def half_width(self) -> float:
@@ -51,3 +61,31 @@ def summarise(samples: Sequence[float]) -> Summary:
     low, high = median_ranks(len(ordered))
     quarter, median, three_quarters = np.quantile(ordered, [0.25, 0.5, 0.75])
     return Summary(float(median), float(ordered[low]), float(ordered[high]), float((three_quarters - quarter) / median))
+
+
+def timer_step(times: Sequence[float]) -> float:
+    """The timer's resolution as the samples show it: the smallest difference between two (32 ns on an H200).
+
+    Samples are whole nanoseconds, so differences are rounded to these as well.
+    """
+    distinct = sorted(set(times))
+    steps = (round(later - earlier, 3) for earlier, later in pairwise(distinct))
+    return min((step for step in steps if step <= LARGEST_TIMER_STEP_US), default=0.0)
+
+
+def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:
+    """The samples of several visits to a point, taken together; each visit has at least 6.
+
+    Samples of one visit share what differs from visit to visit, so that their interval alone would promise too much:
+    it is widened to span the visits' medians, and by half a step of the timer to either side.
+    """
+    samples = [time for visit in visits for time in visit]
+    summary = summarise(samples)
+    medians = [float(np.median(visit)) for visit in visits]
+    half_step = timer_step(samples) / 2
+    return replace(
+        summary,
+        low=min(summary.low, *medians) - half_step,
+        high=max(summary.high, *medians) + half_step,
+        spread=(max(medians) - min(medians)) / summary.median if len(visits) > 1 else None,
+    )

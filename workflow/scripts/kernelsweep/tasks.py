@@ -16,7 +16,7 @@ def kernel_task(
     """The task of running points of a kernel.
 
     report    the kernel's build report
-    settings  the fields of KernelTask that neither knows: problem, longest, seed, repeated_runs, sampling
+    settings  the fields of KernelTask that neither knows: problem, longest, seed, repeated_runs, visits, sampling
     """
     return KernelTask(
         platform="emulator" if emulated else "gpu",

@@ -1,6 +1,7 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
-Reads lines of JSON from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ...}.
+Reads lines of JSON from standard input: first a runner.KernelTask, then requests
+{"point": ..., "variant": ..., "repeat": ...}.
 Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
 each request {"outcome": ..., "lost": ...}, a runner.Outcome and whether it has cost the process its context. Ends after
 such an answer, and when its input ends.
@@ -43,7 +44,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         request = json.loads(line)
         lost = False
         try:
-            outcome = runner.run(Point(**request["point"]), request["variant"])
+            outcome = runner.run(Point(**request["point"]), request["variant"], request["repeat"])
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

@@ -66,7 +66,8 @@ def source_elements(
     sources = threads - lanes + source_lanes(exchange, width, arguments)[lanes]
     own: Indices = threads[:, None] * elements_a_thread + np.arange(elements_a_thread)
     if exchange != "butterfly_swap":
-        return own[sources].ravel()
+        moved: Indices = own[sources]
+        return moved.ravel()
     lower = lanes < (lanes ^ arguments["lane_mask"])
     exchanged = np.where(lower, arguments["first"], arguments["second"])
     given = own[sources, exchanged[sources]]

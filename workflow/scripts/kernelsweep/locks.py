@@ -1,0 +1,73 @@
+"""File locks that die with their process, and who holds one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# Whoever waits longer than this is told for what; jobs that follow one another at once shouldn't fill the terminal.
+NOTICE_SECONDS = 1.0
+
+# flock can wait for one file only, and a GPU may be any of several. A job's turn costs it this much at most.
+_POLL_SECONDS = 0.05
+
+
+def lock_first(
+    paths: Sequence[Path], opened: Callable[[Path], int], waiting: Callable[[int | None], None]
+) -> tuple[Path, int]:
+    """Wait until one of the files can be locked; returns its path and its descriptor, whose closing frees it.
+
+    opened   opens, or creates, a file: called anew for each try, since a lock on a file that was deleted or renamed
+             meanwhile keeps nobody away
+    waiting  told once, after NOTICE_SECONDS, which process holds a lock, if that can be known
+    """
+    patience = time.monotonic() + NOTICE_SECONDS
+    told = False
+    while True:
+        holders = []
+        for path in paths:
+            file = opened(path)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(file, path):
+                    return path, file
+            except BlockingIOError:
+                holders.append(_holder(file))
+            except BaseException:
+                os.close(file)
+                raise
+            os.close(file)
+        if holders and not told and time.monotonic() > patience:
+            waiting(next(filter(None, holders), None))
+            told = True
+        time.sleep(_POLL_SECONDS)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def _holder(file: int) -> int | None:
+    """The process that has locked a file, as far as the kernel tells: not for one on another machine or container."""
+    status = os.fstat(file)
+    name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    try:
+        with open("/proc/locks") as locks:
+            for line in locks:  # 1: FLOCK  ADVISORY  WRITE 9440 fe:00:5325608 0 EOF
+                fields = line.split()
+                if fields[1] == "FLOCK" and fields[5] == name and int(fields[4]) > 0:
+                    return int(fields[4])
+    except (OSError, IndexError, ValueError):
+        pass
+    return None
+
+
+def process(number: int | None) -> str:
+    """A lock's holder in words: "process 1234"."""
+    return f"process {number}" if number else "another process"
