@@ -13,14 +13,36 @@ from select import select
 import pytest
 
 from kernelsweep import lease as lease_module
-from kernelsweep.lease import lease
+from kernelsweep.errors import UserError
+from kernelsweep.lease import lease, leased_gpu, leased_host
 
 PATIENCE_SECONDS = 30.0
+# Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
 HOLDER = """\
 import sys
-from kernelsweep.lease import lease
-with lease(sys.argv[1]):
-    print("has it", flush=True)
+from pathlib import Path
+from kernelsweep import lease
+lease.FOLDER = Path(sys.argv[1])
+with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
+    print("has", device, flush=True)
+    sys.stdin.read()
+"""
+GPU_HOLDER = """\
+import os, sys
+from pathlib import Path
+import pynvml
+from kernelsweep import lease
+lease.FOLDER = Path(sys.argv[1])
+names = sys.argv[2:]
+pynvml.nvmlInit = pynvml.nvmlShutdown = lambda: None
+pynvml.nvmlDeviceGetCount = lambda: len(names)
+pynvml.nvmlDeviceGetHandleByIndex = lambda index: index
+pynvml.nvmlDeviceGetName = lambda index: names[index]
+pynvml.nvmlDeviceGetUUID = lambda index: f"GPU-{index}"
+pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
+pynvml.nvmlSystemGetDriverVersion = lambda: "1"
+with lease.leased_gpu("nvidia-h200", lambda line: print(line, flush=True)) as gpu:
+    print("has", gpu.uuid, os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
     sys.stdin.read()
 """
 
@@ -28,18 +50,20 @@ Job = subprocess.Popen[str]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[str], Job]]:
-    """Start a process that holds a device's lease until its input ends."""
+def start(tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    """Start a process that holds the lease of one of some devices, or of some pretended GPUs."""
     jobs: list[Job] = []
 
-    def job(device: str) -> Job:
-        environment = {
-            **os.environ,
-            "TMPDIR": str(tmp_path),
-            "PYTHONPATH": str(Path(lease_module.__file__).parents[1]),
-        }
+    def job(*devices: str, code: str = HOLDER, visible: str | None = None) -> Job:
+        environment = {**os.environ, "PYTHONPATH": str(Path(lease_module.__file__).parents[1])}
+        # A cluster's jobs may have a temporary folder each.
+        (tmp_path / f"job{len(jobs)}").mkdir()
+        environment["TMPDIR"] = str(tmp_path / f"job{len(jobs)}")
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
+        if visible is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = visible
         process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, device],
+            [sys.executable, "-c", code, str(tmp_path), *devices],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -54,9 +78,10 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Job]]:
         process.communicate()
 
 
-def has_it(job: Job, within_seconds: float) -> bool:
+def line(job: Job, within_seconds: float = PATIENCE_SECONDS) -> str | None:
+    """The next line that a job prints; None where it prints none in time."""
     assert job.stdout is not None
-    return bool(select([job.stdout], [], [], within_seconds)[0]) and job.stdout.readline() == "has it\n"
+    return job.stdout.readline() if select([job.stdout], [], [], within_seconds)[0] else None
 
 
 def end(job: Job) -> None:
@@ -68,33 +93,124 @@ def kill(job: Job) -> None:
 
 
 @pytest.mark.parametrize("leave", [end, kill])
-def test_the_second_job_waits_until_the_first_is_gone(
-    start: Callable[[str], Job], leave: Callable[[Job], None]
+def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
+    start: Callable[..., Job], leave: Callable[[Job], None]
 ) -> None:
-    # Pins: two jobs that time kernels on one GPU at once, and a lock that outlives a job that was killed.
+    # Pins: two jobs that time kernels on one GPU at once, a lock that outlives a job that was killed, and a job that
+    # seems to hang.
     first = start("GPU-1")
-    assert has_it(first, PATIENCE_SECONDS)
+    assert line(first) == "has GPU-1\n"
     second, elsewhere = start("GPU-1"), start("GPU-2")
-    assert has_it(elsewhere, PATIENCE_SECONDS)  # by now the second had time enough as well
-    assert not has_it(second, 0.3)
+    assert line(elsewhere) == "has GPU-2\n"
+    assert line(second) == f"waiting for GPU GPU-1, which process {first.pid} measures on\n"
+    assert line(second, 0.3) is None
     leave(first)
-    assert has_it(second, PATIENCE_SECONDS)
+    assert line(second) == "has GPU-1\n"
+
+
+def test_a_lock_file_that_was_deleted_lets_nobody_wait_for_it_or_two_in(
+    start: Callable[..., Job], tmp_path: Path
+) -> None:
+    # As a system's cleaning of /tmp does. Pins: a lock had on a file that the next job won't find.
+    first = start("GPU-1")
+    assert line(first) == "has GPU-1\n"
+    second = start("GPU-1")
+    assert (line(second) or "").startswith("waiting for GPU GPU-1")
+    [path] = tmp_path.glob("*.lock")
+    path.rename(tmp_path / "elsewhere")
+    assert line(second) == "has GPU-1\n"
+    third = start("GPU-1")
+    assert line(third) == f"waiting for GPU GPU-1, which process {second.pid} measures on\n"
+
+
+def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start: Callable[..., Job]) -> None:
+    # Pins: all jobs waiting for the first GPU, and a job that measures another model under the platform's name.
+    machine = ("NVIDIA H200", "NVIDIA L4", "NVIDIA H200")
+    first = start(*machine, code=GPU_HOLDER)
+    assert line(first) == "has GPU-0 GPU-0\n"
+    second = start(*machine, code=GPU_HOLDER)
+    assert line(second) == "has GPU-2 GPU-2\n"
+    third = start(*machine, code=GPU_HOLDER)
+    assert line(third) == f"waiting for any of 2 GPUs; process {first.pid} measures on one of them\n"
+    end(second)
+    assert line(third) == "has GPU-2 GPU-2\n"
+    # CUDA_VISIBLE_DEVICES is the user's word: GPU-2 alone, though GPU-0 gets free.
+    fourth = start(*machine, code=GPU_HOLDER, visible="2,1")
+    assert line(fourth) == f"waiting for GPU GPU-2, which process {third.pid} measures on\n"
+    end(first)
+    assert line(fourth, 0.3) is None
+    end(third)
+    assert line(fourth) == "has GPU-2 GPU-2\n"
+
+
+def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = lease_module.Gpu("NVIDIA L4", "GPU-1", "sm_89", "1")
+    monkeypatch.setattr(lease_module, "visible_gpus", lambda: [gpu])
+    with (
+        pytest.raises(UserError, match=r"No GPU of platform nvidia-h200 .*\(visible: nvidia-l4\)"),
+        leased_gpu("nvidia-h200"),
+    ):
+        pass
+
+
+def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
+    gpu = lease_module.Gpu("NVIDIA H200", "GPU-1", "sm_90", "1")
+    monkeypatch.setattr(lease_module, "visible_gpus", lambda: [gpu])
+    for visible in ("3,4", None):
+        if visible is None:
+            monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        else:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        with leased_gpu("nvidia-h200") as leased:
+            assert leased == gpu
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-1"
+        assert os.environ.get("CUDA_VISIBLE_DEVICES") == visible
+
+
+def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Callable[..., Job]
+) -> None:
+    monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
+    gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (2, 1)]
+    monkeypatch.setattr(lease_module, "visible_gpus", lambda: gpus)
+    with leased_host("nvidia-h200"):
+        job = start("GPU-1", "GPU-2")
+        assert (line(job) or "").startswith("waiting for any of 2 GPUs")
+    assert line(job) == "has GPU-1\n"
+
+
+def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # /tmp is anybody's. Pins: a file of the user's that is created, opened or changed through somebody else's link.
+    monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
+    (tmp_path / "kernelsweep-GPU-1.lock").symlink_to(tmp_path / "target")
+    for exists in (False, True):
+        if exists:
+            (tmp_path / "target").write_text("precious")
+        with pytest.raises(UserError, match="it is a link"), lease(["GPU-1"]):
+            pass
+        assert (tmp_path / "target").exists() == exists
+    assert (tmp_path / "target").read_text() == "precious"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can pretend to be two users")
 def test_another_users_job_takes_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Pins: a lock file in /tmp that whoever came second may not change. As systems protect /tmp, they may not even open
-    # it in a way that would create it.
-    monkeypatch.setattr("tempfile.tempdir", ".")  # pytest's folders are closed to others, but not a working directory
+    # Pins: a lock file in /tmp that whoever came second may not open: as systems protect /tmp, not in a way that would
+    # create it, nor where the first one's umask is strict.
+    monkeypatch.setattr(
+        lease_module, "FOLDER", Path()
+    )  # pytest's folders are closed to others, not a working directory
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o1777)
-    with lease("GPU-1"):
+    mask = os.umask(0o077)
+    with lease(["GPU-1"]):
         pass
+    os.umask(mask)
     child = os.fork()
     if child == 0:
         try:
             os.setuid(65534)
-            with lease("GPU-1"):
+            with lease(["GPU-1"]):
                 os._exit(0)
         finally:
             os._exit(1)

@@ -15,7 +15,7 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.detect import choose_platforms
+from kernelsweep.platforms.detect import choose_platforms, left_out, visible_gpus
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class FakeGpu:
 
 
 H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
+SECOND_H200 = FakeGpu("NVIDIA H200", "GPU-1111cccc-0000-0000-0000-000000000000", (9, 0))
 RTX = FakeGpu("NVIDIA GeForce RTX 3080", "GPU-2222bbbb-0000-0000-0000-000000000000", (8, 6))
 
 
@@ -174,3 +175,46 @@ def test_cuda_visible_devices_is_honoured(
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     assert choose_platforms("auto", tmp_path)[0] == [expected or "emulator"]
+
+
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        (None, [H200, RTX, SECOND_H200]),
+        ("2,0", [SECOND_H200, H200]),
+        (" 1 , 2 ", [RTX, SECOND_H200]),
+        (f"{RTX.uuid},{H200.uuid}", [RTX, H200]),
+        ("GPU-1111c,GPU-2", [SECOND_H200, RTX]),
+        ("0,7,1", [H200]),  # As for CUDA, nothing counts behind an entry that names no GPU.
+        ("0,-1,1", [H200]),
+        ("1,GPU-1111,0", [RTX]),  # Two begin like this.
+        ("0,0", [H200]),
+        ("", []),
+    ],
+)
+def test_several_gpus_are_visible_in_the_order_asked_for(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, visible: str | None, expected: list[FakeGpu]
+) -> None:
+    machine.gpus, machine.driver = [H200, RTX, SECOND_H200], True
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert [gpu.uuid for gpu in visible_gpus()] == [gpu.uuid for gpu in expected]
+
+
+def test_a_slice_of_a_gpu_is_refused_with_what_to_name_instead(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.gpus, machine.driver, machine.pycuda = [H200], True, True
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-0123abcd")
+    message = refused("auto", tmp_path)
+    assert "MIG-0123abcd, a slice of a GPU" in message
+    assert H200.uuid in message and "--config platform=emulator" in message
+
+
+def test_gpus_of_another_model_are_named_as_left_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.gpus, machine.driver = [H200, SECOND_H200], True
+    assert left_out() is None
+    machine.gpus = [H200, RTX, SECOND_H200]
+    assert "run on NVIDIA H200 only; not used: NVIDIA GeForce RTX 3080 (GPU-2222bbbb-" in (left_out() or "")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
+    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (left_out() or "")

@@ -1,6 +1,7 @@
 # What the rules share: the library, the checked configuration, and functions from wildcards to inputs and parameters.
 
 import functools
+import os
 import sys
 from pathlib import Path
 
@@ -26,6 +27,22 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if GPU and workflow.is_main_process and (unused := left_out()):
     logger.info(unused)
+
+# Snakemake itself would answer with a traceback.
+if os.path.lexists("results") and not os.path.isdir("results"):
+    raise WorkflowError(
+        f"{os.path.abspath('results')} is not a folder. Move it away: results are generated in its place."
+    )
+
+
+onstart:
+    # Not of a dry run, which may look into results that belong to somebody else.
+    if os.path.isdir("results") and not os.access("results", os.W_OK | os.X_OK):
+        raise WorkflowError(
+            f"{os.path.abspath('results')} can't be written to. Make the folder writable for you, or move it away, and "
+            "type the same command again: what is already there is kept."
+        )
+
 
 # The platforms that are measured, unlike recordings.
 LIVE = r"(?!recording/)[^/]+"

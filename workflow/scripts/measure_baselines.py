@@ -7,19 +7,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.baselines import measure_baselines
 from kernelsweep.lease import leased_host
-from kernelsweep.logs import logged
+from kernelsweep.logs import logged, teller
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sampling import sampling
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
 
-    def notify(line):
-        print(line, flush=True)
-        terminal.write(f"{wildcards.study}, on the host: {line}\n")
-
     # No GPU is used, but what their jobs do on the host would show in the times.
-    with leased_host(wildcards.platform, notify):
+    with leased_host(wildcards.platform, teller(terminal, f"{wildcards.study}, on the host")):
         rows = measure_baselines(
             names=params.baselines,
             reference=params.reference,

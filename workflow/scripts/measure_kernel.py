@@ -2,12 +2,11 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from tqdm import tqdm
 
 from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
@@ -15,9 +14,10 @@ from kernelsweep.configuration import EMULATOR
 from kernelsweep.journal import Journal
 from kernelsweep.kernel_source import read_kernel, source_sha256
 from kernelsweep.lease import leased_gpu
-from kernelsweep.logs import logged
+from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
+from kernelsweep.progress import progress
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sampling import sampling, share
 from kernelsweep.sweep import instantiation, points, skip_reason
@@ -52,27 +52,18 @@ with logged(snakemake.log[0]) as terminal:
         sampling=asdict(share(sampling(measuring), visits)),
     )
 
-    def notify(line):
-        print(line, flush=True)
-        terminal.write(f"{name}: {line}\n")
-
     name = f"{wildcards.study}/{kernel.name}"
+    tell = teller(terminal, name)
     # The journal before the GPU: who waits for another job's points holds up nobody. CUDA starts in measure()'s worker.
     with (
-        Journal(Path(params.journal), notify) as journal,
-        nullcontext() if emulated else leased_gpu(wildcards.platform, notify) as gpu,
-        tqdm(desc=name, unit="point", file=terminal, disable=not terminal.isatty(), leave=False) as bar,
+        Journal(Path(params.journal), tell) as journal,
+        nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
+        progress(name, terminal) as shown,
     ):
         if gpu:
             print(f"on {gpu.name}, {gpu.uuid}", flush=True)
 
-        def show(done, count, point, outcome):
-            bar.total = count
-            bar.update()
-            if outcome.status != "ok":
-                print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
-
-        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], show)
+        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], shown.show)
 
     known = {
         "study": wildcards.study,

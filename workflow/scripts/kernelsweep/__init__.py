@@ -7,7 +7,7 @@ Measure         measure (what the journal lacks, and the rows), worker and runne
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
                 sampling, statistics, journal, lease; baselines (the same sums on the host's processor)
 Publish         measurements, published (the literature's figures), tables/, figures/, summary, environment, recording
-Everywhere      results (file formats), errors, logs, fingerprint (what a change of code makes run again)
+Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.
 """

@@ -1,18 +1,34 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
 One line of JSON a point, appended and flushed to the disk as soon as the point is done, under a key of what determines
-it. A line that a crash left half-written is dropped when the journal is next opened.
+it. A line that a crash left half-written is dropped when the journal is next opened. Every line begins with the
+format's version, so that a journal that some other version wrote is known from its first line: it is set aside.
+A journal belongs to one process at a time.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from kernelsweep.errors import unwritable
+from kernelsweep.locks import lock_first, process
+
+# To be raised when a line's form or the meaning of its value changes.
+VERSION = 1
+
+_BEGINNING = f'{{"journal": {VERSION}, "key": "'.encode()
+
+# What a file system without locks answers, such as Lustre's where it is mounted without them.
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
 def journal_key(parts: Mapping[str, Any]) -> str:
@@ -21,36 +37,48 @@ def journal_key(parts: Mapping[str, Any]) -> str:
 
 
 class Journal:
-    """Finished points by key; a context manager that keeps its file open for appending."""
+    """Finished points by key; a context manager that keeps its file open and other processes away from it.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    notify  told, in a line for the user, whom the journal waits for and what it couldn't read
+
+    Raises UserError where the file can't be written.
+    """
+
+    def __init__(self, path: Path, notify: Callable[[str], None] = print) -> None:
+        self._path = path
+        self._notify = notify
         self._records: dict[str, Any] = {}
-        whole = 0
-        if path.exists():
-            with path.open("rb") as file:
-                for line in file:
-                    if not line.endswith(b"\n"):  # Perhaps a whole record, but then it would be gone from the file.
-                        break
-                    try:
-                        record = json.loads(line)
-                        self._records[record["key"]] = record["value"]
-                    except (ValueError, KeyError, TypeError):
-                        break
-                    whole += len(line)
-            os.truncate(path, whole)
-        self._file = path.open("a", encoding="utf-8")
+        self._size = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._locked()
+            while not self._load():
+                self._set_aside()
+                self._file = self._locked()
+        except OSError as error:
+            raise unwritable(path, error) from error
 
     def get(self, key: str) -> Any | None:
         """What was recorded under a key, or None."""
         return self._records.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Record a finished point; on return it is on the disk."""
+        """Record a finished point; on return it is on the disk.
+
+        Raises UserError where there is no room for it; what was recorded before stays.
+        """
+        line = json.dumps({"journal": VERSION, "key": key, "value": value}).encode() + b"\n"
+        try:
+            unwritten = memoryview(line)
+            while unwritten:
+                unwritten = unwritten[os.write(self._file, unwritten) :]
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._size)
+            raise unwritable(self._path, error) from error
+        self._size += len(line)
         self._records[key] = value
-        self._file.write(json.dumps({"key": key, "value": value}) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
 
     def __enter__(self) -> Journal:
         return self
@@ -58,4 +86,58 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        os.close(self._file)
+
+    def _locked(self) -> int:
+        """The file, opened, as soon as no other process has it."""
+        try:
+            return lock_first([self._path], _opened, self._waiting)[1]
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        self._notify(f"{self._path}: this file system has no locks. Two runs at once would measure the same points.")
+        return _opened(self._path)
+
+    def _waiting(self, holder: int | None) -> None:
+        self._notify(f"waiting for {self._path}, to which {process(holder)} adds points")
+
+    def _load(self) -> bool:
+        """Read the records, and drop a half-written last line; False where another program wrote the file."""
+        with open(self._file, "rb", closefd=False) as file:
+            content = file.read()
+        *lines, unended = content.split(b"\n")
+        first = lines[0] if lines else unended
+        # Of a first line that was being written when its process died, there may be less than the beginning.
+        if not first.startswith(_BEGINNING) and (lines or not _BEGINNING.startswith(first)):
+            return False
+        unreadable = 0
+        for line in lines:
+            try:
+                record = json.loads(line)
+                if record["journal"] != VERSION:
+                    raise ValueError(record["journal"])
+                self._records[record["key"]] = record["value"]
+            except (ValueError, KeyError, TypeError):
+                unreadable += 1
+        if unreadable:
+            self._notify(f"{self._path}: {unreadable} of {len(lines)} lines can't be read; their points are run again")
+        # The last line may be a whole record, but the next one would be written on the same line.
+        self._size = len(content) - len(unended)
+        if unended:
+            os.ftruncate(self._file, self._size)
+        return True
+
+    def _set_aside(self) -> None:
+        """Rename the file, which no other process has now, and close it."""
+        names = (f"{self._path.stem}.set-aside-{n}{self._path.suffix}" for n in itertools.count(1))
+        kept = next(path for path in map(self._path.with_name, names) if not path.exists())
+        self._path.rename(kept)
+        os.close(self._file)
+        self._notify(
+            f"{self._path} is not a journal of this version of kernelsweep. It is kept as {kept.name}, and the points "
+            "are run again."
+        )
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)

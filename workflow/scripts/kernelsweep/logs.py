@@ -5,36 +5,53 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import FULL, UserError, unwritable
 
 
 @contextmanager
 def logged(path: str | Path) -> Iterator[TextIO]:
     """Send standard output and error to the file `path`; yields the terminal's stream, for progress and summaries.
 
-    A UserError is shown on the terminal without a traceback, any other error with it, and both are in the log; either
-    ends the process with status 1.
+    A UserError and a full disk are shown on the terminal without a traceback, any other error with it, and all are in
+    the log; each ends the process with status 1.
     """
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
-    with open(path, "w", encoding="utf-8") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+    except OSError as error:
+        print(f"\n{unwritable(path, error)}\n", file=terminal)
+        sys.exit(1)
     try:
         yield terminal
+        sys.stdout.flush()
+        return
     except UserError as error:
         message = f"\n{error}\n"
-    except Exception:
-        message = traceback.format_exc()
-    else:
-        return
-    finally:
-        sys.stdout.flush()
-    print(message, file=sys.stderr, flush=True)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            message = f"\n{unwritable(error.filename or path, error)}\n"
+        else:
+            message = traceback.format_exc()
     print(message, file=terminal)
+    with suppress(OSError):  # The log, too, may be on the disk that is full.
+        sys.stdout.flush()
+        print(message, file=sys.stderr, flush=True)
     sys.exit(1)
+
+
+def teller(terminal: TextIO, name: str) -> Callable[[str], None]:
+    """A function that shows a line on the terminal, under the job's name, and in the log."""
+
+    def tell(line: str) -> None:
+        print(line, flush=True)
+        terminal.write(f"{name}: {line}\n")
+
+    return tell

@@ -60,15 +60,16 @@ class Worker:
         self._timeout = timeout_seconds
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process: subprocess.Popen[str] | None = None
+        self._prepared: subprocess.Popen[str] | None = None
 
-    def run(self, point: Point, variant: str, repeat: bool = True) -> Outcome:
+    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
         """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
 
-        repeat  as for runner.Runner.run
+        check  as for runner.Runner.run
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, "repeat": repeat}
+        request = {"point": asdict(point), "variant": variant, "check": check}
         process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
@@ -92,30 +93,52 @@ class Worker:
             return None
         return process
 
+    def open(self) -> None:
+        """Start the worker, if it isn't, and wait until it is ready. Raises UserError where it can't start."""
+        if self._process is None:
+            self._start()
+
+    def rest(self) -> None:
+        """Have the worker, where it is alive, give back its buffers and do nothing more."""
+        if self._process is not None:
+            try:
+                self._send({"rest": True})
+            except BrokenPipeError:
+                self.stop()
+            else:
+                self._answer(self._process, self._timeout)
+
     def stop(self) -> None:
         """End the worker, at once."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
+        for process in filter(None, (self._process, self._prepared)):
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
                 if pipe is not None and not pipe.closed:
                     with contextlib.suppress(BrokenPipeError):  # What was still to be written has no reader.
                         pipe.close()
-            self._process = None
+        self._process = self._prepared = None
 
-    def _start(self) -> subprocess.Popen[str]:
+    def prepare(self) -> None:
+        """Start the process, which imports what it needs and waits; it touches the device only when run() asks."""
         self._messages.seek(0)
         self._messages.truncate()
         package = str(Path(__file__).resolve().parent.parent)
         path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "kernelsweep.worker"],
+        self._prepared = subprocess.Popen(
+            [sys.executable, "-m", "kernelsweep.worker", self._task.platform],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._messages,
             text=True,
             env={**os.environ, "PYTHONPATH": path},
         )
+
+    def _start(self) -> subprocess.Popen[str]:
+        if self._prepared is None:
+            self.prepare()
+        self._process, self._prepared = self._prepared, None
+        assert self._process is not None
         with contextlib.suppress(BrokenPipeError):  # Then there's no answer either.
             self._send(asdict(self._task))
         answer = self._answer(self._process, _START_SECONDS)
@@ -166,10 +189,10 @@ def measure(
     device    its name and driver are part of what determines a point
     progress  told after each point: how many are done, of how many, the point and its outcome
 
-    A point is visited task.visits times, each time by a fresh worker and in another order, both shuffled by the task's
-    seed: so drift does not fall on one variant, and what differs from process to process shows in the samples. Visits
-    that the journal has are not repeated; the others are recorded as they finish. A failed point is not visited again
-    in this run, but in the next.
+    A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
+    so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
+    visit checks the result. Visits that the journal has are not repeated; the others are recorded as they finish. A
+    failed point is not visited again in this run, but in the next.
     """
     outcomes = {point: Outcome("skipped", reason) for point, _, reason in planned if reason}
     if report["status"] != "ok":
@@ -202,15 +225,18 @@ def measure(
     total = sum(map(len, missing))
     done = 0
     failed: set[Point] = set()
-    for visit, of_visit in enumerate(missing):
-        random.Random(f"{task.seed} {visit}").shuffle(of_visit)
-        worker = Worker(task, timeout_seconds)
-        try:
-            for point, variant, key in of_visit:
+    visits = [visit for visit, of_visit in enumerate(missing) if of_visit]
+    workers = {visit: Worker(task, timeout_seconds) for visit in visits}
+    try:
+        for visit, following in itertools.zip_longest(visits, visits[1:]):
+            if following is not None:
+                workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
+            workers[visit].open()
+            for point, variant, key in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
                 done += 1
                 if point in failed:
                     continue
-                outcome = worker.run(point, variant, repeat=visit == 0)
+                outcome = workers[visit].run(point, variant, check=visit == 0)
                 visited[point][visit] = outcome
                 if outcome.status == "ok":
                     journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
@@ -218,11 +244,26 @@ def measure(
                     failed.add(point)
                 if progress:
                     progress(done, total, point, outcome)
-        finally:
+            # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
+            workers[visit].rest()
+    finally:
+        for worker in workers.values():
             worker.stop()
-    for point, visits in visited.items():
-        outcomes[point] = combined([visits[visit] for visit in sorted(visits)], task)
+    for point, of_point in visited.items():
+        outcomes[point] = combined([of_point[visit] for visit in sorted(of_point)], task)
     return {point: outcomes[point] for point, _, _ in planned}
+
+
+def _shuffled(missing: Sequence[tuple[Point, str, str]], generator: random.Random) -> list[tuple[Point, str, str]]:
+    """The points in random order, but those of one input after another: each change of it costs up to a second."""
+    of_input: dict[tuple[str, str], list[tuple[Point, str, str]]] = {}
+    for entry in missing:
+        of_input.setdefault((entry[0].dtype, entry[0].operation), []).append(entry)
+    groups = list(of_input.values())
+    generator.shuffle(groups)
+    for group in groups:
+        generator.shuffle(group)
+    return [entry for group in groups for entry in group]
 
 
 def combined(visits: Sequence[Outcome], task: KernelTask) -> Outcome:

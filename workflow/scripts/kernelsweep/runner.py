@@ -106,32 +106,41 @@ class Runner:
         self._filled: dict[int, int] = {}  # How many bytes of the input are in place, by place.
         platform.load(Path(task.binary), task.variants)
 
-    def run(self, point: Point, variant: str, repeat: bool = True) -> Outcome:
+    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
         """Check a point and, where it is right and the platform has a clock, time it.
 
-        repeat  whether a floating-point point is run again and again to compare its bits
+        check  False for a point that was checked before, which then is only timed
 
         Raises ContextLost where nothing more can be run in this process; all else becomes the outcome's status.
         """
         plan = PLANS[self._task.plan](point)
         try:
             problem = self._prepare_memory(point, plan)
-            results = self._results(point, plan, variant)
-            judgement = problem.judge(point, results, self._depth({**point.values, LAUNCHES: len(plan.launches)}))
-            if judgement.mistake:
-                return Outcome("wrong_result", judgement.mistake, output=judgement.output)
-            outcome = Outcome("ok", relative_error=judgement.relative_error, output=judgement.output)
-            if repeat:
-                outcome.bit_identical = self._bit_identical(point, plan, variant, results)
+            outcome = self._check(point, plan, variant, problem) if check else Outcome("ok")
+            if outcome.status != "ok":
+                return outcome
             outcome.occupancy = self._platform.occupancy(variant, plan.launches[0].block, self._shared_bytes(point))
             if self._times:
                 self._time(point, plan, variant, outcome)
             return outcome
         except MemoryError as error:
-            self._free_memory()
+            self.rest()
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
             return Outcome("launch_failed", str(error))
+
+    def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
+        """Run the plan and have its results judged; those of floats are compared with further runs' bits."""
+        results = self._results(point, plan, variant)
+        judgement = problem.judge(point, results, self._depth({**point.values, LAUNCHES: len(plan.launches)}))
+        if judgement.mistake:
+            return Outcome("wrong_result", judgement.mistake, output=judgement.output)
+        return Outcome(
+            "ok",
+            relative_error=judgement.relative_error,
+            bit_identical=self._bit_identical(point, plan, variant, results),
+            output=judgement.output,
+        )
 
     def _time(self, point: Point, plan: Plan, variant: str, outcome: Outcome) -> None:
         """Take samples, each at the next of the places that the point's buffers have."""
@@ -201,7 +210,8 @@ class Runner:
         """The input's size in bytes."""
         return point.array_size * np.dtype(point.dtype).itemsize
 
-    def _free_memory(self) -> None:
+    def rest(self) -> None:
+        """Give all buffers back."""
         self._buffers.free()
         self._filled.clear()
 

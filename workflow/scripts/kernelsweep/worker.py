@@ -1,10 +1,10 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
-Reads lines of JSON from standard input: first a runner.KernelTask, then requests
-{"point": ..., "variant": ..., "repeat": ...}.
+Its argument is the platform's name, so that what that needs is imported while the process waits. Reads lines of JSON
+from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ..., "check": ...}.
 Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
 each request {"outcome": ..., "lost": ...}, a runner.Outcome and whether it has cost the process its context. Ends after
-such an answer, and when its input ends.
+such an answer, and when its input ends. At {"rest": true} it gives its buffers back and answers {"resting": true}.
 """
 
 from __future__ import annotations
@@ -24,15 +24,20 @@ from kernelsweep.sweep import Point
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def open_platform(name: str) -> Platform:
-    """The platform that a task names: "emulator" or "gpu"."""
+def import_platform(name: str) -> type[Platform]:
+    """The class of the platform that a task names, "emulator" or "gpu"; importing it touches no device."""
     if name == "emulator":
         from kernelsweep.platforms.emulator import EmulatorPlatform
 
-        return EmulatorPlatform()
+        return EmulatorPlatform
     from kernelsweep.platforms.gpu import GpuPlatform
 
-    return GpuPlatform()
+    return GpuPlatform
+
+
+def open_platform(name: str) -> Platform:
+    """The platform that a task names, on its device."""
+    return import_platform(name)()
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
@@ -42,9 +47,13 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
+        if "rest" in request:
+            runner.rest()
+            print(json.dumps({"resting": True}), file=answers, flush=True)
+            continue
         lost = False
         try:
-            outcome = runner.run(Point(**request["point"]), request["variant"], request["repeat"])
+            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"])
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
@@ -58,4 +67,5 @@ if __name__ == "__main__":
     # Whatever a library prints goes to standard error; the answers have standard output to themselves.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    import_platform(sys.argv[1])
     serve(sys.stdin, private)

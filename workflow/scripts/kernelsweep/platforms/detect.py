@@ -1,4 +1,4 @@
-"""Choose where points run: find the GPU, and say what is missing where it can't be used."""
+"""Choose where points run: find the GPUs, and say what is missing where none can be used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ctypes
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pynvml
 
@@ -34,32 +36,76 @@ class Gpu:
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
 
-def visible_gpu() -> Gpu | None:
-    """The first GPU that CUDA_VISIBLE_DEVICES leaves visible, or None."""
+def visible_gpus() -> list[Gpu]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
+
+    Raises UserError where it names a slice of a GPU (MIG).
+    """
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
-        return None
+        return []
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
-        wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
-        if wanted is not None:
-            first = wanted.split(",")[0].strip()
-            if first.isdecimal():
-                handles = handles[int(first) : int(first) + 1]
-            else:
-                handles = [h for h in handles if first and pynvml.nvmlDeviceGetUUID(h).startswith(first)]
-        if not handles:
-            return None
-        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handles[0])
-        return Gpu(
-            name=pynvml.nvmlDeviceGetName(handles[0]),
-            uuid=pynvml.nvmlDeviceGetUUID(handles[0]),
-            arch=f"sm_{major}{minor}",
-            driver=pynvml.nvmlSystemGetDriverVersion(),
-        )
+        handles = {}
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+            handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
+        return [_described(uuid, handles[uuid]) for uuid in _visible(list(handles))]
     finally:
         pynvml.nvmlShutdown()
+
+
+def _described(uuid: str, handle: Any) -> Gpu:
+    major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+    return Gpu(
+        name=pynvml.nvmlDeviceGetName(handle),
+        uuid=uuid,
+        arch=f"sm_{major}{minor}",
+        driver=pynvml.nvmlSystemGetDriverVersion(),
+    )
+
+
+def _visible(uuids: Sequence[str]) -> list[str]:
+    """Those of a machine's UUIDs that CUDA_VISIBLE_DEVICES names: by index, UUID, or the beginning of one.
+
+    As for CUDA, the list ends at the first entry that names no GPU, or more than one.
+    """
+    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return list(uuids)
+    visible: list[str] = []
+    for entry in (entry.strip() for entry in wanted.split(",")):
+        if entry.startswith("MIG-"):
+            raise UserError(
+                f"CUDA_VISIBLE_DEVICES names {entry}, a slice of a GPU (MIG): kernelsweep measures on whole GPUs only, "
+                "since slices share their memory's bandwidth limits and clocks with their neighbours. Name a whole "
+                f"GPU that isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
+            )
+        if entry.isdecimal():
+            found = list(uuids[int(entry) : int(entry) + 1])
+        else:
+            found = [uuid for uuid in uuids if entry.startswith("GPU-") and uuid.startswith(entry)]
+        if len(found) != 1:
+            break
+        visible += [uuid for uuid in found if uuid not in visible]
+    return visible
+
+
+def visible_gpu() -> Gpu | None:
+    """The first GPU that CUDA_VISIBLE_DEVICES leaves visible, whose model is the platform, or None."""
+    return next(iter(visible_gpus()), None)
+
+
+def left_out() -> str | None:
+    """A line that names the visible GPUs of another model than the first, which no point runs on; None without any."""
+    gpus = visible_gpus()
+    others = [f"{gpu.name} ({gpu.uuid})" for gpu in gpus if gpu.platform != gpus[0].platform]
+    if not others:
+        return None
+    return (
+        f"Points run on {gpus[0].name} only; not used: {', '.join(others)}. To use another model, name its GPUs in "
+        "CUDA_VISIBLE_DEVICES."
+    )
 
 
 def recordings(root: Path) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelsweep.sweep import Point
 
-TILE_LENGTH = 16_777_213  # The largest prime below 2^24.
+TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
 
 @dataclass(frozen=True)

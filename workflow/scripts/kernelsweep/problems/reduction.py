@@ -74,19 +74,25 @@ def _reference(reduction: Reduction, array_size: int) -> Number:
 
 
 def exact_sum(values: np.ndarray[Any, Any]) -> Fraction:
-    """The sum of floats without any rounding; as a float it is what math.fsum gives, in a hundredth of the time.
+    """The sum of up to 2^26 floats, without any rounding: as a float it is math.fsum's, in a hundredth of the time.
 
     Each value is an integer of up to 53 bits times a power of two. The integers are added up for each power apart, in
-    two halves, which NumPy's 64-bit integers hold for up to 2^36 values.
+    two halves whose sums have less than 53 bits, so that NumPy's float64 holds them exactly.
     """
+    if not len(values):
+        return Fraction(0)
     mantissas, exponents = np.frexp(values.astype(np.float64))
     integers = np.ldexp(mantissas, 53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents):
-        chosen = integers[exponents == exponent]
-        halves = int((chosen >> 27).sum()) * 2**27 + int((chosen & (2**27 - 1)).sum())
-        total += Fraction(halves) * Fraction(2) ** (int(exponent) - 53)
-    return total
+    lowest = int(exponents.min())
+    high = np.bincount(exponents - lowest, weights=integers >> 27)
+    low = np.bincount(exponents - lowest, weights=integers & (2**27 - 1))
+    return sum(
+        (
+            (int(of_high) * 2**27 + int(of_low)) * Fraction(2) ** (lowest + place - 53)
+            for place, (of_high, of_low) in enumerate(zip(high, low, strict=True))
+        ),
+        Fraction(0),
+    )
 
 
 def combine(values: np.ndarray[Any, Any], operation: str) -> Number:

@@ -43,9 +43,9 @@ class _Unfilled:
 class _FreshRunner(Runner):
     """A runner that keeps no memory between points."""
 
-    def run(self, point: Point, variant: str, repeat: bool = True) -> Outcome:
-        self._free_memory()
-        return super().run(point, variant, repeat)
+    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
+        self.rest()
+        return super().run(point, variant, check)
 
 
 def write_requests(

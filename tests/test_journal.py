@@ -1,0 +1,252 @@
+"""The journal: what it keeps through crashes, full disks, other versions and other jobs, and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from select import select
+
+import pytest
+
+from kernelsweep import journal as journal_module
+from kernelsweep.errors import UserError
+from kernelsweep.journal import VERSION, Journal, journal_key
+
+KEYS = [journal_key({"point": number}) for number in range(4)]
+PATIENCE_SECONDS = 30.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A journal of four points."""
+    path = tmp_path / "kernel.jsonl"
+    with Journal(path) as journal:
+        for number, key in enumerate(KEYS):
+            journal.add(key, number)
+    return path
+
+
+def found(path: Path) -> tuple[list[int | None], list[str]]:
+    """What a journal answers for KEYS, and what it tells when it is opened."""
+    told: list[str] = []
+    with Journal(path, told.append) as journal:
+        return [journal.get(key) for key in KEYS], told
+
+
+@pytest.fixture
+def file_limit() -> Iterator[None]:
+    """Files of at most 1000 bytes: writing more fails in the middle, as on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+# Other formats
+
+
+OTHERS = {
+    "before versions": f'{{"key": "{KEYS[0]}", "value": 7}}\n',
+    "a later version": f'{{"journal": {VERSION + 1}, "key": "{KEYS[0]}", "value": 7}}\n',
+    "a text": "Dear diary,\ntoday I measured nothing.\n",
+    "a text without an end": "Dear diary",
+    "zeros": "\0" * 512,
+}
+
+
+@pytest.mark.parametrize("content", OTHERS.values(), ids=OTHERS)
+def test_a_file_of_another_format_is_set_aside_whole_and_said_so(tmp_path: Path, content: str) -> None:
+    # Pins: values read that mean something else by now, and files emptied because nothing in them could be read.
+    path = tmp_path / "kernel.jsonl"
+    for number in (1, 2):  # The second one may not take the first one's place.
+        path.write_text(content)
+        values, told = found(path)
+        assert values == [None] * 4
+        kept = f"kernel.set-aside-{number}.jsonl"
+        assert len(told) == 1 and kept in told[0] and str(path) in told[0]
+        assert (tmp_path / kept).read_text() == content
+    with Journal(path) as journal:
+        journal.add(KEYS[0], 0)
+    assert found(path) == ([0, None, None, None], [])
+
+
+def test_a_first_line_cut_anywhere_is_no_foreign_file(path: Path) -> None:
+    # Pins: a journal set aside, or a message shown, because its first point was being written when the job was killed.
+    first = path.read_bytes().splitlines()[0]
+    for length in range(len(first) + 1):
+        path.write_bytes(first[:length])
+        assert found(path) == ([None] * 4, [])
+        assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("damage", ["?\n", f'{{"key": "{KEYS[3]}", "value": 7}}\n', "[]\n", "\n"])
+def test_a_damaged_line_costs_no_other_point(path: Path, damage: str) -> None:
+    # Pins: everything behind the damage cut off.
+    first, second, *others = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([first, damage, second, *others]))
+    before = path.read_bytes()
+    values, told = found(path)
+    assert values == [0, 1, 2, 3]
+    assert len(told) == 1 and "1 of 5 lines can't be read" in told[0]
+    assert path.read_bytes() == before
+
+
+# What can't be written
+
+
+def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_limit: None) -> None:
+    before = path.read_bytes()
+    with Journal(path) as journal:
+        journal.add("small", 1)
+        with pytest.raises(UserError, match=r"can't be written: File too large\. Free some space") as error:
+            journal.add("large", "x" * 1000)
+        assert str(path) in str(error.value)
+        assert journal.get("large") is None
+        journal.add("smaller", 2)  # There may be room again.
+    assert path.read_bytes().startswith(before)
+    assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()] == [*KEYS, "small", "smaller"]
+    assert found(path) == ([0, 1, 2, 3], [])
+
+
+def test_a_line_that_could_not_be_taken_back_is_healed(path: Path, file_limit: None) -> None:
+    # As on a disk that fails altogether in the middle of a line.
+    with pytest.MonkeyPatch.context() as patched, Journal(path) as journal:
+        patched.setattr(os, "ftruncate", lambda file, size: os.close(-1))
+        with pytest.raises(UserError):
+            journal.add("large", "x" * 1000)
+    assert not path.read_bytes().endswith(b"\n")
+    assert found(path) == ([0, 1, 2, 3], [])
+
+
+def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_text("a file")
+    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: .*Move away what is there in its place"):
+        Journal(tmp_path / "journal/kernel.jsonl")
+    (tmp_path / "kernel.jsonl").mkdir()
+    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: Is a directory"):
+        Journal(tmp_path / "kernel.jsonl")
+    assert (tmp_path / "journal").read_text() == "a file"
+
+
+@pytest.mark.parametrize("own", ["folder", "file"])
+def test_a_place_that_belongs_to_somebody_else_is_named(
+    own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    path = Path("journal/kernel.jsonl")
+    if own == "file":
+        (tmp_path / path).touch()
+    (tmp_path / path).parent.chmod(0o555)
+    if own == "file":
+        (tmp_path / path).chmod(0o444)
+    monkeypatch.chdir(tmp_path)  # pytest's folders are closed to others, but not a working directory
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:  # who may write everywhere
+                os.setuid(65534)
+            Journal(path)
+        except UserError as error:
+            os._exit(0 if "can't be written: Permission denied. Make it and its folder writable" in str(error) else 2)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+# Two jobs at once
+
+JOB = """\
+import sys
+from pathlib import Path
+from kernelsweep.journal import Journal
+with Journal(Path(sys.argv[1]), lambda line: print(line, flush=True)) as journal:
+    print(sorted(journal._records), flush=True)
+    for key in sys.stdin:
+        journal.add(key.strip(), 1)
+        print("added", flush=True)
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Start a process that opens the journal and adds the keys that it reads."""
+    jobs = []
+
+    def job() -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", JOB, "kernel.jsonl"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(Path(journal_module.__file__).parents[1])},
+        )
+        jobs.append(process)
+        return process
+
+    yield job
+    for process in jobs:
+        process.kill()
+        process.communicate()
+
+
+def line(job: subprocess.Popen[str]) -> str:
+    """The next line that a job prints, or nothing."""
+    assert job.stdout is not None
+    return job.stdout.readline() if select([job.stdout], [], [], PATIENCE_SECONDS)[0] else ""
+
+
+def say(job: subprocess.Popen[str], text: str) -> None:
+    assert job.stdin is not None
+    job.stdin.write(text)
+    job.stdin.flush()
+
+
+def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(
+    start: Callable[[], subprocess.Popen[str]],
+) -> None:
+    # Pins: two runs that append to one file, each healing what it takes for the other's half-written line; and a second
+    # job that reads the journal before it waits, and so measures all again.
+    first = start()
+    assert line(first) == "[]\n"
+    second = start()
+    assert line(second) == f"waiting for kernel.jsonl, to which process {first.pid} adds points\n"
+    say(first, "one\n")
+    assert line(first) == "added\n"
+    first.kill()
+    assert line(second) == "['one']\n"
+
+
+def test_a_job_that_waited_for_a_file_that_is_set_aside_takes_its_successor(
+    path: Path, start: Callable[[], subprocess.Popen[str]]
+) -> None:
+    # Pins: points added to the file that was renamed meanwhile.
+    before = path.read_bytes()
+    with Journal(path):
+        job = start()
+        assert line(job).startswith("waiting for kernel.jsonl")
+        path.rename(path.with_name("aside"))
+    assert line(job) == "[]\n"
+    say(job, "one\n")
+    assert line(job) == "added\n"
+    assert path.with_name("aside").read_bytes() == before
+    assert json.loads(path.read_text())["key"] == "one"
+
+
+def test_a_file_system_without_locks_is_used_with_a_warning(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(file: int, operation: int) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    values, told = found(path)
+    assert values == [0, 1, 2, 3]
+    assert len(told) == 1 and "no locks" in told[0]
