@@ -1,0 +1,487 @@
+"""Agreement with NVBench: the same cubins, launches and input, with a cold L2, timed here and by NVBench.
+
+    uv run --extra gpu --extra compare python benchmarks/compare_nvbench.py
+
+Each kernel is built once. In every round its points are timed by NVBench, then by the library. NVBench (its Python
+package cuda-bench) runs in a process of its own, which launches the kernels through the CUDA driver from the same file,
+checks them by the same reference, and takes each sample at the next of several places of the memory, as the library
+does. Kernels that update their input have it restored before NVBench's timer starts. A point's time is the median of
+all rounds' samples on each side.
+
+Ends with the exit status 1 where a point misses the goal: a difference within 1% for times of 20 us and more, within 3%
+from 5 us. Shorter times are shown, and not judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
+
+from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import DATA, PLANS
+from kernelsweep.platforms.detect import Gpu
+from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.sweep import Point, instantiation
+
+# One launch, in place and not, and a plan of two launches.
+KERNELS = (
+    "unrolling/interleaved",
+    "unrolling/unrolled_warps:unroll=8",
+    "warp_shuffle/shuffle:unroll=4",
+    "stepwise/cascaded:grid_size=264",
+)
+ARRAY_SIZES = [2**n for n in (16, 18, 20, 22, 24, 26)]
+BLOCK_SIZE = 256
+DEFAULTS = {"unroll": 1, "dtype": "int32", "operation": "sum"}
+
+# The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
+GOALS = ((20.0, 0.01), (5.0, 0.03))
+
+# As in kernelsweep.runner: the time of a short kernel depends on where its buffers lie, so samples go round several
+# places, while all of them fit into so many bytes.
+MOST_PLACES = 8
+PLACED_BYTES = 2**29
+PAGE = 2**21
+
+POISON = 0xABABABAB
+WARMUP_RUNS = 5  # NVBench's own default is one; the clock needs a few to leave its idle state.
+NVBENCH_TIMEOUT_SECONDS = 60  # for one point
+JOB_TIMEOUT_SECONDS = 400  # for one round of all points
+
+BENCHMARK = "points"
+AXIS = "point"
+
+
+def parse_kernel(text: str) -> tuple[str, dict[str, int]]:
+    """The kernel and axis values of a text such as warp_shuffle/shuffle:unroll=4,grid_size=264."""
+    name, _, values = text.partition(":")
+    pairs = [pair.split("=") for pair in values.split(",") if pair]
+    return name, {key: int(value) for key, value in pairs}
+
+
+def allowed_difference(time_us: float) -> float | None:
+    """The fraction by which a time may differ, or None where it is too short to be judged."""
+    return next((fraction for least, fraction in GOALS if time_us >= least), None)
+
+
+def label(name: str, point: Point) -> str:
+    """A point as the table names it."""
+    grid = f", grid {point.grid_size}" if point.grid_size else ""
+    return f"{name} x{point.unroll}{grid}, 2^{np.log2(point.array_size):.4g}"
+
+
+def nvbench_point(
+    name: str, kernel: KernelSource, point: Point, report: dict[str, Any], binary: Path
+) -> dict[str, Any]:
+    """What the NVBench process has to know of a point; made of JSON's types."""
+    plan = PLANS[kernel.plan](point)
+    if kernel.shared_elements != "0":
+        sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
+    return {
+        "label": label(name, point),
+        "point": asdict(point),
+        "binary": str(binary),
+        "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
+        "updates_input": kernel.updates_input,
+        "launches": [asdict(launch) for launch in plan.launches],
+        "buffers": dict(plan.buffers),
+        "result": plan.result,
+        "results": plan.results,
+    }
+
+
+# ---- NVBench's side, in a process of its own -------------------------------------------------------------------------
+
+
+class Driver:
+    """The CUDA driver's calls, in the context that NVBench has made."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL("libcuda.so.1")
+        self._library.cuLaunchKernel.argtypes = [
+            ctypes.c_void_p,
+            *[ctypes.c_uint] * 7,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ]
+
+    def __call__(self, name: str, *arguments: Any) -> None:
+        """Call the function of that name. Raises RuntimeError for what the driver refuses."""
+        status = getattr(self._library, name)(*arguments)
+        if status != 0:
+            text = ctypes.c_char_p()
+            self._library.cuGetErrorString(status, ctypes.byref(text))
+            raise RuntimeError(f"{name}: CUDA error {status}, {(text.value or b'unknown').decode()}")
+
+    def make_context_current(self, device: int) -> None:
+        """Take the primary context, which the CUDA runtime that NVBench is built on uses, where none is current."""
+        context = ctypes.c_void_p()
+        self("cuInit", 0)
+        self("cuCtxGetCurrent", ctypes.byref(context))
+        if not context.value:
+            self("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+            self("cuCtxSetCurrent", context)
+
+    def allocate(self, size: int) -> int:
+        """Memory on pages of its own."""
+        address = ctypes.c_uint64()
+        self("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(-(-size // PAGE) * PAGE))
+        return address.value
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self("cuMemFree_v2", ctypes.c_uint64(address))
+
+    def copy(self, target: int, source: int, size: int, stream: int) -> None:
+        """Queue a copy on the device."""
+        self(
+            "cuMemcpyDtoDAsync_v2",
+            ctypes.c_uint64(target),
+            ctypes.c_uint64(source),
+            ctypes.c_size_t(size),
+            ctypes.c_void_p(stream),
+        )
+
+    def upload(self, address: int, array: np.ndarray[Any, Any]) -> None:
+        """Copy an array from the host, and wait for it."""
+        self(
+            "cuMemcpyHtoD_v2",
+            ctypes.c_uint64(address),
+            ctypes.c_void_p(array.ctypes.data),
+            ctypes.c_size_t(array.nbytes),
+        )
+
+    def download(self, array: np.ndarray[Any, Any], address: int) -> None:
+        """Fill an array on the host, and wait for it."""
+        self(
+            "cuMemcpyDtoH_v2",
+            ctypes.c_void_p(array.ctypes.data),
+            ctypes.c_uint64(address),
+            ctypes.c_size_t(array.nbytes),
+        )
+
+    def function(self, binary: str, symbol: str) -> ctypes.c_void_p:
+        """A kernel of a cubin."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        self("cuModuleLoad", ctypes.byref(module), binary.encode())
+        self("cuModuleGetFunction", ctypes.byref(function), module, symbol.encode())
+        return function
+
+
+class PointUnderNVBench:
+    """One point's buffers at several places of the memory, and its launches on them."""
+
+    def __init__(self, driver: Driver, job: dict[str, Any], source: int) -> None:
+        self._driver = driver
+        self._job = job
+        self._source = source
+        self.point = Point(**job["point"])
+        self._itemsize = np.dtype(self.point.dtype).itemsize
+        self._size = self.point.array_size * self._itemsize
+        self._function = driver.function(job["binary"], job["symbol"])
+        sizes = {DATA: self._size, **{name: count * self._itemsize for name, count in job["buffers"].items()}}
+        bytes_a_place = sum(-(-size // PAGE) * PAGE for size in sizes.values())
+        count = max(1, min(MOST_PLACES, PLACED_BYTES // bytes_a_place))
+        self._places = [{name: driver.allocate(size) for name, size in sizes.items()} for _ in range(count)]
+        self._launches = [self._packed_launches(place) for place in self._places]
+        self._next = itertools.cycle(range(count))
+
+    def _packed_launches(self, place: dict[str, int]) -> list[tuple[Any, ...]]:
+        """Grid, block and packed arguments of each launch; the values are kept alive beside their addresses."""
+        packed = []
+        for launch in self._job["launches"]:
+            values = [ctypes.c_uint64(place[a] if isinstance(a, str) else a) for a in launch["arguments"]]
+            addresses = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
+            packed.append((launch["grid"], launch["block"], addresses, values))
+        return packed
+
+    def restore(self, place: int, stream: int) -> None:
+        """Queue the input's restoration."""
+        self._driver.copy(self._places[place][DATA], self._source, self._size, stream)
+
+    def launch(self, place: int, stream: int) -> None:
+        """Queue the plan's launches."""
+        for grid, block, addresses, _ in self._launches[place]:
+            self._driver("cuLaunchKernel", self._function, grid, 1, 1, block, 1, 1, 0, stream, addresses, None)
+
+    def check(self, reduction: Any, stream: int) -> None:
+        """Put the input in every place and run the plan there once. Raises RuntimeError for a wrong result."""
+        results = np.empty(self._job["results"], self.point.dtype)
+        for number, place in enumerate(self._places):
+            self.restore(number, stream)
+            for name, count in self._job["buffers"].items():
+                words = ctypes.c_size_t(count * self._itemsize // 4)
+                self._driver(
+                    "cuMemsetD32Async",
+                    ctypes.c_uint64(place[name]),
+                    ctypes.c_uint(POISON),
+                    words,
+                    ctypes.c_void_p(stream),
+                )
+            self.launch(number, stream)
+            self._driver("cuStreamSynchronize", ctypes.c_void_p(stream))
+            self._driver.download(results, place[self._job["result"]])
+            mistake = reduction.judge(self.point, results, 0).mistake
+            if mistake:
+                raise RuntimeError(f"wrong result: {mistake}")
+
+    def launcher(self) -> Callable[..., None]:
+        """What NVBench calls for each sample: with a timer, where the input has to be restored outside it."""
+
+        def plain(launch: Any) -> None:
+            self.launch(next(self._next), launch.get_stream().addressof())
+
+        def restoring(launch: Any, timer: Any) -> None:
+            place, stream = next(self._next), launch.get_stream().addressof()
+            self.restore(place, stream)
+            timer.start()
+            self.launch(place, stream)
+            timer.stop()
+
+        return restoring if self._job["updates_input"] else plain
+
+    def free(self) -> None:
+        """Give the memory back."""
+        for place in self._places:
+            for address in place.values():
+                self._driver.free(address)
+
+
+def run_nvbench(job_file: Path) -> None:
+    """The NVBench process: measure the job's points, and leave NVBench's JSON where the job says."""
+    from cuda import bench
+
+    job = json.loads(job_file.read_text())
+    points = job["points"]
+    driver = Driver()
+    longest = max(one["point"]["array_size"] for one in points)
+    reduction = make_reduction("int32", "sum", longest, job["seed"])
+    source = 0
+
+    def measure_point(state: Any) -> None:
+        nonlocal source
+        one = points[state.get_int64(AXIS)]
+        print(f"NVBench: {one['label']}", flush=True)
+        driver.make_context_current(state.get_device() or 0)
+        if not source:
+            source = driver.allocate(longest * 4)
+            driver.upload(source, np.resize(reduction.tile, longest))
+        prepared = PointUnderNVBench(driver, one, source)
+        prepared.check(reduction, state.get_stream().addressof())
+        state.exec(prepared.launcher(), batched=False, timer=one["updates_input"])
+        prepared.free()
+
+    benchmark = bench.register(measure_point)
+    benchmark.set_name(BENCHMARK)
+    benchmark.add_int64_axis(AXIS, list(range(len(points))))
+    benchmark.set_cold_warmup_runs(WARMUP_RUNS)
+    samples = str(job["samples"])
+    bench.run_all_benchmarks(
+        [
+            *["compare_nvbench", "--devices", "0", "--jsonbin", job["output"]],
+            *["--stopping-criterion", "sample-count", "--target-samples", samples, "--min-samples", samples],
+            *["--timeout", str(NVBENCH_TIMEOUT_SECONDS)],
+        ]
+    )
+
+
+def nvbench_samples(output: Path, count: int) -> list[list[float]]:
+    """The samples in microseconds of each point that an NVBench process measured, from its JSON.
+
+    Raises ValueError for a point that is missing, was skipped, or has no samples.
+    """
+    from cuda.bench.results import BenchmarkResult
+
+    found: dict[int, list[float]] = {}
+    for state in BenchmarkResult.from_json(str(output))[BENCHMARK].states:
+        number = next(int(axis["value"]) for axis in state.axis_values if axis["name"] == AXIS)
+        if state.is_skipped or not state.samples:
+            raise ValueError(
+                f"NVBench has no samples of point {number}: {state.skip_reason or sorted(state.summaries)}"
+            )
+        found[number] = [1e6 * seconds for seconds in state.samples]
+    missing = sorted(set(range(count)) - set(found))
+    if missing:
+        raise ValueError(f"NVBench left out the points {missing}")
+    return [found[number] for number in range(count)]
+
+
+# ---- the comparison --------------------------------------------------------------------------------------------------
+
+
+def nvbench_round(points: Sequence[dict[str, Any]], samples: int, seed: int, folder: Path) -> list[list[float]]:
+    """One NVBench process over the points, in an order of its own; their samples in the order given."""
+    order = random.Random(seed).sample(range(len(points)), len(points))
+    job_file, output, log = (folder / f"nvbench.{seed}.{suffix}" for suffix in ("job.json", "json", "log"))
+    job = {"points": [points[i] for i in order], "samples": samples, "seed": seed, "output": str(output)}
+    job_file.write_text(json.dumps(job))
+    # CUDA counts devices as NVML does, so that "the first" is the one that the library's side took.
+    environment = {**os.environ, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    command = [sys.executable, __file__, "--nvbench-job", str(job_file)]
+    with log.open("w") as file:
+        run = subprocess.Popen(command, env=environment, stdout=file, stderr=subprocess.STDOUT)
+        try:
+            code = run.wait(JOB_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            code = run.wait()
+    if code != 0 or not output.is_file():
+        print(log.read_text())
+        sys.exit(f"The NVBench process ended with {code} (it may take {JOB_TIMEOUT_SECONDS} s); what it said is above.")
+    try:
+        ordered = nvbench_samples(output, len(points))
+    except (ValueError, KeyError, StopIteration) as error:
+        print(log.read_text())
+        sys.exit(f"NVBench's results can't be read: {error!r}")
+    return [ordered[order.index(i)] for i in range(len(points))]
+
+
+def measured_by_both(
+    planned: Sequence[tuple[str, Point]], device: Gpu, samples: int, rounds: int, folder: Path
+) -> list[dict[str, Any]]:
+    """The rows of the table.
+
+    planned  kernels' names, each with a point
+    samples  of a point, each round and side
+    """
+    kernels = {name: kernel_of(name) for name, _ in planned}
+    for name, point in planned:
+        if reason := kernels[name].unsupported(point.values):
+            sys.exit(f"{label(name, point)}: {reason}")
+    numbers = {name: [i for i, (other, _) in enumerate(planned) if other == name] for name in kernels}
+    points = {name: [planned[i][1] for i in numbers[name]] for name in kernels}
+    reports = {name: build_variants(kernels[name], points[name], folder / name, device.arch) for name in kernels}
+    jobs = [
+        nvbench_point(name, kernels[name], point, reports[name], binary_of(kernels[name], folder / name))
+        for name, point in planned
+    ]
+    ours: list[list[list[float]]] = [[] for _ in planned]
+    theirs: list[list[list[float]]] = [[] for _ in planned]
+    described = {"name": device.name, "driver": device.driver}
+    for seed in range(1, rounds + 1):
+        print(f"round {seed} of {rounds}", flush=True)
+        for i, found in enumerate(nvbench_round(jobs, samples, seed, folder)):
+            theirs[i].append(found)
+        for name, kernel in kernels.items():
+            done = sweep(kernel, points[name], reports[name], folder / name, samples, seed, described)
+            for i in numbers[name]:
+                ours[i].append(done.outcomes[planned[i][1]].samples)
+    return [compared(label(name, point), ours[i], theirs[i]) for i, (name, point) in enumerate(planned)]
+
+
+def compared(name: str, ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """A row of the table: a point's times in microseconds on both sides, from the samples of every round.
+
+    The spreads are those of the rounds' medians, largest less smallest, over the median of all.
+    """
+
+    def median(rounds: Sequence[Sequence[float]]) -> float:
+        return float(np.median(np.concatenate([np.asarray(one) for one in rounds])))
+
+    def spread(rounds: Sequence[Sequence[float]]) -> float:
+        medians = [float(np.median(one)) for one in rounds]
+        return (max(medians) - min(medians)) / median(rounds)
+
+    difference = median(ours) / median(theirs) - 1
+    allowed = allowed_difference(median(theirs))
+    return {
+        "point": name,
+        "ours_us": median(ours),
+        "nvbench_us": median(theirs),
+        "difference": difference,
+        "allowed": allowed,
+        "within": None if allowed is None else abs(difference) <= allowed,
+        "ours_spread": spread(ours),
+        "nvbench_spread": spread(theirs),
+        "nvbench_mean_us": float(np.mean(np.concatenate([np.asarray(one) for one in theirs]))),
+        "ours_medians_us": [float(np.median(one)) for one in ours],
+        "nvbench_medians_us": [float(np.median(one)) for one in theirs],
+        "samples": [sum(map(len, ours)), sum(map(len, theirs))],
+    }
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as text."""
+    width = max(len(row["point"]) for row in rows)
+    lines = [f"{'point':{width}} |  ours us | NVBench us | difference | goal | rounds differ (ours, NVBench)"]
+    for row in rows:
+        goal = "  - " if row["allowed"] is None else f"{row['allowed']:4.0%}"
+        verdict = {None: "", True: "", False: "  MISSED"}[row["within"]]
+        lines.append(
+            f"{row['point']:{width}} | {row['ours_us']:8.2f} | {row['nvbench_us']:10.2f} | "
+            f"{row['difference']:+10.2%} | {goal} | {row['ours_spread']:.2%}, {row['nvbench_spread']:.2%}{verdict}"
+        )
+    return "\n".join(lines)
+
+
+def verdict(rows: Sequence[dict[str, Any]]) -> tuple[str, bool]:
+    """The comparison in a sentence, and whether the goal is met."""
+    judged = [row for row in rows if row["within"] is not None]
+    missed = [row for row in judged if not row["within"]]
+    if not judged:
+        return "No point takes 5 us or more: nothing was judged.", False
+    goals = ", ".join(f"{fraction:.0%} from {least:g} us" for least, fraction in GOALS)
+    if missed:
+        return f"MISSED: {len(missed)} of {len(judged)} judged points differ by more than the goal ({goals}).", False
+    worst = max(abs(row["difference"]) for row in judged)
+    return f"Met: all {len(judged)} judged points agree within the goal ({goals}); at most {worst:.2%} apart.", True
+
+
+def main() -> int:
+    """Compare, print the table, write the results; 0 where the goal is met."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernels", nargs="+", default=KERNELS, metavar="STUDY/KERNEL[:unroll=N][,grid_size=N]")
+    parser.add_argument("--array-sizes", nargs="+", type=int, default=ARRAY_SIZES, metavar="N")
+    parser.add_argument("--block-size", type=int, default=BLOCK_SIZE)
+    parser.add_argument("--points", type=int, help="only the first so many points, for a quick try")
+    parser.add_argument("--samples", type=int, default=300, help="of a point, each round and side (default 300)")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each side is run, in turns (default 3)")
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_nvbench.json"))
+    parser.add_argument("--nvbench-job", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.nvbench_job:
+        run_nvbench(arguments.nvbench_job)
+        return 0
+
+    require("pycuda", "cuda.bench", "cuda.bindings")
+    planned: list[tuple[str, Point]] = []
+    for text in arguments.kernels:
+        name, values = parse_kernel(text)
+        planned += [
+            (name, Point(size, arguments.block_size, cache="cold", **{**DEFAULTS, **values}))
+            for size in arguments.array_sizes
+        ]
+    planned = planned[: arguments.points]
+    with leased() as device, tempfile.TemporaryDirectory() as scratch:
+        rows = measured_by_both(planned, device, arguments.samples, arguments.rounds, Path(scratch))
+
+    sentence, met = verdict(rows)
+    print(f"\n{device.name}, driver {device.driver}, block size {arguments.block_size}, int32 sums, cold L2\n")
+    print(table(rows))
+    print(f"\n{sentence}")
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    settings = {"samples": arguments.samples, "rounds": arguments.rounds, "block_size": arguments.block_size}
+    described = {"name": device.name, "driver": device.driver}
+    results = {"device": described, **settings, "met": met, "verdict": sentence, "points": rows}
+    arguments.output.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"Written to {arguments.output}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
