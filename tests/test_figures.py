@@ -285,7 +285,7 @@ def test_times_of_another_kind_of_device_are_not_drawn_but_their_ratios_are() ->
 
 def test_the_heat_map_of_grids_has_the_kernels_whose_grid_is_swept() -> None:
     study, rows = shipped("staged", H200["name"])
-    rows = fail(rows, "timed_out", "", kernel="staged_global", grid_size=270, block_size=64)
+    rows = fail(rows, "timed_out", "", kernel="staged_global", grid_size=270, block_size=128)
     figure = draw(block_grid, study, rows, H200)
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
     titles = [axes.get_title(loc="left") for axes in panels]

@@ -487,13 +487,12 @@ def test_each_visit_is_another_process_in_another_order_and_none_is_repeated(tmp
 
 def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
-    task, _ = built(kernel, [point(1000)], tmp_path, visits=3)
     visits = [[level, level + 0.1, level - 0.1] * 4 for level in (20.0, 21.0, 20.5)]
     outcomes = [
         Outcome("ok", samples=samples, clock_mhz=clock)
         for samples, clock in zip(visits, (1980, 1900, 1980), strict=True)
     ]
-    both = combined(outcomes, task)
+    both = combined(outcomes)
     (row,) = measurement_rows(kernel, {"variants": {}}, {point(1000): both}, DEVICE, {})
     assert (row["samples"], row["clock_mhz"]) == (36, 1900)
     assert float(row["time_us"]) == pytest.approx(20.5, abs=0.1)
@@ -503,7 +502,7 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
         (visit, number) for visit in range(3) for number in range(12)
     ]
     # One visit that fails is a failure of the point, without a time.
-    assert combined([outcomes[0], Outcome("timed_out", "no result")], task).status == "timed_out"
+    assert combined([outcomes[0], Outcome("timed_out", "no result")]).status == "timed_out"
 
 
 def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:

@@ -62,3 +62,12 @@ def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_text(twice)
     with pytest.raises(UserError, match=r"several outputs of rotate offset=2"):
         load_published_outputs(EXCHANGES | {"file": "twice.csv"}, tmp_path)
+
+
+def test_the_cpus_time_may_come_from_another_run() -> None:
+    # The article's table has none; its runs have one each.
+    spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_cpu": {"run": "complete"}}
+    published = load_published(spec, RESOURCES)
+    assert published is not None
+    assert published.time_us("cpu", None) == pytest.approx(21427.2)
+    assert published.time_us("neighbored", 1) == pytest.approx(555.2), "of the table, not of that run"

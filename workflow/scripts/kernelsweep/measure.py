@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import math
 import os
 import random
 import select
@@ -27,7 +26,6 @@ from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask, Outcome
-from kernelsweep.sampling import is_settled
 from kernelsweep.sweep import Point, instantiation
 
 # What a time depends on besides the binary, the point and the settings.
@@ -250,7 +248,7 @@ def measure(
         for worker in workers.values():
             worker.stop()
     for point, of_point in visited.items():
-        outcomes[point] = combined([of_point[visit] for visit in sorted(of_point)], task)
+        outcomes[point] = combined([of_point[visit] for visit in sorted(of_point)])
     return {point: outcomes[point] for point, _, _ in planned}
 
 
@@ -266,20 +264,16 @@ def _shuffled(missing: Sequence[tuple[Point, str, str]], generator: random.Rando
     return [entry for group in groups for entry in group]
 
 
-def combined(visits: Sequence[Outcome], task: KernelTask) -> Outcome:
+def combined(visits: Sequence[Outcome]) -> Outcome:
     """What became of a point that was visited several times: the first failure, or all its samples together."""
     failure = next((outcome for outcome in visits if outcome.status != "ok"), None)
     if failure or not visits[0].samples:
         return failure or visits[0]
-    samples = [time_us for outcome in visits for time_us in outcome.samples]
-    assert task.sampling is not None, "there are samples"
-    # Each visit was held to a share of the precision, such that all together reach it.
-    precision = task.sampling["relative_precision"] / math.sqrt(task.visits)
     return replace(
         visits[0],
-        samples=samples,
+        samples=[time_us for outcome in visits for time_us in outcome.samples],
         visit_sizes=[len(outcome.samples) for outcome in visits],
-        settled=is_settled(samples, precision),
+        settled=all(outcome.settled for outcome in visits),
         clock_mhz=min((outcome.clock_mhz for outcome in visits if outcome.clock_mhz), default=None),
     )
 

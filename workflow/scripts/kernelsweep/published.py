@@ -10,6 +10,9 @@ from typing import Any
 from kernelsweep.errors import UserError
 from kernelsweep.results import read_rows
 
+# What the host's processor is called among the kernels of published figures.
+CPU = "cpu"
+
 MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
@@ -47,8 +50,9 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published
     """The times that a study's `published` entry names, or None when it names none.
 
     `spec` has `file` (a CSV in `directory` with at least source, kernel, metric, unit and value, and unroll where the
-    kernels have factors), `device`, `label`, `compare`, and `where`, which keeps the rows whose columns have the given
-    values (or null). Only rows whose metric is `time` are read.
+    kernels have factors), `device`, `label`, `compare`, `where`, which keeps the rows whose columns have the given
+    values (or null), and `where_cpu`, which does so for the rows of the kernel `cpu` (or null, where they are among
+    those of `where`). Only rows whose metric is `time` are read.
     Raises UserError, naming file and key, when the file is missing, a column of `where` is unknown, a unit or number
     cannot be read, or two rows give a time for the same (kernel, unroll).
     """
@@ -57,7 +61,12 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published
     path = directory / str(spec["file"])
     times_us: dict[tuple[str, int | None], float] = {}
     sources: list[str] = []
-    for row in _chosen_rows(spec, path, ("source", "kernel", "metric", "unit", "value")):
+    columns = ("source", "kernel", "metric", "unit", "value")
+    rows = _chosen_rows(spec, path, columns)
+    if spec.get("where_cpu"):
+        of_cpu = _chosen_rows({**spec, "where": spec["where_cpu"]}, path, columns)
+        rows = [row for row in rows if row["kernel"] != CPU] + [row for row in of_cpu if row["kernel"] == CPU]
+    for row in rows:
         if row["metric"] != "time":
             continue
         unroll = row.get("unroll", "")

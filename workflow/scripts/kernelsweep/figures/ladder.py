@@ -21,7 +21,7 @@ from kernelsweep.measurements import (
     step_name,
     undefined_kernels,
 )
-from kernelsweep.published import Published
+from kernelsweep.published import CPU, Published
 from kernelsweep.tables import NOT_MEASURED, PUBLISHED_ONLY, study_table
 
 ROW_IN = 0.2
@@ -58,9 +58,11 @@ def draw(
     """Two panels with one row a ladder step: time (logarithmic, so that devices far apart stay legible) and speedup.
 
     Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
-    times of another kind of device are not drawn, their speedups are.
+    times of another kind of device are not drawn, their speedups are. A CPU's time is the table's: a hundred times as
+    long, it would push the steps together.
     """
     table = study_table(study, measurements, device, published)
+    table = table[table["kernel"] != CPU]
     if "time_us" not in table:
         table = table.assign(time_us=float("nan"), time_low_us=float("nan"), time_high_us=float("nan"))
         table = table.assign(speedup=float("nan"))
@@ -233,6 +235,8 @@ def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
             f"Fastest: {best['label']}, {_digits(best['time_us'])} µs on {device['name']};"
             f" no speedup of ours, as {table['label'].iloc[0]} has no time."
         )
+    if best["label"] == table["label"].iloc[0]:
+        return f"No later step is faster than {best['label']} at the reference point on {device['name']}."
     return f"{best['label']} is {best['speedup']:.1f} times as fast as {table['label'].iloc[0]} on {device['name']}."
 
 

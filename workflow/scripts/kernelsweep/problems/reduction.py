@@ -101,18 +101,7 @@ def combine(values: np.ndarray[Any, Any], operation: str) -> Number:
     if values.dtype.kind == "i":
         with np.errstate(over="ignore"):
             return int(ufunc.reduce(values, dtype=values.dtype))
-    if operation == "product":
-        return _float_product(values)
     return float(ufunc.reduce(values.astype(np.longdouble)))
-
-
-def _float_product(values: np.ndarray[Any, Any]) -> float:
-    """A product in float64 that leaves its range only where the result does: the exponents are added apart."""
-    mantissas, exponents = np.frexp(values.astype(np.float64))
-    with np.errstate(over="ignore"):
-        product = float(np.multiply.reduce(2 * mantissas))  # From 1 to 2 each: exactly 1 for powers of two.
-    exponent = int(exponents.sum(dtype=np.int64)) - len(values)
-    return float(np.ldexp(product, max(min(exponent, 4096), -4096)))
 
 
 def _wrapped(value: int, modulus: int) -> int:
@@ -127,7 +116,7 @@ def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
 
     For a sum the bound is gamma(depth) * sum |x|, with gamma(k) = k u / (1 - k u) and u the unit roundoff: Higham,
     "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. All elements are positive, so that
-    sum |x| is the reference. Products are of powers of two, and exact.
+    sum |x| is the reference. Products are of 1 and -1, and exact.
     """
     if reduction.dtype.kind == "i" or not OPERATIONS[reduction.operation].rounds:
         return 0.0

@@ -67,4 +67,4 @@ def failure_note(row: pandas.Series[Any], place: str) -> list[str]:
 def numbered(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[str]]:
     """Each row's footnote numbers (from 1), and the footnotes, each once."""
     notes = list(dict.fromkeys(text for row in texts for text in row))
-    return [[notes.index(text) + 1 for text in row] for row in texts], notes
+    return [sorted(notes.index(text) + 1 for text in row) for row in texts], notes
