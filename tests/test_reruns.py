@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from workflow_runs import planned_jobs, shrink, snakemake
 
+# One process runs them all, so that the run that they start from is done once.
+pytestmark = pytest.mark.xdist_group("reruns")
+
 STUDIES = {
     "unrolling": [
         "neighbored",
@@ -52,7 +55,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def drawn_from(study: str) -> set[str]:
-    return {f"make_table emulator {study}", f"draw_figure emulator {study} correctness"}
+    return {f"make_table emulator {study}", f"draw_figures emulator {study}"}
 
 
 def test_nothing_changed_runs_nothing(project: Path) -> None:
@@ -89,21 +92,21 @@ def test_a_comment_or_text_elsewhere_runs_nothing(project: Path, path: str, old:
     assert planned_jobs(project) == set()
 
 
-def test_a_figures_code_redraws_that_figure_only(project: Path) -> None:
+def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
     edit(project / "workflow/scripts/kernelsweep/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1")
     assert planned_jobs(project) == {
         "all",
         "give_verdict emulator",
-        *(f"draw_figure emulator {study} correctness" for study in STUDIES),
+        *(f"draw_figures emulator {study}" for study in STUDIES),
     }
 
 
 def test_the_figure_script_touches_no_measurement(project: Path) -> None:
-    edit(project / "workflow/scripts/draw_figure.py", "import json", "import json  # for the device")
+    edit(project / "workflow/scripts/draw_figures.py", "import json", "import json  # for the device")
     assert planned_jobs(project) == {
         "all",
         "give_verdict emulator",
-        *(f"draw_figure emulator {study} correctness" for study in STUDIES),
+        *(f"draw_figures emulator {study}" for study in STUDIES),
     }
 
 

@@ -14,12 +14,16 @@ SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
 
 
 def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")) -> None:
-    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies."""
+    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies, without further points."""
     path = project / "config/config.yaml"
     text = re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text())
     for axis, values in SMALL_AXES.items():
         text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
     path.write_text(text)
+    for study in studies:
+        path = project / f"config/studies/{study}.yaml"
+        text = re.sub(r"(?m)^further:\n(?:  .*\n)+", "", path.read_text())
+        path.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", text))
 
 
 def snakemake(

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.configuration import EMULATOR, kernel_axes, kernel_points, load_config, load_study, study_names
 from kernelsweep.errors import UserError
-from kernelsweep.figures import FIGURES, FIGURES_OF_TIMES
+from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules
 from kernelsweep.kernel_source import included_files
 from kernelsweep.platforms.detect import choose_platforms, left_out
@@ -55,7 +55,6 @@ wildcard_constraints:
     study=r"[^/]+",
     kernel=r"[^/]+",
     target=r"[^/]+",
-    figure="|".join(FIGURES),
 
 
 def is_recording(platform):
@@ -164,18 +163,11 @@ def study_figures(platform, study):
 
 def published_files(platform, studies):
     """All that is made for a reader: tables and figures of these studies."""
-    names = {
-        study: [
-            *(f"table.{extension}" for extension in ("md", "csv", "tex")),
-            *(
-                f"figures/{figure}.{extension}"
-                for figure in study_figures(platform, study)
-                for extension in ("svg", "png", "pdf")
-            ),
-        ]
+    return [
+        f"results/{platform}/studies/{study}/{name}"
         for study in studies
-    }
-    return [f"results/{platform}/studies/{study}/{name}" for study in studies for name in names[study]]
+        for name in ("table.md", "table.csv", "table.tex", "figures")
+    ]
 
 
 def verdict(platform, study=None):

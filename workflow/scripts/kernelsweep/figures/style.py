@@ -111,6 +111,8 @@ NO_DATES: dict[str, dict[str, Any]] = {
     ".png": {},
 }
 
+FORMATS = tuple(NO_DATES)
+
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     """Run a figure's `draw` under the common settings, whatever the caller's are."""

@@ -1,4 +1,4 @@
-"""Draw one of a study's figures, as SVG, PNG and PDF."""
+"""Draw a study's figures, each as SVG, PNG and PDF."""
 
 import importlib
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.figures.style import save
+from kernelsweep.figures.style import FORMATS, save
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels
 from kernelsweep.published import load_published, load_published_outputs
@@ -21,7 +21,9 @@ with logged(snakemake.log[0]):
     load = load_published_outputs if study["problem"] == "exchange" else load_published
     published = load(study["published"], Path("resources/published"))
 
-    module = importlib.import_module(f"kernelsweep.figures.{snakemake.wildcards.figure}")
-    figure = module.draw(study, measurements, device, published)
-    for path in snakemake.output:
-        save(figure, Path(path))
+    folder = Path(snakemake.output[0])
+    for name in snakemake.params.figures:
+        module = importlib.import_module(f"kernelsweep.figures.{name}")
+        figure = module.draw(study, measurements, device, published)
+        for suffix in FORMATS:
+            save(figure, folder / f"{name}{suffix}")
