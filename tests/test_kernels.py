@@ -54,17 +54,24 @@ def shipped_kernels(problem: str) -> list[Any]:
 
 
 def variants(kernel: KernelSource) -> list[Point]:
-    """Points of size 1 for what is compiled: the block sizes supported of BLOCK_SIZES, the smallest, a middle and the
-    largest unroll factor, some grids, and every element type and operation.
+    """Points of size 1 for what is compiled: for some types and operations the block sizes supported of BLOCK_SIZES,
+    with the smallest, a middle and the largest unroll factor and some grids; and one of each other type and operation.
     """
     unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
+    grid_sizes = GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None]
+    thorough = [("int32", "sum"), ("float32", "sum"), ("int64", "product"), ("float64", "minimum")]
     every = [
         point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
         for block_size in sorted({kernel.smallest_block_size, *BLOCK_SIZES})
         for unroll in unrolls
+        for dtype, operation in thorough
+        for grid_size in grid_sizes
+    ]
+    every += [
+        point(1, 256, unroll=unrolls[-1], dtype=dtype, operation=operation, grid_size=grid_sizes[-1])
         for dtype in kernel.dtypes
         for operation in kernel.operations
-        for grid_size in (GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None])
+        if (dtype, operation) not in thorough
     ]
     return [one for one in every if not kernel.unsupported(one.values)]
 

@@ -146,13 +146,13 @@ def as_latex(text: TableText) -> str:
         tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
     footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
     lines = [
-        r"% Needs \usepackage{booktabs} and text up to 15 cm wide. In two-column text, use table* instead of table.",
+        r"% Needs \usepackage{booktabs} and text up to 16.5 cm wide. In two-column text, use table* instead of table.",
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{escape(text.title.rstrip('.') + '. ' + text.provenance)}}}",
         rf"  \label{{tab:{label}}}",
         r"  \scriptsize",
-        r"  \setlength{\tabcolsep}{3pt}",
+        r"  \setlength{\tabcolsep}{2pt}",
         *(f"  {line}".rstrip() for line in tables),
         "",
         r"  \smallskip",
