@@ -4,4 +4,3 @@
 # study's choice. Those of times are drawn only where a platform has a clock.
 FIGURES_OF_TIMES = ("ladder", "bandwidth", "block_unroll", "block_grid", "operations")
 OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes")
-FIGURES = ("correctness", *OPTIONAL_FIGURES)
