@@ -19,7 +19,7 @@ from kernelsweep import baselines
 from kernelsweep.baselines import BASELINES, bind, compile_sums, measure_baselines
 from kernelsweep.environment import processor_name
 from kernelsweep.measurements import load_measurements
-from kernelsweep.problems.reduction import make_reduction, reference
+from kernelsweep.problems.reduction import error_bound, make_reduction, reference
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sampling import Sampling
 from kernelsweep.schema import read_yaml
@@ -216,8 +216,11 @@ def test_too_little_memory_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_loop_in_float32_is_held_to_a_bound_that_means_something() -> None:
     # Pins: gamma(k) = k u / (1 - k u) divides by zero at 2^24 roundings of float32, and is negative beyond.
+    problem = make_reduction("float32", "sum", 2**20, seed=1)
+    unit = 2.0**-24
     for exponent in (20, 24, 28, 32):
-        depth = baselines._valid_depth(2**exponent, np.dtype(np.float32))
-        unit = 2.0**-24
-        assert depth * unit / (1 - depth * unit) == pytest.approx(2**exponent * unit, rel=1e-3)
-    assert baselines._valid_depth(27, np.dtype(np.float32)) == 27
+        count = 2**exponent
+        bound = error_bound(problem, count, depth=BASELINES["scalar_loop"].depth(count))
+        assert bound == pytest.approx(count * unit * reference(problem, count), rel=1e-3)
+    short = error_bound(problem, 2**20, depth=27) / reference(problem, 2**20)
+    assert short == pytest.approx(27 * unit / (1 - 27 * unit), rel=1e-6)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import math
 import os
 import subprocess
 import tempfile
@@ -150,7 +149,7 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
     run = bind(name, work, library if baseline.compiled else None)
 
     result = np.array([run()], point.dtype)
-    judgement = problem.judge(point, result, _valid_depth(baseline.depth(point.array_size), problem.dtype))
+    judgement = problem.judge(point, result, baseline.depth(point.array_size))
     error = judgement.relative_error
     row: Row = {
         "status": "wrong_result" if judgement.mistake else "ok",
@@ -172,16 +171,3 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
 
     times, settled = sample(time_samples, sampling)
     return row | time_columns([times], data.nbytes, None) | {"flags": "" if settled else "noisy"}
-
-
-def _valid_depth(depth: int, dtype: np.dtype[Any]) -> int:
-    """A depth k' for which the bound gamma(k') is k u, where gamma(k) itself says nothing because k u nears 1.
-
-    u is the unit roundoff, and k u a bound that holds for sums of any length: Jeannerod and Rump, "Improved error
-    bounds for inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34 (2013). A scalar loop over
-    2^24 elements in float32 has k u = 1.
-    """
-    if dtype.kind != "f":
-        return depth
-    unit = float(np.finfo(dtype).eps) / 2
-    return math.ceil(depth / (1 + depth * unit))

@@ -5,6 +5,7 @@ The reference follows from that of the tile which the array repeats.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -115,15 +116,18 @@ def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
     depth  the longest chain of roundings that an element's value goes through before it reaches the host
 
     For a sum the bound is gamma(depth) * sum |x|, with gamma(k) = k u / (1 - k u) and u the unit roundoff: Higham,
-    "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. All elements are positive, so that
-    sum |x| is the reference. Products are of 1 and -1, and exact.
+    "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. Where k u nears 1, as in a loop over
+    2^24 float32, that says nothing; (n - 1) u * sum |x| holds for n elements in any order: Jeannerod and Rump,
+    "Improved error bounds for inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34 (2013). All
+    elements are positive, so that sum |x| is the reference. Products are of 1 and -1, and exact.
     """
     if reduction.dtype.kind == "i" or not OPERATIONS[reduction.operation].rounds:
         return 0.0
     unit = float(np.finfo(reduction.dtype).eps) / 2
     size = abs(reference(reduction, array_size))
     # The reference is rounded once, and so is what the host combines of the results.
-    return depth * unit / (1 - depth * unit) * size + 2 * 2.0**-53 * size
+    of_depth = depth * unit / (1 - depth * unit) if depth * unit < 1 else math.inf
+    return min(of_depth, (array_size - 1) * unit) * size + 2 * 2.0**-53 * size
 
 
 def relative_error(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any]) -> float:
