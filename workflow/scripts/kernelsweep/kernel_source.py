@@ -16,11 +16,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.schema import check
 
-# The template parameters a kernel may have, each with its type; the sweep supplies them by name. Those behind the first
-# line are an exchange's: the width of its groups of lanes, and its own arguments.
-TEMPLATE_PARAMETERS: Mapping[str, str] = {
-    **{"Element": "typename", "Operation": "typename", "block_size": "unsigned", "unroll": "unsigned"},
-    "width": "unsigned",
+# An exchange's own arguments, each with its type as a template parameter.
+EXCHANGE_ARGUMENTS: Mapping[str, str] = {
     "source_lane": "unsigned",
     "delta": "unsigned",
     "offset": "int",
@@ -28,7 +25,16 @@ TEMPLATE_PARAMETERS: Mapping[str, str] = {
     "first": "unsigned",
     "second": "unsigned",
 }
-EXCHANGE_ARGUMENTS = tuple(TEMPLATE_PARAMETERS)[5:]
+
+# The template parameters a kernel may have, each with its type; the sweep supplies them by name.
+TEMPLATE_PARAMETERS: Mapping[str, str] = {
+    "Element": "typename",
+    "Operation": "typename",
+    "block_size": "unsigned",
+    "unroll": "unsigned",
+    "width": "unsigned",
+    **EXCHANGE_ARGUMENTS,
+}
 
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
