@@ -32,7 +32,7 @@ import json, resource, signal, sys
 from pathlib import Path
 from planted import DEVICE
 from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import read_kernel
+from kernelsweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure import measure, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows

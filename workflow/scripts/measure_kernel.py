@@ -12,7 +12,8 @@ from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import read_kernel, source_sha256
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import source_sha256
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows

@@ -9,7 +9,8 @@ from typing import Any
 
 from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.schema import check, nearest, read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from kernelsweep.errors import UserError
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.outcome import Outcome, combined, read_outcome
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
-from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point, instantiation
 
 # What a time depends on besides the binary, the point and the settings.
@@ -34,11 +35,14 @@ _MEASURING_MODULES = (
     "buffers",
     "plans",
     "sampling",
+    "statistics",
+    "energy",
     "problems.reduction",
     "problems.exchange",
     "problems.lanes",
     "problems.operations",
     "platforms.gpu",
+    "platforms.monitor",
     "platforms.emulator",
     "platforms.emulated_library",
 )
@@ -60,14 +64,19 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
         self._prepared: subprocess.Popen[str] | None = None
 
-    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
+    @property
+    def pid(self) -> int | None:
+        """The process that has the device open; None where there is none."""
+        return self._process.pid if self._process else None
+
+    def run(self, point: Point, variant: str, check: bool = True, companions: Sequence[int] = ()) -> Outcome:
         """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
 
-        check  as for runner.Runner.run
+        check, companions  as for runner.Runner.run
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, "check": check}
+        request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
         process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
@@ -79,7 +88,7 @@ class Worker:
             return Outcome("launch_failed", f"the worker process died ({self._last_words(process)})")
         if answer["lost"]:
             self.stop()
-        return Outcome(**answer["outcome"])
+        return read_outcome(answer["outcome"])
 
     def _asked(self, request: Mapping[str, Any]) -> subprocess.Popen[str] | None:
         """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
@@ -106,10 +115,15 @@ class Worker:
             else:
                 self._answer(self._process, self._timeout)
 
-    def stop(self) -> None:
-        """End the worker, at once."""
+    def kill(self) -> None:
+        """Have the worker ended, without waiting until it is: the driver takes its time to clear up after it."""
         for process in filter(None, (self._process, self._prepared)):
             process.kill()
+
+    def stop(self) -> None:
+        """End the worker, at once."""
+        self.kill()
+        for process in filter(None, (self._process, self._prepared)):
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None and not pipe.closed:
@@ -216,7 +230,7 @@ def measure(
         )
         known = journal.get(key)
         if known:
-            visited[point][visit] = Outcome(**known["outcome"])
+            visited[point][visit] = read_outcome(known["outcome"])
         else:
             missing[visit].append((point, variant, key))
 
@@ -230,11 +244,12 @@ def measure(
             if following is not None:
                 workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
             workers[visit].open()
+            companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
             for point, variant, key in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
                 done += 1
                 if point in failed:
                     continue
-                outcome = workers[visit].run(point, variant, check=visit == 0)
+                outcome = workers[visit].run(point, variant, visit == 0, companions)
                 visited[point][visit] = outcome
                 if outcome.status == "ok":
                     journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
@@ -245,6 +260,8 @@ def measure(
             # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
             workers[visit].rest()
     finally:
+        for worker in workers.values():
+            worker.kill()
         for worker in workers.values():
             worker.stop()
     for point, of_point in visited.items():
@@ -264,20 +281,6 @@ def _shuffled(missing: Sequence[tuple[Point, str, str]], generator: random.Rando
     return [entry for group in groups for entry in group]
 
 
-def combined(visits: Sequence[Outcome]) -> Outcome:
-    """What became of a point that was visited several times: the first failure, or all its samples together."""
-    failure = next((outcome for outcome in visits if outcome.status != "ok"), None)
-    if failure or not visits[0].samples:
-        return failure or visits[0]
-    return replace(
-        visits[0],
-        samples=[time_us for outcome in visits for time_us in outcome.samples],
-        visit_sizes=[len(outcome.samples) for outcome in visits],
-        settled=all(outcome.settled for outcome in visits),
-        clock_mhz=min((outcome.clock_mhz for outcome in visits if outcome.clock_mhz), default=None),
-    )
-
-
 def measurement_rows(
     kernel: KernelSource,
     report: Mapping[str, Any],
@@ -292,9 +295,6 @@ def measurement_rows(
     rows = []
     for point, outcome in outcomes.items():
         launches = PLANS[kernel.plan](point).launches
-        flags = ["undefined_behaviour"] if kernel.undefined_behaviour else []
-        if outcome.samples and not outcome.settled:
-            flags.append("noisy")
         rows.append(
             {
                 **known,
@@ -304,7 +304,7 @@ def measurement_rows(
                 "grid_size": launches[0].grid,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
-                "flags": " ".join(flags),
+                "flags": " ".join(_flags(kernel, outcome)),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(point, outcome, device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
@@ -315,24 +315,55 @@ def measurement_rows(
     return rows
 
 
+def _flags(kernel: KernelSource, outcome: Outcome) -> list[str]:
+    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them."""
+    remarks = {
+        "noisy": any(not visit.settled for visit in outcome.visits),
+        "undefined_behaviour": bool(kernel.undefined_behaviour),
+        "throttled": any(not visit.clean for visit in outcome.visits),
+        "other_processes": any(visit.other_processes for visit in outcome.visits),
+    }
+    return [name for name, holds in remarks.items() if holds]
+
+
 def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     """The columns that only a timed point has."""
-    if outcome.status != "ok" or not outcome.samples:
+    visits = outcome.visits
+    if outcome.status != "ok" or not visits:
         return {}
     size = point.array_size * np.dtype(point.dtype).itemsize
-    columns = time_columns(outcome.visits, size, device["peak_bandwidth_gbs"])
-    return {**columns, "clock_mhz": outcome.clock_mhz}
+    powers = [visit.power_w for visit in visits if visit.power_w is not None]
+    energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
+    return {
+        **time_columns([visit.counted for visit in visits], size, device["peak_bandwidth_gbs"]),
+        "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
+        "temperature_c": max(
+            (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
+        ),
+        "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
+        "energy_mj": f"{energies[0]:.4g}" if energies else "",
+        "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
+        "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
+        "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
+    }
 
 
 def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
     """The kernel's rows of samples/<study>/<kernel>.csv."""
     return [
-        {**point.values, "grid_size": grid_size, "visit": visit, "sample": number, "time_us": f"{time_us:.3f}"}
+        {
+            **point.values,
+            "grid_size": grid_size,
+            "visit": number,
+            "sample": sample,
+            "time_us": f"{time_us:.3f}",
+            "throttled": "yes" if sample in throttled else "",
+        }
         for point, outcome in outcomes.items()
-        if outcome.samples
         for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
-        for visit, samples in enumerate(outcome.visits)
-        for number, time_us in enumerate(samples)
+        for number, visit in enumerate(outcome.visits)
+        for throttled in [set(visit.throttled)]
+        for sample, time_us in enumerate(visit.samples)
     ]
 
 

@@ -1,10 +1,12 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
 Its argument is the platform's name, so that what that needs is imported while the process waits. Reads lines of JSON
-from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ..., "check": ...}.
+from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ..., "check": ...,
+"companions": ...}, the arguments of runner.Runner.run.
 Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
-each request {"outcome": ..., "lost": ...}, a runner.Outcome and whether it has cost the process its context. Ends after
-such an answer, and when its input ends. At {"rest": true} it gives its buffers back and answers {"resting": true}.
+each request {"outcome": ..., "lost": ...}, an outcome.Outcome and whether it has cost the process its context. Ends
+after such an answer, and when its input ends. At {"rest": true} it gives its buffers back and answers
+{"resting": true}.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import sys
 from dataclasses import asdict
 from typing import TextIO
 
+from kernelsweep.outcome import Outcome
 from kernelsweep.platforms import ContextLost, Platform
-from kernelsweep.runner import KernelTask, Outcome, Runner
+from kernelsweep.runner import KernelTask, Runner
 from kernelsweep.sweep import Point
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -53,7 +56,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"])
+            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"], request["companions"])
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
