@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-import os
 import random
-import select
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
@@ -28,6 +20,8 @@ from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point, instantiation
+from kernelsweep.worker_process import WorkerProcess
+from kernelsweep.workers import Worker
 
 # What a time depends on besides the binary, the point and the settings.
 _MEASURING_MODULES = (
@@ -50,140 +44,6 @@ _MEASURING_MODULES = (
 # What tells a kernel's variants apart in builds.csv.
 _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
 
-# How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
-_START_SECONDS = 60.0
-
-
-class Worker:
-    """A worker process and the pipes to it, replaced after a crash or a hang."""
-
-    def __init__(self, task: KernelTask, timeout_seconds: float) -> None:
-        self._task = task
-        self._timeout = timeout_seconds
-        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process: subprocess.Popen[str] | None = None
-        self._prepared: subprocess.Popen[str] | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The process that has the device open; None where there is none."""
-        return self._process.pid if self._process else None
-
-    def run(self, point: Point, variant: str, check: bool = True, companions: Sequence[int] = ()) -> Outcome:
-        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
-
-        check, companions  as for runner.Runner.run
-
-        Raises UserError where a worker can't even start.
-        """
-        request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
-        process = self._asked(request) or self._asked(request)
-        if process is None:
-            return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
-        answer = self._answer(process, self._timeout)
-        if answer is None:
-            self.stop()
-            return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
-        if not answer:
-            return Outcome("launch_failed", f"the worker process died ({self._last_words(process)})")
-        if answer["lost"]:
-            self.stop()
-        return read_outcome(answer["outcome"])
-
-    def _asked(self, request: Mapping[str, Any]) -> subprocess.Popen[str] | None:
-        """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
-        process = self._process or self._start()
-        try:
-            self._send(request)
-        except BrokenPipeError:
-            self.stop()
-            return None
-        return process
-
-    def open(self) -> None:
-        """Start the worker, if it isn't, and wait until it is ready. Raises UserError where it can't start."""
-        if self._process is None:
-            self._start()
-
-    def rest(self) -> None:
-        """Have the worker, where it is alive, give back its buffers and do nothing more."""
-        if self._process is not None:
-            try:
-                self._send({"rest": True})
-            except BrokenPipeError:
-                self.stop()
-            else:
-                self._answer(self._process, self._timeout)
-
-    def kill(self) -> None:
-        """Have the worker ended, without waiting until it is: the driver takes its time to clear up after it."""
-        for process in filter(None, (self._process, self._prepared)):
-            process.kill()
-
-    def stop(self) -> None:
-        """End the worker, at once."""
-        self.kill()
-        for process in filter(None, (self._process, self._prepared)):
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None and not pipe.closed:
-                    with contextlib.suppress(BrokenPipeError):  # What was still to be written has no reader.
-                        pipe.close()
-        self._process = self._prepared = None
-
-    def prepare(self) -> None:
-        """Start the process, which imports what it needs and waits; it touches the device only when run() asks."""
-        self._messages.seek(0)
-        self._messages.truncate()
-        package = str(Path(__file__).resolve().parent.parent)
-        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-        self._prepared = subprocess.Popen(
-            [sys.executable, "-m", "kernelsweep.worker", self._task.platform],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._messages,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-
-    def _start(self) -> subprocess.Popen[str]:
-        if self._prepared is None:
-            self.prepare()
-        self._process, self._prepared = self._prepared, None
-        assert self._process is not None
-        with contextlib.suppress(BrokenPipeError):  # Then there's no answer either.
-            self._send(asdict(self._task))
-        answer = self._answer(self._process, _START_SECONDS)
-        if not answer:
-            words = "no answer" if answer is None else self._last_words(self._process)
-            raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
-        return self._process
-
-    @staticmethod
-    def _answer(process: subprocess.Popen[str], seconds: float) -> dict[str, Any] | None:
-        """The worker's next answer; empty where it died, None where it said nothing for so long."""
-        assert process.stdout is not None
-        if not select.select([process.stdout], [], [], seconds)[0]:
-            return None
-        line = process.stdout.readline()
-        answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
-        return answer
-
-    def _send(self, message: Mapping[str, Any]) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-
-    def _last_words(self, process: subprocess.Popen[str]) -> str:
-        """How a dead worker ended, and the last line it printed; all of it goes to standard error."""
-        code = process.wait()
-        self.stop()
-        self._messages.seek(0)
-        messages = self._messages.read()
-        print(messages, file=sys.stderr, flush=True)
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        return ": ".join([how, *messages.strip().splitlines()[-1:]])
-
 
 def measure(
     task: KernelTask,
@@ -193,6 +53,7 @@ def measure(
     device: Mapping[str, Any],
     timeout_seconds: float,
     progress: Callable[[int, int, Point, Outcome], None] | None = None,
+    started: WorkerProcess | None = None,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point.
 
@@ -200,6 +61,7 @@ def measure(
     report    the kernel's build report; where the build failed, so do all points that aren't skipped
     device    its name and driver are part of what determines a point
     progress  told after each point: how many are done, of how many, the point and its outcome
+    started   a worker's process for the first visit, where the caller has one
 
     A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
     so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
@@ -238,7 +100,7 @@ def measure(
     done = 0
     failed: set[Point] = set()
     visits = [visit for visit, of_visit in enumerate(missing) if of_visit]
-    workers = {visit: Worker(task, timeout_seconds) for visit in visits}
+    workers = {visit: Worker(task, timeout_seconds, started if visit == visits[0] else None) for visit in visits}
     try:
         for visit, following in itertools.zip_longest(visits, visits[1:]):
             if following is not None:
