@@ -555,3 +555,12 @@ def test_every_type_and_operation_is_right_at_any_size(study: str, name: str, tm
     ]
     outcomes = run(kernel, points, tmp_path)
     assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}
+
+
+def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_path: Path) -> None:
+    # As the system does to a process for which there isn't enough memory.
+    kernel = planted_kernel(tmp_path, "if (array_size == 64) kill(getpid(), SIGKILL);")
+    headers = "#include <signal.h>\n#include <unistd.h>\n#include"
+    kernel.path.write_text(kernel.path.read_text().replace("#include", headers, 1))
+    failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
+    assert "died (signal 9)" in failed.message

@@ -214,7 +214,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list
     """The kernel's rows of samples/<study>/<kernel>.csv."""
     return [
         {
-            **point.values,
+            **values,
             "grid_size": grid_size,
             "visit": number,
             "sample": sample,
@@ -222,7 +222,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
+        for values, grid_size in [(point.values, PLANS[kernel.plan](point).launches[0].grid)]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -130,11 +130,12 @@ class Runner:
 
     def _visit(self, point: Point, plan: Plan, variant: str, sampling: Sampling) -> Visit:
         """Take samples, each at the next of the places that the point's buffers have."""
-        places = itertools.cycle(range(self._prepare_places(point, plan)))
+        places = range(self._prepare_places(point, plan))
+        timed = self._timed(point, [self._launches(point, plan, variant, place) for place in places])
         conditions: list[Conditions] = []
 
         def time_samples(count: int) -> tuple[list[float], bool]:
-            times = self._platform.time(self._timed(point, plan, variant, places), count)
+            times = self._platform.time(timed, count)
             conditions.append(self._platform.conditions())
             return times, bool(conditions[-1].throttle_reasons)
 
@@ -155,7 +156,7 @@ class Runner:
         prepared = self._task.updates_input or point.cache == "cold"
         return energy_of_run(
             self._platform,
-            run=lambda: self._launch(point, plan, variant),
+            run=self._launches(point, plan, variant),
             prepare=(lambda: self._prepare_run(point)) if prepared else None,
             seconds=seconds,
         )
@@ -247,12 +248,25 @@ class Runner:
     def _shared_bytes(self, point: Point) -> int:
         return int(self._shared_elements(point.values)) * np.dtype(point.dtype).itemsize
 
-    def _launch(self, point: Point, plan: Plan, variant: str, place: int = 0) -> None:
-        """Queue the plan's launches."""
+    def _launches(self, point: Point, plan: Plan, variant: str, place: int = 0) -> Callable[[], None]:
+        """A function that queues the plan's launches; made once a point, for looking its arguments up takes time."""
         shared_bytes = self._shared_bytes(point)
-        for launch in plan.launches:
-            arguments = [self._buffer(value, place) if isinstance(value, str) else value for value in launch.arguments]
-            self._platform.launch(variant, launch.grid, launch.block, shared_bytes, arguments)
+        launches = [
+            (
+                variant,
+                launch.grid,
+                launch.block,
+                shared_bytes,
+                [self._buffer(value, place) if isinstance(value, str) else value for value in launch.arguments],
+            )
+            for launch in plan.launches
+        ]
+
+        def queue() -> None:
+            for launch in launches:
+                self._platform.launch(*launch)
+
+        return queue
 
     def _results(self, point: Point, plan: Plan, variant: str) -> np.ndarray[Any, Any]:
         """Run the plan once, on buffers that hold nothing right, and fetch what it leaves, shape (plan.results,)."""
@@ -260,7 +274,7 @@ class Runner:
         self._restore_input(point)
         for name, count in plan.buffers.items():
             self._platform.fill(self._buffers.get(name), count * results.itemsize)
-        self._launch(point, plan, variant)
+        self._launches(point, plan, variant)()
         self._platform.synchronize()
         self._platform.download(self._buffer(plan.result), results)
         return results
@@ -272,15 +286,19 @@ class Runner:
             self._platform.flush_cache()
 
     def _timed(
-        self, point: Point, plan: Plan, variant: str, places: Iterator[int]
+        self, point: Point, launches: Sequence[Callable[[], None]]
     ) -> Callable[[Callable[[], None], Callable[[], None]], None]:
-        """One sample: prepare the run, then launch between the events."""
+        """One sample: prepare the run, then launch between the events; at the next place each time.
+
+        launches  of each place
+        """
+        next_place = itertools.cycle(enumerate(launches))
 
         def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            place = next(places)
+            place, launch = next(next_place)
             self._prepare_run(point, place)
             start()
-            self._launch(point, plan, variant, place)
+            launch()
             stop()
 
         return timed

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from kernelsweep.statistics import FEWEST_SAMPLES, summarise, timer_step
+from kernelsweep.statistics import FEWEST_SAMPLES, median_interval, timer_step
 
 # Samples queued at once. What waits in the stream behind a sample slows its start and makes it scatter: of 20 samples
 # queued at once, those of a kernel of 4.5 us read 0.6 us more and had three times the interquartile range of one sample
@@ -97,8 +97,9 @@ def is_settled(times: Sequence[float], relative_precision: float) -> bool:
     """Whether the 95% confidence interval of the median is within +- relative_precision of it, or as narrow as the
     timer can tell.
     """
-    summary = summarise(times)
-    return round(summary.half_width, 3) <= max(relative_precision * summary.median, timer_step(times))
+    median, low, high = median_interval(times)
+    half_width = round(max(high - median, median - low), 3)
+    return half_width <= relative_precision * median or half_width <= timer_step(times)
 
 
 def sample(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -55,18 +56,29 @@ class Worker:
         Raises UserError where a worker can't even start.
         """
         request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
+        outcome, killed = self._outcome(request)
+        if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
+            outcome, _ = self._outcome(request)
+        return outcome
+
+    def _outcome(self, request: Mapping[str, Any]) -> tuple[Outcome, bool]:
+        """What became of a point that was asked for, and whether somebody killed the worker over it."""
         process = self._asked(request) or self._asked(request)
         if process is None:
-            return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
+            return Outcome(
+                "launch_failed", "the worker process died twice before the point could be handed to it"
+            ), False
         answer = _answer(process, self._timeout)
         if answer is None:
             self.stop()
-            return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
+            message = f"no result within {self._timeout:g} s (measuring.timeout_seconds)"
+            return Outcome("timed_out", message), False
         if not answer:
-            return Outcome("launch_failed", f"the worker process died ({self._last_words(process)})")
+            status, words = self._last_words(process)
+            return Outcome("launch_failed", f"the worker process died ({words})"), status == -signal.SIGKILL
         if answer["lost"]:
             self.stop()
-        return read_outcome(answer["outcome"])
+        return read_outcome(answer["outcome"]), False
 
     def rest(self) -> None:
         """Have the worker, where it is alive, give back its buffers and do nothing more."""
@@ -111,19 +123,21 @@ class Worker:
         except BrokenPipeError:
             answer = {}
         if not answer:
-            words = "no answer" if answer is None else self._last_words(self._process)
+            words = "no answer" if answer is None else self._last_words(self._process)[1]
             raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
         return self._process
 
-    def _last_words(self, process: WorkerProcess) -> str:
-        """How a dead worker ended, and the last line it printed; all of it goes to standard error."""
+    def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
+        """A dead worker's exit status, and how it ended in words, with the last line it printed; all of what it printed
+        goes to standard error.
+        """
         status = process.wait()
         self.stop()
         process.messages.seek(0)
         messages = process.messages.read()
         print(messages, file=sys.stderr, flush=True)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return ": ".join([how, *messages.strip().splitlines()[-1:]])
+        return status, ": ".join([how, *messages.strip().splitlines()[-1:]])
 
 
 def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
