@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pynvml
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.platforms import Conditions, ContextLost
@@ -203,19 +202,13 @@ class GpuPlatform:
             self.busy_seconds += time.perf_counter() - started
 
     def _uuid(self) -> str:
-        """The device's UUID as NVML writes it. The driver's own is the same for a GPU and for a MIG instance."""
+        """The device's UUID as NVML writes that of a whole GPU, which alone detect.visible_gpus() allows."""
         handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
         status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
         status = status or self._libcuda.cuDeviceGetUuid_v2(ctypes.byref(answer), handle)
         if status != 0:
             raise RuntimeError(f"the CUDA driver doesn't tell the GPU's UUID (it answered {status})")
-        text = str(uuid.UUID(bytes=bytes(answer)))
-        pynvml.nvmlInit()
-        try:
-            pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{text}")
-        except pynvml.NVMLError:
-            return f"MIG-{text}"
-        return f"GPU-{text}"
+        return f"GPU-{uuid.UUID(bytes=bytes(answer))}"
 
     def _close_gate(self) -> None:
         """Queue an operation at which the stream waits for the host."""
