@@ -36,6 +36,7 @@ from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.runner import Runner
 from kernelsweep.sweep import Point, instantiation
+from kernelsweep.worker_process import WorkerProcess
 
 SIZES = (32, 64, 96, 128)
 SEED = 1  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.
@@ -416,7 +417,7 @@ CONTRACT = (
     "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
-    ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,seconds,busy_seconds"
+    ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
     ",width,arguments,output"  # ours, behind the contract's
 )
 OF_TIMES = [
@@ -431,6 +432,7 @@ OF_TIMES = [
     "temperature_c",
     "power_w",
     "energy_mj",
+    "device_uuid",
     "seconds",
     "busy_seconds",
 ]
@@ -564,3 +566,13 @@ def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_pa
     kernel.path.write_text(kernel.path.read_text().replace("#include", headers, 1))
     failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
     assert "died (signal 9)" in failed.message
+
+
+def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path)
+    task, report = built(kernel, [point(32)], tmp_path)
+    planned = [(point(32), instantiation(kernel, point(32)), None)]
+    with WorkerProcess("emulator") as started, Journal(tmp_path / "journal.jsonl") as journal:
+        started.kill()
+        outcomes = measure(task, planned, report, journal, DEVICE, timeout_seconds=60, started=started)
+    assert outcomes[point(32)].status == "ok"

@@ -205,6 +205,7 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
         "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
         "energy_mj": f"{energies[0]:.4g}" if energies else "",
         "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
+        "device_uuid": " ".join(sorted({visit.device_uuid for visit in visits if visit.device_uuid})),
         "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
         "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
     }

@@ -19,6 +19,7 @@ class Visit:
     clock_mhz         the multiprocessors' lowest clock while sampling; temperature_c the highest temperature,
                       power_w the board's power at the end
     other_processes   whether processes besides ours were on the device
+    device_uuid       the device's, for two of one model differ
     energy_mj         of one run of the launch plan, millijoules; None where that wasn't asked for
     seconds           what the visit took, checking included; busy_seconds of that, the device was at work
     """
@@ -32,6 +33,7 @@ class Visit:
     temperature_c: int | None = None
     power_w: float | None = None
     other_processes: bool = False
+    device_uuid: str = ""
     energy_mj: float | None = None
     seconds: float = 0.0
     busy_seconds: float = 0.0

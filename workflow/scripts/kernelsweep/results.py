@@ -37,6 +37,7 @@ FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 #                              as an average over about a second, so that it is of the points before as well
 #   throttle_reasons           why the clock was held back during samples; those count only where flags has throttled
 #   energy_mj                  of one run of the launch plan, millijoules, where measuring.energy_seconds asks for it
+#   device_uuid                the GPU's: two of one model may differ by a percent
 #   seconds, busy_seconds      what the visits took, checking included, and how much of that the GPU was at work
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
 CONTRACT_COLUMNS = (
@@ -69,6 +70,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "power_w",
     "throttle_reasons",
     "energy_mj",
+    "device_uuid",
     "seconds",
     "busy_seconds",
     "width",

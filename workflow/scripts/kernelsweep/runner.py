@@ -144,6 +144,7 @@ class Runner:
         return Visit(
             **asdict(sampled),
             throttle_reasons=sorted(reasons),
+            device_uuid=self._platform.uuid,
             clock_mhz=min((seen.clock_mhz for seen in conditions if seen.clock_mhz is not None), default=None),
             temperature_c=max(
                 (seen.temperature_c for seen in conditions if seen.temperature_c is not None), default=None

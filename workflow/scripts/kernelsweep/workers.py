@@ -112,20 +112,28 @@ class Worker:
         return process
 
     def _start(self) -> WorkerProcess:
-        self.prepare()
-        assert self._prepared is not None
-        self._process, self._prepared = self._prepared, None
-        # The job may have leased its device after the process was started.
-        start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
-        try:
-            _send(self._process, start)
-            answer = _answer(self._process, _START_SECONDS)
-        except BrokenPipeError:
-            answer = {}
-        if not answer:
-            words = "no answer" if answer is None else self._last_words(self._process)[1]
-            raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
-        return self._process
+        """A worker that is ready. Raises UserError where it can't start."""
+        words = "no answer"
+        for _ in range(2):  # One that waited for its turn may have been killed meanwhile; a second one is not.
+            self.prepare()
+            assert self._prepared is not None
+            process, self._prepared = self._prepared, None
+            self._process = process
+            # The job may have leased its device after the process was started.
+            start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
+            try:
+                _send(process, start)
+                answer = _answer(process, _START_SECONDS)
+            except BrokenPipeError:
+                answer = {}
+            if answer:
+                return process
+            if answer is None:
+                break
+            status, words = self._last_words(process)
+            if status != -signal.SIGKILL:
+                break
+        raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
 
     def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
         """A dead worker's exit status, and how it ended in words, with the last line it printed; all of what it printed

@@ -36,10 +36,12 @@ class Platform(Protocol):
     """Allocate, copy, fill, get a function, launch, time. All but allocate, upload and download are queued in order.
 
     has_clock     whether the platform's times mean anything
+    uuid          the device's, empty where it has none
     busy_seconds  how long the device has been at work so far, as far as the host has waited for it
     """
 
     has_clock: bool
+    uuid: str
     busy_seconds: float
 
     def allocate(self, size: int) -> Memory:

@@ -70,8 +70,8 @@ def _is_sliced(handle: Any) -> bool:
 def _sliced(name: str, uuids: Sequence[str]) -> UserError:
     return UserError(
         f"{name} is a slice of a GPU, or a GPU in slices (MIG): kernelsweep measures on whole GPUs only, since slices "
-        "share their memory's bandwidth limits and clocks with their neighbours. Name in CUDA_VISIBLE_DEVICES a GPU that "
-        f"isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
+        "share their memory's bandwidth limits and clocks with their neighbours. Name in CUDA_VISIBLE_DEVICES a GPU "
+        f"that isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
     )
 
 

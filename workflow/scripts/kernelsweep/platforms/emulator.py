@@ -25,6 +25,7 @@ class EmulatorPlatform:
     """Memory is the host's; what is queued runs at once."""
 
     has_clock = False
+    uuid = ""
     busy_seconds = 0.0
 
     def __init__(self) -> None:

@@ -99,7 +99,8 @@ class GpuPlatform:
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
-        self._monitor = Monitor(self._uuid())
+        self.uuid = self._asked_uuid()
+        self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
         self.busy_seconds = 0.0
 
@@ -201,7 +202,7 @@ class GpuPlatform:
         finally:
             self.busy_seconds += time.perf_counter() - started
 
-    def _uuid(self) -> str:
+    def _asked_uuid(self) -> str:
         """The device's UUID as NVML writes that of a whole GPU, which alone detect.visible_gpus() allows."""
         handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
         status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
