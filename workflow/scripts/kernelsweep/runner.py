@@ -14,7 +14,7 @@ from kernelsweep.axes import Expression
 from kernelsweep.buffers import Buffers
 from kernelsweep.errors import LaunchError
 from kernelsweep.kernel_source import LAUNCHES
-from kernelsweep.plans import DATA, PLANS, Plan
+from kernelsweep.plans import DATA, PLANS, Launch, Plan
 from kernelsweep.platforms import Memory, Platform
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.problem import Problem
@@ -128,6 +128,18 @@ class Runner:
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
             return Outcome("launch_failed", str(error))
+
+    def launch_between(
+        self, point: Point, variant: str, start: Callable[[], None], stop: Callable[[], None]
+    ) -> tuple[Launch, ...]:
+        """Launch the plan of a point that run() found right once more, with nothing but its launches between the calls.
+
+        Returns those launches. Raises as run() does, and LaunchError.
+        """
+        plan = PLANS[self._task.plan](point)
+        self._timed(point, plan, variant, itertools.repeat(0))(start, stop)
+        self._platform.synchronize()
+        return plan.launches
 
     def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
         """Run the plan and have its results judged; those of floats are compared with further runs' bits."""

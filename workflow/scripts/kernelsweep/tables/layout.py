@@ -15,6 +15,9 @@ EMPTY = "–"
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
+# Columns of a second table in LaTeX, beside the kernel and what tells its rows apart; more stand in another tabular.
+MOST_COLUMNS = 8
+
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -65,6 +68,7 @@ class TableText:
     notes        the footnotes
     explanation  what the columns hold
     main_rows    how many rows there are above the line that LaTeX draws between rows of different kinds
+    below        a table that belongs to this one, under a title of its own
     """
 
     title: str
@@ -75,6 +79,7 @@ class TableText:
     notes: Sequence[str]
     explanation: str
     main_rows: int
+    below: TableText | None = None
 
 
 def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
@@ -89,12 +94,17 @@ def as_csv(table: pandas.DataFrame) -> str:
 
 def as_markdown(text: TableText) -> str:
     """The table for readers: a heading, where the numbers come from, the formatted rows, their notes."""
+    below = _markdown_section(text.below, "###") if text.below else []
+    return "\n".join([*_markdown_section(text, "##"), *below])
+
+
+def _markdown_section(text: TableText, heading: str) -> list[str]:
     names = [
         f"`{kernel}`" + (f" <sup>{','.join(str(mark) for mark in marks)}</sup>" if marks else "")
         for kernel, marks in zip(text.kernels, text.marks, strict=True)
     ]
-    lines = [
-        f"## {text.title}",
+    return [
+        f"{heading} {text.title}",
         "",
         text.provenance,
         "",
@@ -105,7 +115,6 @@ def as_markdown(text: TableText) -> str:
         text.explanation,
         "",
     ]
-    return "\n".join(lines)
 
 
 def _markdown_rows(columns: Sequence[Column]) -> list[str]:
@@ -133,18 +142,13 @@ def as_latex(text: TableText) -> str:
     The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`.
     """
     label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
-    names = [
-        rf"\texttt{{{escape(kernel)}}}"
-        + (rf"\textsuperscript{{{','.join(str(mark) for mark in marks)}}}" if marks else "")
-        for kernel, marks in zip(text.kernels, text.marks, strict=True)
-    ]
+    names = _latex_names(text)
     main = [column for column in text.columns if not column.apart]
     tables = _tabular(names, main, range(len(names)), text.main_rows)
     apart, rows = _apart(text)
     if rows:
         unmarked = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
         tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
-    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
     lines = [
         r"% Needs \usepackage{booktabs} and text up to 16.5 cm wide. In two-column text, use table* instead of table.",
         r"\begin{table}",
@@ -154,16 +158,45 @@ def as_latex(text: TableText) -> str:
         r"  \scriptsize",
         r"  \setlength{\tabcolsep}{2pt}",
         *(f"  {line}".rstrip() for line in tables),
-        "",
-        r"  \smallskip",
-        r"  \begin{minipage}{\linewidth}\raggedright",
-        *(f"    {line}" + r"\\" for line in footnotes),
-        f"    {escape(text.explanation)}",
-        r"  \end{minipage}",
+        *_latex_notes(text.notes, text.explanation),
+        *(_latex_below(text.below) if text.below else []),
         r"\end{table}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _latex_names(text: TableText) -> list[str]:
+    return [
+        rf"\texttt{{{escape(kernel)}}}"
+        + (rf"\textsuperscript{{{','.join(str(mark) for mark in marks)}}}" if marks else "")
+        for kernel, marks in zip(text.kernels, text.marks, strict=True)
+    ]
+
+
+def _latex_notes(notes: Sequence[str], explanation: str) -> list[str]:
+    """The footnotes and what the columns hold, below a table."""
+    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(notes, start=1)]
+    return [
+        "",
+        r"  \smallskip",
+        r"  \begin{minipage}{\linewidth}\raggedright",
+        *(f"    {line}" + r"\\" for line in footnotes),
+        f"    {escape(explanation)}",
+        r"  \end{minipage}",
+    ]
+
+
+def _latex_below(text: TableText) -> list[str]:
+    """The lines of a table that belongs to the one above: as many tabulars as its columns need on a narrow page."""
+    names = _latex_names(text)
+    telling = [column for column in text.columns if not column.names]
+    lines = ["", rf"  \medskip {escape(text.title)}. {escape(text.provenance)}"]
+    for start in range(0, len(telling), MOST_COLUMNS):
+        columns = [column for column in text.columns if column.names] + telling[start : start + MOST_COLUMNS]
+        tabular = _tabular(names, columns, range(len(names)), text.main_rows)
+        lines += ["", r"  \medskip", *(f"  {line}" for line in tabular)]
+    return lines + _latex_notes(text.notes, text.explanation)
 
 
 def _apart(text: TableText) -> tuple[list[Column], list[int]]:

@@ -1,0 +1,60 @@
+# Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
+
+
+def to_profile(asked_by):
+    """The GPU's platform, for what asks to have it profiled."""
+    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
+
+
+def metric_definitions(study):
+    """The metrics that are collected for a study, as the configuration defines them."""
+    return metrics_of(config, STUDIES[study])
+
+
+rule profile_kernel:
+    input:
+        kernel=kernel_file,
+        included=included,
+        binary=built("bin"),
+        report=built("json"),
+        device="results/{platform}/device.json",
+    output:
+        metrics="results/{platform}/metrics/{study}/{kernel}.csv",
+        # For Nsight Compute's window; empty where it gave no counters.
+        reports=directory("results/{platform}/profiles/{study}/{kernel}"),
+    log:
+        "results/{platform}/logs/profile_kernel/{study}/{kernel}.log",
+    wildcard_constraints:
+        platform=LIVE,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        metrics=lambda wildcards: metric_definitions(wildcards.study),
+        profiling=config["profiling"],
+        study=lambda wildcards: {
+            key: STUDIES[wildcards.study].settings[key]
+            for key in ("problem", "reference", "ladder", "profiled")
+        },
+        axes=axes,
+        restrictions=restrictions,
+        seed=config["seed"],
+        code=code_of("profile_kernel.py"),
+    script:
+        "../scripts/profile_kernel.py"
+
+
+rule collect_metrics:
+    input:
+        lambda wildcards: parts("metrics", wildcards.platform, config["studies"]),
+    output:
+        "results/{platform}/metrics.csv",
+    log:
+        "results/{platform}/logs/collect_metrics.log",
+    wildcard_constraints:
+        platform=LIVE,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("collect_metrics.py"),
+    script:
+        "../scripts/collect_metrics.py"
