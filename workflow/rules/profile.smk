@@ -58,3 +58,19 @@ rule collect_metrics:
         code=code_of("collect_metrics.py"),
     script:
         "../scripts/collect_metrics.py"
+
+
+# A recording's metrics come out as they were collected.
+rule play_metrics:
+    input:
+        "resources/recordings/{name}/metrics.csv.gz",
+    output:
+        "results/recording/{name}/metrics.csv",
+    log:
+        "results/recording/{name}/logs/play_metrics.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("play_metrics.py"),
+    script:
+        "../scripts/play_metrics.py"

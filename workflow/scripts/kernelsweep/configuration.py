@@ -38,7 +38,9 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     Raises UserError with file, key, value and what is allowed.
     """
     shown = "config/config.yaml (or --config)"
-    checked = check(config, root / "workflow/schemas/config.schema.yaml", shown)
+    # Snakemake's --config profile=true passes a text.
+    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", shown)
     known = study_names(root)
     for name in checked["studies"]:
         if name not in known:
@@ -52,7 +54,10 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     _check_sizes(checked, shown)
     _check_restrictions(checked, shown)
     _check_platforms(checked, shown)
-    definitions(checked["metrics"])
+    try:
+        definitions(checked["metrics"])
+    except UserError as error:
+        raise UserError(f"{shown}: {error}") from error
     return checked
 
 
