@@ -25,7 +25,7 @@ ANOTHER_BUILD = (
 )
 
 # How a reader is told who counted.
-SOURCES = {"ncu": "Nsight Compute's counters", "counted": "counted on the emulator"}
+SOURCES = {"ncu": "Nsight Compute", "counted": "counted on the emulator"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def step_metrics(
     found = []
     for number, step in enumerate(ladder_steps(study, device)):
         of_step = step.rows(rows)
-        binaries = set(step.rows(timed)["binary_sha256"]) - {""}
+        binaries = set(step.rows(timed)["binary_sha256"].dropna()) - {""}
         for name in metrics.definitions:
             for _, row in of_step[of_step["metric"] == name].head(1).iterrows():
                 stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}

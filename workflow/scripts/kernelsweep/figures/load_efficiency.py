@@ -9,7 +9,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.figures import style
-from kernelsweep.figures.labelled_points import draw_points
+from kernelsweep.figures.labelled_points import draw_points, logarithmic
 from kernelsweep.measurements import (
     at_reference,
     device_text,
@@ -55,14 +55,11 @@ def draw(
     figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], _message(points), caption)
     axes = figure.subplots()
     efficiencies, times, names = zip(*points, strict=True)
-    axes.set_yscale("log")
     axes.set_xlim(0, 102)
-    axes.set_ylim(min(times) / ROOM, max(times) * ROOM)
+    logarithmic(axes, True, min(times) / ROOM, max(times) * ROOM)
     axes.set_xlabel("global load efficiency (%)")
     axes.set_ylabel("time (µs, logarithmic)")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
-    axes.grid(which="both", color=style.GRID_GREY, linewidth=0.4)
+    axes.grid(color=style.GRID_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
     draw_points(axes, efficiencies, times, names)
     return figure

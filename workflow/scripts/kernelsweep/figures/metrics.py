@@ -73,7 +73,7 @@ def draw(
         ours = by_step(found, name, "value", len(steps))
         theirs = _in_proportion(ours, by_step(found, name, "published", len(steps)), metrics.published)
         unit = found.loc[found["metric"] == name, "unit"].iloc[0]
-        _panel(axes, ours, theirs, f"{title(name)} ({unit})")
+        _panel(axes, ours, theirs, f"{title(name)} ({unit})", percent=unit == "%")
     for axes in panels[len(shown) :]:
         axes.set_axis_off()
     labels = style.step_labels(steps, undefined_kernels(measurements))
@@ -86,14 +86,18 @@ def draw(
     return figure
 
 
-def _panel(axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], label: str) -> None:
+def _panel(axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], label: str, percent: bool) -> None:
     axes.barh(ours.index, ours.fillna(0.0), height=BAR_HEIGHT, color=style.BLUE, zorder=2)
     axes.plot(theirs, theirs.index, zorder=3, clip_on=False, **MARK)
     largest = numpy.nanmax([0.0, *ours, *theirs])
-    axes.set_xlim(0, ROOM * largest if largest > 0 else 1.0)
+    if percent:
+        axes.set_xlim(0, ROOM * 100)
+        axes.set_xticks([0, 50, 100])
+    else:
+        axes.set_xlim(0, ROOM * largest if largest > 0 else 1.0)
+        axes.xaxis.set_major_locator(MaxNLocator(TICKS))
     for row in ours.index[ours.isna()]:
         axes.text(0.01, row, "–", transform=axes.get_yaxis_transform(), va="center_baseline", color=style.BLUE)
-    axes.xaxis.set_major_locator(MaxNLocator(TICKS))
     axes.xaxis.set_major_formatter(lambda value, _: _tick(value))
     axes.set_xlabel(label)
     axes.tick_params(axis="y", length=0)

@@ -10,7 +10,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.figures import style
-from kernelsweep.figures.labelled_points import draw_points
+from kernelsweep.figures.labelled_points import draw_points, logarithmic
 from kernelsweep.measurements import (
     at_reference,
     device_text,
@@ -53,23 +53,18 @@ def draw(
         return figure
     figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], _message(points, device), caption)
     axes = figure.subplots()
-    axes.set_xscale("log")
-    axes.set_yscale("log")
     low, high = points["intensity"].min() / ROOM, points["intensity"].max() * ROOM
-    axes.set_xlim(low, high)
+    logarithmic(axes, False, low, high)
     tops = [points["rate"].max()]
     peak = device["peak_bandwidth_gbs"]
     if peak is not None:
-        ends = numpy.array([low, high])
+        ends = numpy.array(axes.get_xlim())
         tops.append(peak * points["intensity"].max())
         axes.plot(ends, peak * ends, color=style.BLACK, linewidth=1.0, zorder=1)
-    axes.set_ylim(points["rate"].min() / ROOM, max(tops) * ROOM)
+    logarithmic(axes, True, points["rate"].min() / ROOM, max(tops) * ROOM)
     axes.set_xlabel("operations for each byte that memory moves (logarithmic)")
     axes.set_ylabel("10⁹ operations a second (logarithmic)")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
-    axes.grid(which="both", color=style.GRID_GREY, linewidth=0.4)
+    axes.grid(color=style.GRID_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
     draw_points(axes, list(points["intensity"]), list(points["rate"]), list(points["label"]))
     return figure
