@@ -15,8 +15,8 @@ EMPTY = "–"
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
-# Columns of a second table in LaTeX, beside the kernel and what tells its rows apart; more stand in another tabular.
-MOST_COLUMNS = 8
+# Columns of a table below, in LaTeX, beside the kernel and what tells its rows apart; more stand in another tabular.
+MOST_COLUMNS = 7
 
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -139,9 +139,9 @@ def _markdown_rows(columns: Sequence[Column]) -> list[str]:
 def as_latex(text: TableText) -> str:
     r"""The table for a paper: a `table` environment with caption and label; needs only the package booktabs.
 
-    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`.
+    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. What belongs below follows as a
+    `table` of its own, with its title in the label too, since both would be too long for a page.
     """
-    label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
     names = _latex_names(text)
     main = [column for column in text.columns if not column.apart]
     tables = _tabular(names, main, range(len(names)), text.main_rows)
@@ -149,21 +149,19 @@ def as_latex(text: TableText) -> str:
     if rows:
         unmarked = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
         tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
+    label = _label(text.title)
     lines = [
         r"% Needs \usepackage{booktabs} and text up to 16.5 cm wide. In two-column text, use table* instead of table.",
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{escape(text.title.rstrip('.') + '. ' + text.provenance)}}}",
-        rf"  \label{{tab:{label}}}",
-        r"  \scriptsize",
-        r"  \setlength{\tabcolsep}{2pt}",
-        *(f"  {line}".rstrip() for line in tables),
-        *_latex_notes(text.notes, text.explanation),
-        *(_latex_below(text.below) if text.below else []),
-        r"\end{table}",
-        "",
+        *_latex_float(text, text.title, label, tables),
     ]
+    if text.below:
+        title = f"{text.title.rstrip('.')}. {text.below.title}"
+        lines += _latex_float(text.below, title, f"{label}-{_label(text.below.title)}", _tabulars(text.below))
     return "\n".join(lines)
+
+
+def _label(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.split(":")[0].lower()).strip("-")
 
 
 def _latex_names(text: TableText) -> list[str]:
@@ -174,29 +172,38 @@ def _latex_names(text: TableText) -> list[str]:
     ]
 
 
-def _latex_notes(notes: Sequence[str], explanation: str) -> list[str]:
-    """The footnotes and what the columns hold, below a table."""
-    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(notes, start=1)]
+def _latex_float(text: TableText, title: str, label: str, tables: Sequence[str]) -> list[str]:
+    """The lines of a `table` environment around some tabulars."""
+    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
     return [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escape(title.rstrip('.') + '. ' + text.provenance)}}}",
+        rf"  \label{{tab:{label}}}",
+        r"  \scriptsize",
+        r"  \setlength{\tabcolsep}{2pt}",
+        *(f"  {line}".rstrip() for line in tables),
         "",
         r"  \smallskip",
         r"  \begin{minipage}{\linewidth}\raggedright",
         *(f"    {line}" + r"\\" for line in footnotes),
-        f"    {escape(explanation)}",
+        f"    {escape(text.explanation)}",
         r"  \end{minipage}",
+        r"\end{table}",
+        "",
     ]
 
 
-def _latex_below(text: TableText) -> list[str]:
-    """The lines of a table that belongs to the one above: as many tabulars as its columns need on a narrow page."""
-    names = _latex_names(text)
+def _tabulars(text: TableText) -> list[str]:
+    """The lines of as many tabulars as a table's columns need on a narrow page."""
     telling = [column for column in text.columns if not column.names]
-    lines = ["", rf"  \medskip {escape(text.title)}. {escape(text.provenance)}"]
+    names = _latex_names(text)
+    lines: list[str] = []
     for start in range(0, len(telling), MOST_COLUMNS):
         columns = [column for column in text.columns if column.names] + telling[start : start + MOST_COLUMNS]
-        tabular = _tabular(names, columns, range(len(names)), text.main_rows)
-        lines += ["", r"  \medskip", *(f"  {line}" for line in tabular)]
-    return lines + _latex_notes(text.notes, text.explanation)
+        lines += ["", r"\medskip"] if lines else []
+        lines += _tabular(names, columns, range(len(names)), text.main_rows)
+    return lines
 
 
 def _apart(text: TableText) -> tuple[list[Column], list[int]]:
