@@ -27,13 +27,12 @@ rule profile_kernel:
     wildcard_constraints:
         platform=LIVE,
     conda:
-        "../../envs/kernelsweep.yaml"
+        "../../envs/profiling.yaml"
     params:
         metrics=lambda wildcards: metric_definitions(wildcards.study),
         profiling=config["profiling"],
         study=lambda wildcards: {
-            key: STUDIES[wildcards.study].settings[key]
-            for key in ("problem", "reference", "ladder", "profiled")
+            key: STUDIES[wildcards.study].settings[key] for key in ("problem", "reference", "ladder", "profiled")
         },
         axes=axes,
         restrictions=restrictions,

@@ -6,7 +6,10 @@ Build           translation_unit, compilers/ (nvcc for a GPU, g++ for the emulat
 Measure         measure (what the journal lacks, and the rows), worker and runner (a process, point after point),
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
                 sampling, statistics, journal, lease; baselines (the same sums on the host's processor)
-Publish         measurements, published (the literature's figures), tables/, figures/, summary, environment, recording
+Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
+                what is the same for both
+Publish         measurements and metrics, published (the literature's figures), tables/, figures/, summary, environment,
+                recording
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.

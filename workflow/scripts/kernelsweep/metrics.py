@@ -11,6 +11,7 @@ import pandas
 
 from kernelsweep.errors import UserError
 from kernelsweep.measurements import Step, at_reference, ladder_steps, one_study
+from kernelsweep.profiling import PROFILE
 from kernelsweep.published import PublishedMetrics
 from kernelsweep.results import FURTHER_POINT_COLUMNS, METRIC_COLUMNS, POINT_COLUMNS
 
@@ -20,9 +21,7 @@ _OTHER_INTEGERS = ("grid_size", "width")
 # What the contract doesn't ask of metrics.csv.
 _OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
 
-ANOTHER_BUILD = (
-    "Profiled in another build than the one that was timed: type `snakemake --cores 1 profile`, and this again."
-)
+ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE}` renews it."
 
 # How a reader is told who counted.
 SOURCES = {"ncu": "Nsight Compute", "counted": "counted on the emulator"}
@@ -120,10 +119,16 @@ def title(metric: str) -> str:
     return metric.replace("_", " ").replace("dram", "DRAM")
 
 
+def heading(metric: str, unit: str) -> str:
+    """A metric's name for readers with its unit, where the name doesn't say that: `barrier stall (%)`."""
+    words = metric.split("_")
+    return title(metric) if {unit, unit.removesuffix("s")} & set(words) else f"{title(metric)} ({unit})"
+
+
 def why_none(found: pandas.DataFrame, wanted: Sequence[str]) -> str:
     """Why there is nothing to draw of the metrics `wanted`, in words."""
     if found.empty:
-        return "No hardware counters: this study has not been profiled (snakemake --cores 1 profile, on a GPU)."
+        return f"No hardware counters: this study has not been profiled ({PROFILE})."
     missing = [name for name in wanted if name not in set(found["metric"])]
     if missing:
         return f"Not collected: {', '.join(missing)} (profiling.metrics in config.yaml)."

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kernelsweep.figures import style
 from kernelsweep.measurements import device_text, ladder_steps, reference_text, undefined_kernels
-from kernelsweep.metrics import Metrics, by_step, sources_text, step_metrics, title, why_none
+from kernelsweep.metrics import Metrics, by_step, heading, sources_text, step_metrics, title, why_none
 from kernelsweep.published import Published, PublishedMetrics
 
 EMPTY_BODY_IN = 1.2
@@ -73,7 +73,7 @@ def draw(
         ours = by_step(found, name, "value", len(steps))
         theirs = _in_proportion(ours, by_step(found, name, "published", len(steps)), metrics.published)
         unit = found.loc[found["metric"] == name, "unit"].iloc[0]
-        _panel(axes, ours, theirs, f"{title(name)} ({unit})", percent=unit == "%")
+        _panel(axes, ours, theirs, heading(name, unit), percent=unit == "%")
     for axes in panels[len(shown) :]:
         axes.set_axis_off()
     labels = style.step_labels(steps, undefined_kernels(measurements))

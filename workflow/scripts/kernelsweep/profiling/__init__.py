@@ -15,6 +15,9 @@ from collections.abc import Sequence
 
 from kernelsweep.errors import UserError
 
+# What a user types to have metrics collected.
+PROFILE = "uv run --extra gpu snakemake --cores 1 profile"
+
 
 def profiled_platform(gpu: str | None, platforms: Sequence[str], asked_by: str) -> str:
     """The platform that Nsight Compute can profile: the GPU's. Raises UserError where this run has no GPU.

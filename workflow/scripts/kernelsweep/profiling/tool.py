@@ -13,13 +13,13 @@ from typing import Any
 
 from kernelsweep.compilers.nvcc import DEFAULT_TOOLKIT
 from kernelsweep.errors import UserError
-from kernelsweep.profiling import worker
+from kernelsweep.profiling import PROFILE, worker
 from kernelsweep.profiling.capture import Capture, parse_capture
 from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point
 from kernelsweep.watched import START_SECONDS, environment, find_tool
 
-AGAIN = "then `snakemake --cores 1 profile --forcerun profile_kernel`"
+AGAIN = f"then `{PROFILE} --forcerun profile_kernel`"
 
 MISSING = (
     f"Nsight Compute (ncu) was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the CUDA "

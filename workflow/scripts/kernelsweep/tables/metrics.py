@@ -8,7 +8,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.measurements import ladder_steps
-from kernelsweep.metrics import Metrics, by_step, sources_text, title
+from kernelsweep.metrics import Metrics, by_step, heading, sources_text, title
 from kernelsweep.published import PublishedMetrics
 from kernelsweep.tables.layout import EMPTY, Column, TableText
 from kernelsweep.tables.points import numbered
@@ -80,7 +80,7 @@ def _unit(found: pandas.DataFrame, name: str) -> str:
 def _columns(found: pandas.DataFrame, name: str, steps: int, published: PublishedMetrics | None) -> list[Column]:
     """A metric's own column, and what is published of it: as it is, or where only ratios compare, as changes."""
     ours = by_step(found, name, "value", steps)
-    columns = [Column(f"{title(name)} ({_unit(found, name)})", _cells(ours))]
+    columns = [Column(heading(name, _unit(found, name)), _cells(ours))]
     theirs = by_step(found, name, "published", steps)
     if published is None or theirs.isna().all():
         return columns
