@@ -408,3 +408,46 @@ def test_without_ncu_the_reason_stands_in_every_row(
     rows = read(project / "results/emulator/metrics/warp_shuffle/shuffle.csv")
     assert rows and {row["value"] for row in rows} == {""}
     assert all(row["message"] == MISSING or "is not compiled" in row["message"] for row in rows)
+
+
+# The real tool
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize(
+    ("kernel", "settings", "counted"),
+    [
+        ("unrolling/interleaved.cu", {"dtype": "int32"}, 1),
+        ("unrolling/unrolled.cu", {"dtype": "int32", "unroll": 8}, 1),
+        ("stepwise/completely_unrolled.cu", {"dtype": "float32", "unroll": 2}, 2),
+    ],
+)
+def test_the_real_tool_counts_what_the_kernel_must_load(
+    tmp_path: Path, kernel: str, settings: dict[str, Any], counted: int
+) -> None:
+    found = find()
+    if found is None:
+        pytest.skip(MISSING)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT)
+    asked = [point(2**20, 512, cache="cold", **settings), point(2**19, 512, cache="cold", **settings)]
+    task, report = built(source, asked, tmp_path, "native")
+    assert report["status"] == "ok", report["message"]
+    metrics = [SHIPPED[name] for name in ("global_load_bytes", "global_load_sectors", "duration", "dram_bytes")]
+    requests = [(each, instantiation(source, each)) for each in asked]
+    task = replace(task, sampling=None, repeated_runs=1)
+    result = profile(found, asked_for(metrics), SETTINGS, task, requests, tmp_path, tmp_path / "ncu.txt")
+    if result.failure:
+        pytest.skip(result.failure)
+    rows = profile_rows(asked, result, metrics, source.name)
+    assert {row["message"] for _, row in rows} == {""}
+    assert len(result.manifest[0].launches) == counted
+    for size in (2**20, 2**19):
+        loaded = float(values(rows, "global_load_bytes")[size])
+        sectors = float(values(rows, "global_load_sectors")[size])
+        # Each element once at least, and in the trees some of them again.
+        assert 4 * size <= loaded <= 4 * size * 4
+        assert loaded <= 32 * sectors
+        assert float(values(rows, "duration")[size]) > 0
+    large, small = (float(values(rows, "global_load_bytes")[size]) for size in (2**20, 2**19))
+    assert large == pytest.approx(2 * small, rel=0.01), "each point has its own launches"

@@ -164,6 +164,16 @@ def study_measurements(wildcards):
     return parts("points", wildcards.platform, [wildcards.study])
 
 
+def to_profile(asked_by):
+    """The GPU's platform, for what asks to have it profiled."""
+    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
+
+
+def metric_definitions(study):
+    """The metrics that are collected for a study, as the configuration defines them."""
+    return metrics_of(config, STUDIES[study])
+
+
 def metrics_to_come(platform, studies):
     """The files of metrics that are made before tables and figures are: a recording's, or those that are asked for."""
     if is_recording(platform):

@@ -1,16 +1,6 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
 
 
-def to_profile(asked_by):
-    """The GPU's platform, for what asks to have it profiled."""
-    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
-
-
-def metric_definitions(study):
-    """The metrics that are collected for a study, as the configuration defines them."""
-    return metrics_of(config, STUDIES[study])
-
-
 rule profile_kernel:
     input:
         kernel=kernel_file,
