@@ -29,6 +29,8 @@ ERRORS = {
     "Compute.",
     "counters held": "==ERROR== An error was reported by the driver:\n==ERROR== Profiling failed because a driver "
     "resource was unavailable. Ensure that no other tool (like DCGM) is concurrently collecting profiling data.",
+    "unknown chip": "==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer --list-chips "
+    "option.",
     "unknown section": "==ERROR== Option '--section nonsense' did not match any section.\n==ERROR== Use "
     "--list-sections to see the list of available sections.",
 }

@@ -20,6 +20,7 @@ from synthetic_sweep import EMULATOR, H200, metrics, shipped
 
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_METRICS
+from kernelsweep.figures.style import save
 from kernelsweep.metrics import Metrics, load_metrics, step_metrics
 from kernelsweep.published import load_published, load_published_metrics
 from kernelsweep.recording import record
@@ -167,6 +168,14 @@ def test_figures_without_metrics_say_so_in_words(name: str) -> None:
     denied = changed(of, "value == value", value=float("nan"), message="No permission. Ask.")
     text = said(draw(name, study, rows, H200, denied))
     assert "No permission. Ask." in text and "nan" not in text
+
+
+@pytest.mark.parametrize("name", FIGURES_OF_METRICS)
+def test_the_files_depend_on_the_data_alone(name: str, tmp_path: Path) -> None:
+    study, rows, of = known("unrolling")
+    for file, metrics_in in (("one.svg", of), ("other.svg", replace(of, rows=of.rows.iloc[::-1]))):
+        save(draw(name, study, rows, H200, metrics_in), tmp_path / file)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["roofline", "load_efficiency"])

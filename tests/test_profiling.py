@@ -280,6 +280,7 @@ def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Pa
     [
         ("no permission", ["ERR_NVGPUCTRPERM", "NVreg_RestrictProfilingToAdminUsers=0", "--forcerun profile_kernel"]),
         ("old ncu", ["doesn't fit NVIDIA's driver", "--forcerun profile_kernel"]),
+        ("unknown chip", ["can't profile this GPU", "--list-chips", "--forcerun profile_kernel"]),
         ("counters held", ["DCGM", "--pause", "--forcerun profile_kernel"]),
     ],
 )

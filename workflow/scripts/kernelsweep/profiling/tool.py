@@ -44,9 +44,9 @@ _FAILURES = {
         "Another profiler holds the GPU's counters, such as NVIDIA's DCGM in a data centre. Pause it (dcgmi profile "
         f"--pause), {AGAIN}."
     ),
-    "not supported on": (
-        "Nsight Compute can't profile this GPU. The releases up to 2019 know Pascal, later ones Volta and newer, and "
-        f"each the GPUs of its time: take another release, first on the PATH, {AGAIN}."
+    "Profiling is not supported on": (
+        "This release of Nsight Compute can't profile this GPU (ncu --list-chips names those that it can). Take one "
+        f"that can, first on the PATH, {AGAIN}."
     ),
 }
 
