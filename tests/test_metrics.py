@@ -70,7 +70,7 @@ def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
     study, rows, of = known("unrolling")
     cells = counters(markdown(study, rows, of))
     assert cells["unroll"] == ["1", "1", "1", "2", "4", "8", "8", "8", "8", "8"]
-    assert cells["global load efficiency (%)"][0] == "25.0"
+    assert cells["global load efficiency (%)"][0] == "25.00"
     assert "0.00" not in cells["published (%)"], "the last of two columns of that name: the stores'"
     table = with_metrics(study_table(study, rows, H200, None), study, step_metrics(study, of, rows, H200), of)
     back = pandas.read_csv(StringIO(as_csv(table)))

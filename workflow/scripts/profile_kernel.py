@@ -4,6 +4,7 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from textwrap import shorten
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -19,6 +20,7 @@ from kernelsweep.profiling.rows import empty_rows, point_columns, profile_rows
 from kernelsweep.profiling.tool import MISSING, find, profile
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep import instantiation
+from kernelsweep.tables.points import MESSAGE_LENGTH
 from kernelsweep.tasks import kernel_task
 from kernelsweep.watched import tool_version
 
@@ -35,7 +37,7 @@ with logged(snakemake.log[0]) as terminal:
     metrics = list(definitions(params.metrics).values())
     axes = axes_on_device(params.axes[0], device["multiprocessors"])
     chosen = choose_points(params.study, kernel, axes, device["multiprocessors"], params.restrictions)
-    failed = f"build_failed: {' '.join(report['message'].split())}" if report["status"] != "ok" else None
+    failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
     reasons = {
         point: failed or reason or why_not_compiled(point, kernel, report["variants"]) for point, reason in chosen
     }

@@ -136,7 +136,6 @@ def why_none(found: pandas.DataFrame, wanted: Sequence[str]) -> str:
     return messages[0] if messages else "The counters have no values at the reference point."
 
 
-def sources_text(found: pandas.DataFrame) -> str:
-    """Who counted, for a caption."""
-    sources = sorted(set(found["source"]))
-    return f"Counters: {' and '.join(SOURCES.get(source, source) for source in sources)}."
+def sources(found: pandas.DataFrame) -> str:
+    """Who counted, in words."""
+    return " and ".join(SOURCES.get(source, source) for source in sorted(set(found["source"])))

@@ -19,7 +19,7 @@ from kernelsweep.measurements import (
     timed,
     undefined_kernels,
 )
-from kernelsweep.metrics import Metrics, by_step, sources_text, step_metrics, why_none
+from kernelsweep.metrics import Metrics, by_step, sources, step_metrics, why_none
 from kernelsweep.published import Published
 
 BODY_IN, EMPTY_BODY_IN = 2.6, 1.2
@@ -84,7 +84,7 @@ def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[
     texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{style.grids_text(steps)}"]
     texts.append("Efficiency: of the bytes in the sectors that loads touch, those that threads asked for.")
     if not found.empty:
-        texts.append(f"{sources_text(found)} Time: measured without the profiler.")
+        texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
     if undefined & {step.kernel for step in steps}:
         texts.append(style.UNDEFINED_NOTE)
     return " ".join(texts)

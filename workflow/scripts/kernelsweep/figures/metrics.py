@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kernelsweep.figures import style
 from kernelsweep.measurements import device_text, ladder_steps, reference_text, undefined_kernels
-from kernelsweep.metrics import Metrics, by_step, heading, sources_text, step_metrics, title, why_none
+from kernelsweep.metrics import Metrics, by_step, heading, sources, step_metrics, title, why_none
 from kernelsweep.published import Published, PublishedMetrics
 
 EMPTY_BODY_IN = 1.2
@@ -152,7 +152,7 @@ def _caption(
     where = f"{device_text(device)}. Reference point: {reference_text(study)}."
     texts = [where + style.grids_text(ladder_steps(study, device))]
     if shown:
-        texts.append(f"{sources_text(found)} Collected in runs that are not timed.")
+        texts.append(f"Counters: {sources(found)}. Collected in runs that are not timed.")
     of_shown = found[found["metric"].isin(shown)]
     if metrics.published and metrics.published.compare == "ratios" and of_shown["published"].notna().any():
         texts.append(

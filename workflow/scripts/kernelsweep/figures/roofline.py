@@ -20,7 +20,7 @@ from kernelsweep.measurements import (
     timed,
     undefined_kernels,
 )
-from kernelsweep.metrics import Metrics, by_step, sources_text, step_metrics, why_none
+from kernelsweep.metrics import Metrics, by_step, sources, step_metrics, why_none
 from kernelsweep.published import Published
 
 BODY_IN, EMPTY_BODY_IN = 2.6, 1.2
@@ -111,7 +111,7 @@ def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[
     texts.append("An operation combines two elements; an array has as many as elements.")
     if not found.empty:
         texts.append(
-            f"Bytes: read from and written to memory. {sources_text(found)} Time: measured without the profiler."
+            f"Bytes: read from and written to memory. Counters: {sources(found)}. Time: measured without the profiler."
         )
     if device["peak_bandwidth_gbs"] is not None:
         texts.append(f"Line: the memory's theoretical peak, {device['peak_bandwidth_gbs']:,.0f} GB/s.")

@@ -52,7 +52,7 @@ _FAILURES = {
 
 _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
 # What only says that the watched process failed, which its manifest says better.
-_APPLICATION = "The application returned an error code"
+_APPLICATION = "The application "
 
 _SUFFIX = ".ncu-rep"
 _IMPORT_SECONDS = 120
@@ -147,7 +147,9 @@ def profile(
         raise UserError(
             f"{task.kernel}: the process under Nsight Compute came to no point. It ended with: {said[-1000:]}"
         )
-    failure = _failure(said) if ended else "Nsight Compute took longer than profiling.timeout_seconds allows."
+    failure = (
+        _failure(said, task.kernel) if ended else "Nsight Compute took longer than profiling.timeout_seconds allows."
+    )
     if failure or not any(entry.launches for entry in entries):
         return Profile(entries, None, failure)
     if not report.exists():
@@ -170,14 +172,14 @@ def import_report(ncu: str, report: Path) -> str:
     return run.stdout
 
 
-def _failure(said: str) -> str:
+def _failure(said: str, kernel: str) -> str:
     """Why the machine gives no counters; empty where it does. Raises UserError for any other error of ncu's."""
     for text, advice in _FAILURES.items():
         if text in said:
             return advice
     errors = [error for error in _ERROR.findall(said) if not error.startswith(_APPLICATION)]
     if errors:
-        raise UserError(f"Nsight Compute failed: {_shortened(' '.join(errors))}")
+        raise UserError(f"{kernel}: Nsight Compute failed: {_shortened(' '.join(errors))}")
     return ""
 
 

@@ -47,6 +47,7 @@ class Column:
 
     apart    in LaTeX, whose page is narrow, the column stands in a second table below the first
     names    the column tells rows of one kernel apart, so the second table has it too where it needs that
+    follows  the column is read with the one before it, so the two are never parted
     """
 
     header: str
@@ -54,6 +55,7 @@ class Column:
     right: bool = True
     apart: bool = False
     names: bool = False
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,13 +198,23 @@ def _latex_float(text: TableText, title: str, label: str, tables: Sequence[str])
 
 def _tabulars(text: TableText) -> list[str]:
     """The lines of as many tabulars as a table's columns need on a narrow page."""
-    telling = [column for column in text.columns if not column.names]
+    groups: list[list[Column]] = []
+    for column in text.columns:
+        if column.follows:
+            groups[-1].append(column)
+        elif not column.names:
+            groups.append([column])
+    tables: list[list[Column]] = [[]]
+    for group in groups:
+        if len(tables[-1]) + len(group) > MOST_COLUMNS:
+            tables.append([])
+        tables[-1] += group
     names = _latex_names(text)
+    naming = [column for column in text.columns if column.names]
     lines: list[str] = []
-    for start in range(0, len(telling), MOST_COLUMNS):
-        columns = [column for column in text.columns if column.names] + telling[start : start + MOST_COLUMNS]
+    for columns in tables:
         lines += ["", r"\medskip"] if lines else []
-        lines += _tabular(names, columns, range(len(names)), text.main_rows)
+        lines += _tabular(names, [*naming, *columns], range(len(names)), text.main_rows)
     return lines
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.measurements import ladder_steps
-from kernelsweep.metrics import Metrics, by_step, heading, sources_text, title
+from kernelsweep.measurements import ladder_steps, reference_text
+from kernelsweep.metrics import Metrics, by_step, heading, sources, title
 from kernelsweep.published import PublishedMetrics
 from kernelsweep.tables.layout import EMPTY, Column, TableText
 from kernelsweep.tables.points import numbered
@@ -17,6 +17,7 @@ TITLE = "Hardware counters"
 
 # Digits by which steps can be told apart, without those in which a counter differs from run to run.
 _DIGITS = 4
+_PERCENT_DECIMALS = 2
 
 
 def with_metrics(
@@ -57,7 +58,7 @@ def metrics_text(
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
         title=TITLE,
-        provenance=sources_text(told),
+        provenance=f"{sources(told)}; reference point: {reference_text(study)}.",
         kernels=[step.kernel for step in steps],
         marks=marks,
         columns=columns,
@@ -79,26 +80,25 @@ def _unit(found: pandas.DataFrame, name: str) -> str:
 
 def _columns(found: pandas.DataFrame, name: str, steps: int, published: PublishedMetrics | None) -> list[Column]:
     """A metric's own column, and what is published of it: as it is, or where only ratios compare, as changes."""
-    ours = by_step(found, name, "value", steps)
-    columns = [Column(heading(name, _unit(found, name)), _cells(ours))]
+    ours, unit = by_step(found, name, "value", steps), _unit(found, name)
+    columns = [Column(heading(name, unit), _cells(ours, unit))]
     theirs = by_step(found, name, "published", steps)
     if published is None or theirs.isna().all():
         return columns
     if published.compare == "ratios":
         return [
             *columns,
-            Column(f"{title(name)} (over the step before)", _changes(ours)),
-            Column(f"{published.label} (over the step before)", _changes(theirs)),
+            Column(f"{title(name)} (over the step before)", _changes(ours), follows=True),
+            Column(f"{published.label} (over the step before)", _changes(theirs), follows=True),
         ]
-    return [*columns, Column(f"{published.label} ({_unit(found, name)})", _cells(theirs))]
+    return [*columns, Column(f"{published.label} ({unit})", _cells(theirs, unit), follows=True)]
 
 
-def _cells(values: pandas.Series[float]) -> list[str]:
-    """Numbers in one notation a column: with the decimals that its largest needs for _DIGITS digits."""
+def _cells(values: pandas.Series[float], unit: str) -> list[str]:
+    """Numbers in one notation a column: percentages as published, others with _DIGITS digits for the largest."""
     if values.isna().all():
         return [EMPTY] * len(values)
-    largest = values.abs().max()
-    decimals = max(_DIGITS - len(f"{largest:.0f}"), 0)
+    decimals = _PERCENT_DECIMALS if unit == "%" else max(_DIGITS - len(f"{values.abs().max():.0f}"), 0)
     return [EMPTY if pandas.isna(value) else f"{value:,.{decimals}f}" for value in values]
 
 
