@@ -18,11 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "workflow/script
 
 from kernelsweep.build import build
 from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import KernelSource
 from kernelsweep.lease import leased_gpu
 from kernelsweep.measure import measure
+from kernelsweep.outcome import Outcome
 from kernelsweep.platforms.detect import Gpu, visible_gpu
-from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point, instantiation, instantiations
 from kernelsweep.tasks import kernel_task
 

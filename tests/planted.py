@@ -8,14 +8,24 @@ from typing import Any
 
 from kernelsweep.build import build
 from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import KernelSource
 from kernelsweep.measure import measure
-from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.outcome import Outcome
+from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point, instantiation, instantiations
 from kernelsweep.tasks import kernel_task
 
 ROOT = Path(__file__).resolve().parents[1]
-QUICK = {"relative_precision": 0.05, "min_samples": 6, "max_samples": 20, "max_seconds": 0.2}
+QUICK = {
+    "relative_precision": 0.05,
+    "min_samples": 6,
+    "max_samples": 20,
+    "max_seconds": 0.2,
+    "pause_seconds": 0.01,
+    "max_pause_seconds": 1,
+    "energy_seconds": 0,
+}
 DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
 
 # A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.

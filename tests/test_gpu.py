@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from planted import ROOT, planted_kernel, point, run
+from planted import DEVICE, ROOT, built, planted_kernel, point, run
 
 from kernelsweep.configuration import load_study, study_names
+from kernelsweep.journal import Journal
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.measure import measure, measurement_rows
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep import Point
+from kernelsweep.sweep import Point, instantiation
 
 pytestmark = pytest.mark.gpu
 
@@ -140,3 +145,39 @@ def test_launch_latency_stays_outside_the_events(arch: str, tmp_path: Path) -> N
     kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
     outcome = run(kernel, [point(32, 32)], tmp_path, arch)[point(32, 32)]
     assert 0.5 < float(np.median(outcome.samples)) < 6
+
+
+def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tmp_path: Path) -> None:
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    one = point(2**20, 256, unroll=4)
+    # Three visits: the resting workers of the ones before are ours.
+    alone = run(kernel, [one], tmp_path, arch, visits=3)[one]
+    assert [visit.other_processes for visit in alone.visits] == [False] * 3
+    holds_a_context = "import pycuda.autoinit, sys; print('ready', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holds_a_context], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdin is not None and other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        (tmp_path / "journal.jsonl").unlink()
+        watched = run(kernel, [one], tmp_path, arch)[one]
+        other.stdin.close()
+    assert watched.visits[0].other_processes
+    assert "other_processes" in measurement_rows(kernel, {"variants": {}}, {one: watched}, DEVICE, {})[0]["flags"]
+
+
+def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_path: Path) -> None:
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    cold, hot = (point(2**24, 256, unroll=4, cache=cache) for cache in ("cold", "hot"))
+    task, report = built(kernel, [cold, hot], tmp_path, arch)
+    assert task.sampling is not None
+    task = replace(task, sampling={**task.sampling, "energy_seconds": 1.0})
+    planned = [(one, instantiation(kernel, one), None) for one in (cold, hot)]
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        outcomes = measure(task, planned, report, journal, DEVICE, 60)
+    for row in measurement_rows(kernel, report, outcomes, DEVICE, {}):
+        assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
+        watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
+        print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])
+        # What the kernel itself takes lies between an idle board and one at its limit, with room for either.
+        assert 20 < watts < 1500

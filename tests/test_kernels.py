@@ -17,7 +17,8 @@ from planted import ROOT, point, run
 from kernelsweep.axes import Expression
 from kernelsweep.build import build
 from kernelsweep.configuration import load_study, study_names
-from kernelsweep.kernel_source import LAUNCHES, KernelSource, read_kernel
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import LAUNCHES, KernelSource
 from kernelsweep.plans import DATA, PLANS, PLANS_WITH_A_GRID
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange

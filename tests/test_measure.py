@@ -25,13 +25,16 @@ from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 from kernelsweep.configuration import load_study
 from kernelsweep.errors import UserError
 from kernelsweep.journal import Journal, journal_key
-from kernelsweep.kernel_source import KernelSource, read_kernel
-from kernelsweep.measure import combined, measure, measurement_rows, sample_rows
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import KernelSource
+from kernelsweep.measure import measure, measurement_rows, sample_rows
+from kernelsweep.outcome import Outcome, Visit, combined
 from kernelsweep.plans import PLANS, Plan, block_partials
+from kernelsweep.platforms import Conditions
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
-from kernelsweep.runner import Outcome, Runner
+from kernelsweep.runner import Runner
 from kernelsweep.sweep import Point, instantiation
 
 SIZES = (32, 64, 96, 128)
@@ -304,8 +307,8 @@ class PretendedClock(EmulatorPlatform):
             sample(lambda: self.done.append("start"), lambda: self.done.append("stop"))
         return [20 + 0.001 * number for number in range(count)]
 
-    def clock_mhz(self) -> int:
-        return 1980
+    def conditions(self) -> Conditions:
+        return Conditions(clock_mhz=1980, temperature_c=40, power_w=300.0)
 
 
 def two_launches(point: Point) -> Plan:
@@ -342,7 +345,8 @@ def test_a_sample_times_the_launches_and_nothing_else(
     array = make_reduction("int32", "sum", 1000, seed=1).tile
     assert all(np.array_equal(found, array) for found in platform.inputs)
     assert outcome.status == "ok"
-    assert outcome.clock_mhz == 1980
+    (visit,) = outcome.visits
+    assert (visit.clock_mhz, visit.temperature_c, visit.power_w) == (1980, 40, 300.0)
 
 
 def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
@@ -412,7 +416,8 @@ CONTRACT = (
     "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
-    ",relative_error,bit_identical,visit_spread,width,arguments,output"  # ours, behind the contract's
+    ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,seconds,busy_seconds"
+    ",width,arguments,output"  # ours, behind the contract's
 )
 OF_TIMES = [
     "samples",
@@ -423,6 +428,11 @@ OF_TIMES = [
     "bandwidth_gbs",
     "peak_fraction",
     "clock_mhz",
+    "temperature_c",
+    "power_w",
+    "energy_mj",
+    "seconds",
+    "busy_seconds",
 ]
 
 
@@ -436,7 +446,9 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     samples = [20.0, 20.5, 21.0, 19.5, 20.25, 22.0, 20.125]
     outcomes = {
         # Even an outcome that comes with samples may not become a time unless it is ok.
-        point(1000 + number): Outcome(status, "two\nlines, and a comma", samples, settled=False, clock_mhz=1980)
+        point(1000 + number): Outcome(
+            status, "two\nlines, and a comma", [Visit(samples, settled=False, clock_mhz=1980)]
+        )
         for number, status in enumerate(STATUSES)
     }
     without_clock = point(64)
@@ -489,7 +501,7 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     visits = [[level, level + 0.1, level - 0.1] * 4 for level in (20.0, 21.0, 20.5)]
     outcomes = [
-        Outcome("ok", samples=samples, clock_mhz=clock)
+        Outcome("ok", visits=[Visit(samples, clock_mhz=clock)])
         for samples, clock in zip(visits, (1980, 1900, 1980), strict=True)
     ]
     both = combined(outcomes)
@@ -543,3 +555,12 @@ def test_every_type_and_operation_is_right_at_any_size(study: str, name: str, tm
     ]
     outcomes = run(kernel, points, tmp_path)
     assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}
+
+
+def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_path: Path) -> None:
+    # As the system does to a process for which there isn't enough memory.
+    kernel = planted_kernel(tmp_path, "if (array_size == 64) kill(getpid(), SIGKILL);")
+    headers = "#include <signal.h>\n#include <unistd.h>\n#include"
+    kernel.path.write_text(kernel.path.read_text().replace("#include", headers, 1))
+    failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
+    assert "died (signal 9)" in failed.message

@@ -6,7 +6,7 @@ import ctypes
 import importlib.util
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ class FakeGpu:
     name: str
     uuid: str
     capability: tuple[int, int]
+    sliced: bool = False
 
 
 H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
@@ -69,6 +70,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         "nvmlDeviceGetName": lambda gpu: gpu.name,
         "nvmlDeviceGetUUID": lambda gpu: gpu.uuid,
         "nvmlDeviceGetCudaComputeCapability": lambda gpu: gpu.capability,
+        "nvmlDeviceGetMigMode": lambda gpu: (int(gpu.sliced), int(gpu.sliced)),
         "nvmlSystemGetDriverVersion": lambda: "580.95.05",
     }.items():
         monkeypatch.setattr(pynvml, function, answer)
@@ -207,8 +209,19 @@ def test_a_slice_of_a_gpu_is_refused_with_what_to_name_instead(
     machine.gpus, machine.driver, machine.pycuda = [H200], True, True
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-0123abcd")
     message = refused("auto", tmp_path)
-    assert "MIG-0123abcd, a slice of a GPU" in message
+    assert "MIG-0123abcd is a slice of a GPU" in message
     assert H200.uuid in message and "--config platform=emulator" in message
+
+
+def test_a_gpu_in_slices_is_left_out_or_refused_by_index_too(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: CUDA_VISIBLE_DEVICES=0, for which CUDA itself takes the first slice.
+    machine.gpus, machine.driver, machine.pycuda = [replace(H200, sliced=True), SECOND_H200], True, True
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert f"{H200.uuid} is a slice of a GPU, or a GPU in slices" in refused("auto", tmp_path)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    assert [gpu.uuid for gpu in visible_gpus()] == [SECOND_H200.uuid]
 
 
 def test_gpus_of_another_model_are_named_as_left_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from workflow_runs import shrink, snakemake
 from kernelsweep.axes import axes_on_device
 from kernelsweep.configuration import kernel_axes, load_config, load_study
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_source import read_kernel
+from kernelsweep.kernel_header import read_kernel
 from kernelsweep.plans import PLANS
 from kernelsweep.profiling.capture import Capture, parse_capture, plain_name
 from kernelsweep.profiling.choice import choose_points

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from planted import point
 
+from kernelsweep.outcome import Outcome, Visit
 from kernelsweep.progress import progress
-from kernelsweep.runner import Outcome
 
 NAME = "unrolling/completely_unrolled_template"
 SIZE = 2**24
@@ -49,7 +49,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def timed(bandwidth_gbs: float, status: str = "ok") -> Outcome:
     """The outcome of a point of SIZE 4-byte elements at this bandwidth."""
-    return Outcome(status, samples=[BYTES / bandwidth_gbs / 1e3] * 7)
+    return Outcome(status, visits=[Visit([BYTES / bandwidth_gbs / 1e3] * 7)])
 
 
 def test_counts_time_left_and_the_best_with_its_point(clock: Clock) -> None:
@@ -114,7 +114,7 @@ def test_of_an_exchange_the_shortest_time_is_the_best(clock: Clock) -> None:
     exchange = {"operation": "exchange", "width": 8, "arguments": "delta=2"}
     with progress("a/b", terminal) as shown:
         for done, time_us in enumerate((3.0, 2.0, 4.0), start=1):
-            shown.show(done, 3, point(1000, **exchange), Outcome("ok", samples=[time_us] * 7))
+            shown.show(done, 3, point(1000, **exchange), Outcome("ok", visits=[Visit([time_us] * 7)]))
             clock.seconds += 1
     assert terminal.lines[-1].endswith("best 2.00 µs: 1,000 int32 hot block 32 width 8")
 

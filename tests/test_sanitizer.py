@@ -20,7 +20,7 @@ from workflow_runs import shrink, snakemake
 
 from kernelsweep.axes import AXES, Axes
 from kernelsweep.errors import UserError
-from kernelsweep.runner import Outcome
+from kernelsweep.outcome import Outcome
 from kernelsweep.sanitizer import TOOLS
 from kernelsweep.sanitizer.choice import MOST_POINTS, choose_points
 from kernelsweep.sanitizer.findings import Result, read_result, rows, summarise, unexpected, write_result

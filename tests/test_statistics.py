@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from kernelsweep.sampling import Sampling, is_settled, sample, share
+from kernelsweep.outcome import Visit
+from kernelsweep.sampling import Pauses, Sampling, is_settled, sample, share
 from kernelsweep.statistics import summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -20,15 +21,23 @@ class Machine:
     def __init__(self, draw: Callable[[np.random.Generator], float], seconds_a_sample: float = 1e-6) -> None:
         self.now = 100.0
         self.taken = 0
+        self.pauses = 0
+        self.throttled: Callable[[], bool] = lambda: False
         self._draw = draw
         self._seconds = seconds_a_sample
         self._generator = np.random.default_rng(1)
 
-    def time_samples(self, count: int) -> list[float]:
-        """The times of `count` samples."""
+    def time_samples(self, count: int) -> tuple[list[float], bool]:
+        """The times of `count` samples, and whether the machine was throttled meanwhile."""
         self.taken += count
         self.now += count * self._seconds
-        return [self._draw(self._generator) for _ in range(count)]
+        return [self._draw(self._generator) for _ in range(count)], self.throttled()
+
+    def pause(self) -> bool:
+        """Always lets the machine rest for a second."""
+        self.now += 1
+        self.pauses += 1
+        return True
 
     def clock(self) -> float:
         """Seconds since some time."""
@@ -77,7 +86,8 @@ def test_noise_is_the_interquartile_range_over_the_median() -> None:
 
 def test_sampling_ends_as_soon_as_the_median_is_known() -> None:
     machine = Machine(steady)
-    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert settled
     assert len(times) == machine.taken == SETTINGS.min_samples
 
@@ -87,7 +97,8 @@ def test_at_least_min_samples_are_taken_even_when_time_is_up(min_samples: int) -
     # A kernel slower than max_seconds still has to get an interval.
     settings = Sampling(0.005, min_samples, 500, max_seconds=0.5)
     machine = Machine(steady, seconds_a_sample=2.0)
-    times, settled = sample(machine.time_samples, settings, machine.clock)
+    sampled = sample(machine.time_samples, settings, clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert settled
     assert len(times) == min_samples
 
@@ -95,14 +106,16 @@ def test_at_least_min_samples_are_taken_even_when_time_is_up(min_samples: int) -
 def test_a_restless_point_ends_at_max_samples_and_says_so() -> None:
     # 490 is no whole number of batches.
     machine = Machine(restless)
-    times, settled = sample(machine.time_samples, replace(SETTINGS, max_samples=490), machine.clock)
+    sampled = sample(machine.time_samples, replace(SETTINGS, max_samples=490), clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert not settled
     assert len(times) == machine.taken == 490
 
 
 def test_a_restless_point_ends_at_max_seconds_and_says_so() -> None:
     machine = Machine(restless, seconds_a_sample=0.01)
-    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert not settled
     assert SETTINGS.min_samples <= len(times) < SETTINGS.max_samples
     # It goes over it by no more than a batch.
@@ -111,7 +124,8 @@ def test_a_restless_point_ends_at_max_seconds_and_says_so() -> None:
 
 def test_settled_means_as_precise_as_was_asked() -> None:
     machine = Machine(lambda generator: 20 * (1 + 0.02 * float(generator.standard_normal())))
-    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert settled
     assert SETTINGS.min_samples < len(times) < SETTINGS.max_samples
     summary = summarise(times)
@@ -121,14 +135,15 @@ def test_settled_means_as_precise_as_was_asked() -> None:
 def test_a_short_kernel_settles_within_a_step_of_the_timer() -> None:
     # 2.016 and 2.048 us are neighbouring readings of an H200's timer, 1.6% apart: no number of samples says more.
     machine = Machine(lambda generator: float(generator.choice([2.016, 2.048])))
-    times, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    times, settled = sampled.samples, sampled.settled
     assert settled
     assert len(times) == SETTINGS.min_samples
 
 
 def test_a_kernel_of_two_speeds_does_not_pass_for_a_coarse_timer() -> None:
     machine = Machine(lambda generator: float(generator.choice([20.0, 24.0])))
-    _, settled = sample(machine.time_samples, SETTINGS, machine.clock)
+    settled = sample(machine.time_samples, SETTINGS, clock=machine.clock).settled
     assert not settled
 
 
@@ -160,9 +175,54 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
     visits = []
     for _ in range(3):
         machine = Machine(noisy)
-        times, settled = sample(machine.time_samples, shared, machine.clock)
+        sampled = sample(machine.time_samples, shared, clock=machine.clock)
+        times, settled = sampled.samples, sampled.settled
         assert settled
         visits.append(times)
     assert is_settled([time for visit in visits for time in visit], 1.3 * settings.relative_precision)
     assert share(settings, 1) == settings
     assert share(settings, 100).min_samples == 6, "fewer give no interval"
+
+
+# A throttled device
+
+
+def test_throttled_samples_are_marked_set_aside_and_taken_again_after_a_pause() -> None:
+    machine = Machine(steady)
+    machine.throttled = lambda: machine.taken in (4, 6)
+    sampled = sample(machine.time_samples, SETTINGS, machine.pause, machine.clock)
+    assert sampled.throttled == [2, 3, 4, 5]
+    assert machine.pauses == 2
+    assert (sampled.clean, sampled.settled) == (True, True)
+    assert len(sampled.samples) == SETTINGS.min_samples + 4
+    # Pins: samples at a lower clock that count all the same.
+    visit = Visit(**asdict(sampled))
+    assert visit.counted == sampled.samples[:2] + sampled.samples[6:]
+
+
+def test_pauses_are_no_part_of_the_time_that_sampling_may_take() -> None:
+    machine = Machine(restless)
+    machine.throttled = lambda: machine.taken <= 6
+    sampled = sample(machine.time_samples, SETTINGS, machine.pause, machine.clock)
+    assert machine.pauses == 3
+    assert len(sampled.samples) - len(sampled.throttled) == SETTINGS.max_samples
+
+
+def test_a_point_that_cannot_be_had_clean_keeps_all_its_samples_and_says_so() -> None:
+    # Pins: a laptop at its power limit, at which a sweep would otherwise have no samples, or never end.
+    machine = Machine(steady)
+    machine.throttled = lambda: True
+    rests: list[float] = []
+    pauses = Pauses(0.5, 2.0, rests.append)
+    visits = [
+        Visit(**asdict(sample(machine.time_samples, SETTINGS, pauses.of_point(), machine.clock))) for _ in range(3)
+    ]
+    assert rests == [0.5] * 4, "three at the first point, and what is left of two seconds at the second"
+    for visit in visits:
+        assert (visit.clean, visit.settled) == (False, True)
+        assert visit.counted == visit.samples and len(visit.samples) >= SETTINGS.min_samples
+        assert visit.throttled == list(range(len(visit.samples)))
+
+
+def test_no_pause_where_none_is_asked_for() -> None:
+    assert Pauses(0.0, 10.0, lambda seconds: pytest.fail("paused")).of_point()() is False

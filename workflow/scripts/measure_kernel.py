@@ -8,11 +8,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from kernelsweep.worker_process import WorkerProcess
+
+emulated = snakemake.wildcards.platform == "emulator"
+started = WorkerProcess("emulator" if emulated else "gpu")  # It imports what it needs while this process does.
+
 from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
-from kernelsweep.configuration import EMULATOR
 from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import read_kernel, source_sha256
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import source_sha256
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
@@ -23,9 +28,8 @@ from kernelsweep.sampling import sampling, share
 from kernelsweep.sweep import instantiation, points, skip_reason
 from kernelsweep.tasks import kernel_task
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
-    emulated = wildcards.platform == EMULATOR
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd())
     device = json.loads(Path(snakemake.input.device).read_text())
@@ -63,7 +67,7 @@ with logged(snakemake.log[0]) as terminal:
         if gpu:
             print(f"on {gpu.name}, {gpu.uuid}", flush=True)
 
-        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], shown.show)
+        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], shown.show, started)
 
     known = {
         "study": wildcards.study,

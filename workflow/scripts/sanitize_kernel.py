@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
 from kernelsweep.configuration import EMULATOR
-from kernelsweep.kernel_source import read_kernel
+from kernelsweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.sanitizer.choice import choose_points
 from kernelsweep.sanitizer.findings import Result, write_result

@@ -1,11 +1,12 @@
 """The library behind the workflow's scripts, in the order in which data flows through it.
 
 Configuration   configuration (files, checks, defaults), schema (one readable error), axes (values, expressions)
-Kernels         kernel_source (what a .cu file says of itself), sweep (points and variants of a kernel)
+Kernels         kernel_source, kernel_header (what a .cu file says of itself), sweep (points and variants of a kernel)
 Build           translation_unit, compilers/ (nvcc for a GPU, g++ for the emulator), build
-Measure         measure (what the journal lacks, and the rows), worker and runner (a process, point after point),
+Measure         measure (what the journal lacks, and the rows), workers and worker_process (the job's side of its
+                workers), worker and runner (theirs: point after point), outcome (what became of one),
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
-                sampling, statistics, journal, lease; baselines (the same sums on the host's processor)
+                sampling, statistics, energy, journal, lease; baselines (the same sums on the host's processor)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
 Publish         measurements and metrics, published (the literature's figures), tables/, figures/, summary, environment,

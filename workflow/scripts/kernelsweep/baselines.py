@@ -159,7 +159,7 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
     if judgement.mistake:
         return row
 
-    def time_samples(count: int) -> list[float]:
+    def time_samples(count: int) -> tuple[list[float], bool]:
         times = []
         for _ in range(count):
             if baseline.updates_input:
@@ -167,7 +167,7 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
             started = time.perf_counter_ns()
             run()
             times.append((time.perf_counter_ns() - started) / 1e3)
-        return times
+        return times, False
 
-    times, settled = sample(time_samples, sampling)
-    return row | time_columns([times], data.nbytes, None) | {"flags": "" if settled else "noisy"}
+    sampled = sample(time_samples, sampling)
+    return row | time_columns([sampled.samples], data.nbytes, None) | {"flags": "" if sampled.settled else "noisy"}

@@ -10,7 +10,8 @@ from typing import Any
 from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_source import KernelSource, read_kernel
+from kernelsweep.kernel_header import read_kernel
+from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.profiling.definitions import check_names, definitions

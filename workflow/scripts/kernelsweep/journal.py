@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,8 @@ class Journal:
         self._notify = notify
         self._records: dict[str, Any] = {}
         self._size = 0
+        self._disk = ThreadPoolExecutor(1)  # It waits for the disk while the next point runs.
+        self._synced: Future[None] | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
@@ -63,7 +66,8 @@ class Journal:
         return self._records.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Record a finished point; on return it is on the disk.
+        """Record a finished point: it survives this process from now on, and a fall of the machine as soon as it is on
+        the disk, for which the next one waits.
 
         Raises UserError where there is no room for it; what was recorded before stays.
         """
@@ -72,7 +76,8 @@ class Journal:
             unwritten = memoryview(line)
             while unwritten:
                 unwritten = unwritten[os.write(self._file, unwritten) :]
-            os.fsync(self._file)
+            self._synchronize()
+            self._synced = self._disk.submit(os.fsync, self._file)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, self._size)
@@ -86,7 +91,19 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        try:
+            self._synchronize()
+        except OSError as failure:
+            raise unwritable(self._path, failure) from failure
+        finally:
+            self._disk.shutdown()
+            os.close(self._file)
+
+    def _synchronize(self) -> None:
+        """Wait until what was added last is on the disk."""
+        if self._synced:
+            synced, self._synced = self._synced, None
+            synced.result()
 
     def _locked(self) -> int:
         """The file, opened, as soon as no other process has it."""

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-import os
 import random
-import select
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.outcome import Outcome, combined, read_outcome
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
-from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point, instantiation
+from kernelsweep.worker_process import WorkerProcess
+from kernelsweep.workers import Worker
 
 # What a time depends on besides the binary, the point and the settings.
 _MEASURING_MODULES = (
@@ -34,141 +29,20 @@ _MEASURING_MODULES = (
     "buffers",
     "plans",
     "sampling",
+    "statistics",
+    "energy",
     "problems.reduction",
     "problems.exchange",
     "problems.lanes",
     "problems.operations",
     "platforms.gpu",
+    "platforms.monitor",
     "platforms.emulator",
     "platforms.emulated_library",
 )
 
 # What tells a kernel's variants apart in builds.csv.
 _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
-
-# How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
-_START_SECONDS = 60.0
-
-
-class Worker:
-    """A worker process and the pipes to it, replaced after a crash or a hang."""
-
-    def __init__(self, task: KernelTask, timeout_seconds: float) -> None:
-        self._task = task
-        self._timeout = timeout_seconds
-        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process: subprocess.Popen[str] | None = None
-        self._prepared: subprocess.Popen[str] | None = None
-
-    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
-        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
-
-        check  as for runner.Runner.run
-
-        Raises UserError where a worker can't even start.
-        """
-        request = {"point": asdict(point), "variant": variant, "check": check}
-        process = self._asked(request) or self._asked(request)
-        if process is None:
-            return Outcome("launch_failed", "the worker process died twice before the point could be handed to it")
-        answer = self._answer(process, self._timeout)
-        if answer is None:
-            self.stop()
-            return Outcome("timed_out", f"no result within {self._timeout:g} s (measuring.timeout_seconds)")
-        if not answer:
-            return Outcome("launch_failed", f"the worker process died ({self._last_words(process)})")
-        if answer["lost"]:
-            self.stop()
-        return Outcome(**answer["outcome"])
-
-    def _asked(self, request: Mapping[str, Any]) -> subprocess.Popen[str] | None:
-        """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
-        process = self._process or self._start()
-        try:
-            self._send(request)
-        except BrokenPipeError:
-            self.stop()
-            return None
-        return process
-
-    def open(self) -> None:
-        """Start the worker, if it isn't, and wait until it is ready. Raises UserError where it can't start."""
-        if self._process is None:
-            self._start()
-
-    def rest(self) -> None:
-        """Have the worker, where it is alive, give back its buffers and do nothing more."""
-        if self._process is not None:
-            try:
-                self._send({"rest": True})
-            except BrokenPipeError:
-                self.stop()
-            else:
-                self._answer(self._process, self._timeout)
-
-    def stop(self) -> None:
-        """End the worker, at once."""
-        for process in filter(None, (self._process, self._prepared)):
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None and not pipe.closed:
-                    with contextlib.suppress(BrokenPipeError):  # What was still to be written has no reader.
-                        pipe.close()
-        self._process = self._prepared = None
-
-    def prepare(self) -> None:
-        """Start the process, which imports what it needs and waits; it touches the device only when run() asks."""
-        self._messages.seek(0)
-        self._messages.truncate()
-        package = str(Path(__file__).resolve().parent.parent)
-        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-        self._prepared = subprocess.Popen(
-            [sys.executable, "-m", "kernelsweep.worker", self._task.platform],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._messages,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-
-    def _start(self) -> subprocess.Popen[str]:
-        if self._prepared is None:
-            self.prepare()
-        self._process, self._prepared = self._prepared, None
-        assert self._process is not None
-        with contextlib.suppress(BrokenPipeError):  # Then there's no answer either.
-            self._send(asdict(self._task))
-        answer = self._answer(self._process, _START_SECONDS)
-        if not answer:
-            words = "no answer" if answer is None else self._last_words(self._process)
-            raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
-        return self._process
-
-    @staticmethod
-    def _answer(process: subprocess.Popen[str], seconds: float) -> dict[str, Any] | None:
-        """The worker's next answer; empty where it died, None where it said nothing for so long."""
-        assert process.stdout is not None
-        if not select.select([process.stdout], [], [], seconds)[0]:
-            return None
-        line = process.stdout.readline()
-        answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
-        return answer
-
-    def _send(self, message: Mapping[str, Any]) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-
-    def _last_words(self, process: subprocess.Popen[str]) -> str:
-        """How a dead worker ended, and the last line it printed; all of it goes to standard error."""
-        code = process.wait()
-        self.stop()
-        self._messages.seek(0)
-        messages = self._messages.read()
-        print(messages, file=sys.stderr, flush=True)
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        return ": ".join([how, *messages.strip().splitlines()[-1:]])
 
 
 def measure(
@@ -179,6 +53,7 @@ def measure(
     device: Mapping[str, Any],
     timeout_seconds: float,
     progress: Callable[[int, int, Point, Outcome], None] | None = None,
+    started: WorkerProcess | None = None,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point.
 
@@ -186,6 +61,7 @@ def measure(
     report    the kernel's build report; where the build failed, so do all points that aren't skipped
     device    its name and driver are part of what determines a point
     progress  told after each point: how many are done, of how many, the point and its outcome
+    started   a worker's process for the first visit, where the caller has one
 
     A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
     so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
@@ -216,7 +92,7 @@ def measure(
         )
         known = journal.get(key)
         if known:
-            visited[point][visit] = Outcome(**known["outcome"])
+            visited[point][visit] = read_outcome(known["outcome"])
         else:
             missing[visit].append((point, variant, key))
 
@@ -224,17 +100,18 @@ def measure(
     done = 0
     failed: set[Point] = set()
     visits = [visit for visit, of_visit in enumerate(missing) if of_visit]
-    workers = {visit: Worker(task, timeout_seconds) for visit in visits}
+    workers = {visit: Worker(task, timeout_seconds, started if visit == visits[0] else None) for visit in visits}
     try:
         for visit, following in itertools.zip_longest(visits, visits[1:]):
             if following is not None:
                 workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
             workers[visit].open()
+            companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
             for point, variant, key in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
                 done += 1
                 if point in failed:
                     continue
-                outcome = workers[visit].run(point, variant, check=visit == 0)
+                outcome = workers[visit].run(point, variant, visit == 0, companions)
                 visited[point][visit] = outcome
                 if outcome.status == "ok":
                     journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
@@ -245,6 +122,8 @@ def measure(
             # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
             workers[visit].rest()
     finally:
+        for worker in workers.values():
+            worker.kill()
         for worker in workers.values():
             worker.stop()
     for point, of_point in visited.items():
@@ -264,20 +143,6 @@ def _shuffled(missing: Sequence[tuple[Point, str, str]], generator: random.Rando
     return [entry for group in groups for entry in group]
 
 
-def combined(visits: Sequence[Outcome]) -> Outcome:
-    """What became of a point that was visited several times: the first failure, or all its samples together."""
-    failure = next((outcome for outcome in visits if outcome.status != "ok"), None)
-    if failure or not visits[0].samples:
-        return failure or visits[0]
-    return replace(
-        visits[0],
-        samples=[time_us for outcome in visits for time_us in outcome.samples],
-        visit_sizes=[len(outcome.samples) for outcome in visits],
-        settled=all(outcome.settled for outcome in visits),
-        clock_mhz=min((outcome.clock_mhz for outcome in visits if outcome.clock_mhz), default=None),
-    )
-
-
 def measurement_rows(
     kernel: KernelSource,
     report: Mapping[str, Any],
@@ -292,9 +157,6 @@ def measurement_rows(
     rows = []
     for point, outcome in outcomes.items():
         launches = PLANS[kernel.plan](point).launches
-        flags = ["undefined_behaviour"] if kernel.undefined_behaviour else []
-        if outcome.samples and not outcome.settled:
-            flags.append("noisy")
         rows.append(
             {
                 **known,
@@ -304,7 +166,7 @@ def measurement_rows(
                 "grid_size": launches[0].grid,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
-                "flags": " ".join(flags),
+                "flags": " ".join(_flags(kernel, outcome)),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(point, outcome, device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
@@ -315,24 +177,55 @@ def measurement_rows(
     return rows
 
 
+def _flags(kernel: KernelSource, outcome: Outcome) -> list[str]:
+    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them."""
+    remarks = {
+        "noisy": any(not visit.settled for visit in outcome.visits),
+        "undefined_behaviour": bool(kernel.undefined_behaviour),
+        "throttled": any(not visit.clean for visit in outcome.visits),
+        "other_processes": any(visit.other_processes for visit in outcome.visits),
+    }
+    return [name for name, holds in remarks.items() if holds]
+
+
 def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     """The columns that only a timed point has."""
-    if outcome.status != "ok" or not outcome.samples:
+    visits = outcome.visits
+    if outcome.status != "ok" or not visits:
         return {}
     size = point.array_size * np.dtype(point.dtype).itemsize
-    columns = time_columns(outcome.visits, size, device["peak_bandwidth_gbs"])
-    return {**columns, "clock_mhz": outcome.clock_mhz}
+    powers = [visit.power_w for visit in visits if visit.power_w is not None]
+    energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
+    return {
+        **time_columns([visit.counted for visit in visits], size, device["peak_bandwidth_gbs"]),
+        "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
+        "temperature_c": max(
+            (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
+        ),
+        "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
+        "energy_mj": f"{energies[0]:.4g}" if energies else "",
+        "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
+        "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
+        "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
+    }
 
 
 def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
     """The kernel's rows of samples/<study>/<kernel>.csv."""
     return [
-        {**point.values, "grid_size": grid_size, "visit": visit, "sample": number, "time_us": f"{time_us:.3f}"}
+        {
+            **values,
+            "grid_size": grid_size,
+            "visit": number,
+            "sample": sample,
+            "time_us": f"{time_us:.3f}",
+            "throttled": "yes" if sample in throttled else "",
+        }
         for point, outcome in outcomes.items()
-        if outcome.samples
-        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
-        for visit, samples in enumerate(outcome.visits)
-        for number, time_us in enumerate(samples)
+        for values, grid_size in [(point.values, PLANS[kernel.plan](point).launches[0].grid)]
+        for number, visit in enumerate(outcome.visits)
+        for throttled in [set(visit.throttled)]
+        for sample, time_us in enumerate(visit.samples)
     ]
 
 

@@ -11,7 +11,13 @@ import pandas
 
 from kernelsweep.axes import grid_on_device
 from kernelsweep.errors import UserError
-from kernelsweep.results import FURTHER_POINT_COLUMNS, MEASUREMENT_COLUMNS, POINT_COLUMNS
+from kernelsweep.results import (
+    CONTRACT_COLUMNS,
+    FURTHER_MEASUREMENT_COLUMNS,
+    FURTHER_POINT_COLUMNS,
+    MEASUREMENT_COLUMNS,
+    POINT_COLUMNS,
+)
 
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
 OTHER_INTEGERS = ("launches", "grid_size", "samples", "width")
@@ -37,7 +43,7 @@ LARGE_POWER = 1024
 def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, so that the files' order never shows.
 
-    Each file is CSV with `results.MEASUREMENT_COLUMNS` first, plain or `.csv.gz`; further columns are kept as text.
+    Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; any others are kept as text.
     An empty field becomes NaN in a column of numbers and "" in one of text.
     Raises UserError when a column is missing, a number cannot be read, or a point occurs twice.
     """
@@ -56,9 +62,10 @@ def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
 
 def _load(path: Path) -> pandas.DataFrame:
     rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    missing = [column for column in MEASUREMENT_COLUMNS if column not in rows.columns]
+    missing = [column for column in CONTRACT_COLUMNS if column not in rows.columns]
     if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(MEASUREMENT_COLUMNS)}")
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(CONTRACT_COLUMNS)}")
+    rows = rows.assign(**{column: "" for column in FURTHER_MEASUREMENT_COLUMNS if column not in rows.columns})
     for column in (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS):
         try:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))

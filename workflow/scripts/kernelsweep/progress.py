@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import numpy as np
 from tqdm import tqdm
 
-from kernelsweep.runner import Outcome
+from kernelsweep.outcome import Outcome
 from kernelsweep.sweep import Point
 
 MOST_COLUMNS = 80

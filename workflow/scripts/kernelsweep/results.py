@@ -17,20 +17,29 @@ from kernelsweep.statistics import summarise_visits
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
 FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 
-# measurements.csv, one row a point, in the contract's order.
+# measurements.csv, one row a point: the contract's columns in its order, then ours.
 #   time_us                    median over the samples, microseconds
 #   time_low_us, time_high_us  95% confidence interval of that median, widened to span the visits' medians
 #   noise                      interquartile range over the median, a fraction
 #   bandwidth_gbs              each input byte counted once, 10^9 bytes a second
 #   peak_fraction              bandwidth over the memory's theoretical peak
-#   clock_mhz                  the multiprocessors' clock while sampling
-#   flags                      remarks, separated by spaces: noisy, undefined_behaviour
-# and after the contract's columns:
+#   clock_mhz                  the multiprocessors' lowest clock while sampling
+#   flags                      remarks, separated by spaces:
+#                                noisy                a visit ended by a ceiling, its interval wider than asked
+#                                undefined_behaviour  the kernel's; nothing says what is right
+#                                throttled            a visit couldn't be had at the full clock
+#                                other_processes      the GPU had processes of others on it
+# and after the contract's columns, empty or missing in what an earlier version measured:
 #   relative_error             of a floating-point sum, against the exactly rounded one (math.fsum's)
 #   bit_identical              whether repeated runs of a floating-point point left the same bits: yes or no
 #   visit_spread               the largest median of a visit less the smallest, over the median: how well it repeats
+#   temperature_c, power_w     the GPU's highest temperature while sampling, and its board's power; some GPUs give that
+#                              as an average over about a second, so that it is of the points before as well
+#   throttle_reasons           why the clock was held back during samples; those count only where flags has throttled
+#   energy_mj                  of one run of the launch plan, millijoules, where measuring.energy_seconds asks for it
+#   seconds, busy_seconds      what the visits took, checking included, and how much of that the GPU was at work
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
-MEASUREMENT_COLUMNS = (
+CONTRACT_COLUMNS = (
     "study",
     "kernel",
     "platform",
@@ -51,16 +60,25 @@ MEASUREMENT_COLUMNS = (
     "flags",
     "source_sha256",
     "binary_sha256",
+)
+FURTHER_MEASUREMENT_COLUMNS = (
     "relative_error",
     "bit_identical",
     "visit_spread",
+    "temperature_c",
+    "power_w",
+    "throttle_reasons",
+    "energy_mj",
+    "seconds",
+    "busy_seconds",
     "width",
     "arguments",
     "output",
 )
+MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
-# samples/<study>/<kernel>.csv, one row a sample.
-SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "visit", "sample", "time_us")
+# samples/<study>/<kernel>.csv, one row a sample; throttled is yes where the clock was held back meanwhile.
+SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "visit", "sample", "time_us", "throttled")
 
 # builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
 # multiprocessor's threads that fit at once.

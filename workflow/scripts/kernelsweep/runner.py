@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import os
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,16 @@ import numpy as np
 
 from kernelsweep.axes import Expression
 from kernelsweep.buffers import Buffers
+from kernelsweep.energy import energy_of_run
 from kernelsweep.errors import LaunchError
 from kernelsweep.kernel_source import LAUNCHES
+from kernelsweep.outcome import Outcome, Visit
 from kernelsweep.plans import DATA, PLANS, Launch, Plan
-from kernelsweep.platforms import Memory, Platform
+from kernelsweep.platforms import Conditions, Memory, Platform
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sampling import Sampling, sample
+from kernelsweep.sampling import Pauses, Sampling, sample
 from kernelsweep.sweep import Point
 
 # Of memory besides the input: its working copy, where the kernel updates it.
@@ -63,34 +67,6 @@ class KernelTask:
     sampling: dict[str, Any] | None
 
 
-@dataclass
-class Outcome:
-    """What became of a point: a status of results.STATUSES with its message, and the samples in microseconds.
-
-    settled         whether sampling reached the precision asked for
-    visit_sizes     how many of the samples are each visit's, in order, where there were several
-    relative_error  of a floating-point sum, see problems.problem.Judgement; so is output
-    bit_identical   whether repeated runs of a floating-point point left the same bits; None where that wasn't tried
-    """
-
-    status: str
-    message: str = ""
-    samples: list[float] = field(default_factory=list)
-    settled: bool = True
-    visit_sizes: list[int] = field(default_factory=list)
-    clock_mhz: int | None = None
-    occupancy: float | None = None
-    relative_error: float | None = None
-    bit_identical: bool | None = None
-    output: str = ""
-
-    @property
-    def visits(self) -> list[list[float]]:
-        """The samples of each visit."""
-        rest = iter(self.samples)
-        return [list(itertools.islice(rest, size)) for size in self.visit_sizes or [len(self.samples)]]
-
-
 class Runner:
     """One kernel's points on one platform. Memory is kept between points and grows with them."""
 
@@ -101,18 +77,22 @@ class Runner:
         self._shared_elements = Expression(task.shared_elements)
         self._problem: Problem | None = None
         self._problem_of: tuple[str, str] | None = None
-        self._times = platform.has_clock and task.sampling is not None
-        self._buffers = Buffers(platform, PAGE if self._times else _WORD)
+        self._sampling = Sampling(**task.sampling) if platform.has_clock and task.sampling is not None else None
+        if self._sampling:
+            self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
+        self._buffers = Buffers(platform, PAGE if self._sampling else _WORD)
         self._filled: dict[int, int] = {}  # How many bytes of the input are in place, by place.
         platform.load(Path(task.binary), task.variants)
 
-    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
+    def run(self, point: Point, variant: str, check: bool = True, companions: Collection[int] = ()) -> Outcome:
         """Check a point and, where it is right and the platform has a clock, time it.
 
-        check  False for a point that was checked before, which then is only timed
+        check       False for a point that was checked before, which then is only timed
+        companions  the pids of our other processes that have the device open
 
         Raises ContextLost where nothing more can be run in this process; all else becomes the outcome's status.
         """
+        started, busy_before = time.perf_counter(), self._platform.busy_seconds
         plan = PLANS[self._task.plan](point)
         try:
             problem = self._prepare_memory(point, plan)
@@ -120,8 +100,14 @@ class Runner:
             if outcome.status != "ok":
                 return outcome
             outcome.occupancy = self._platform.occupancy(variant, plan.launches[0].block, self._shared_bytes(point))
-            if self._times:
-                self._time(point, plan, variant, outcome)
+            if self._sampling:
+                visit = self._visit(point, plan, variant, self._sampling)
+                visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
+                if check and self._sampling.energy_seconds:
+                    visit.energy_mj = self._energy(point, plan, variant, self._sampling.energy_seconds)
+                visit.seconds = round(time.perf_counter() - started, 6)
+                visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
+                outcome.visits = [visit]
             return outcome
         except MemoryError as error:
             self.rest()
@@ -137,7 +123,7 @@ class Runner:
         Returns those launches. Raises as run() does, and LaunchError.
         """
         plan = PLANS[self._task.plan](point)
-        self._timed(point, plan, variant, itertools.repeat(0))(start, stop)
+        self._timed(point, [self._launches(point, plan, variant)])(start, stop)
         self._platform.synchronize()
         return plan.launches
 
@@ -154,15 +140,38 @@ class Runner:
             output=judgement.output,
         )
 
-    def _time(self, point: Point, plan: Plan, variant: str, outcome: Outcome) -> None:
+    def _visit(self, point: Point, plan: Plan, variant: str, sampling: Sampling) -> Visit:
         """Take samples, each at the next of the places that the point's buffers have."""
-        assert self._task.sampling is not None
-        places = itertools.cycle(range(self._prepare_places(point, plan)))
-        outcome.samples, outcome.settled = sample(
-            lambda count: self._platform.time(self._timed(point, plan, variant, places), count),
-            Sampling(**self._task.sampling),
+        places = range(self._prepare_places(point, plan))
+        timed = self._timed(point, [self._launches(point, plan, variant, place) for place in places])
+        conditions: list[Conditions] = []
+
+        def time_samples(count: int) -> tuple[list[float], bool]:
+            times = self._platform.time(timed, count)
+            conditions.append(self._platform.conditions())
+            return times, bool(conditions[-1].throttle_reasons)
+
+        sampled = sample(time_samples, sampling, self._pauses.of_point())
+        reasons = {reason for seen in conditions for reason in seen.throttle_reasons}
+        return Visit(
+            **asdict(sampled),
+            throttle_reasons=sorted(reasons),
+            clock_mhz=min((seen.clock_mhz for seen in conditions if seen.clock_mhz is not None), default=None),
+            temperature_c=max(
+                (seen.temperature_c for seen in conditions if seen.temperature_c is not None), default=None
+            ),
+            power_w=conditions[-1].power_w,
         )
-        outcome.clock_mhz = self._platform.clock_mhz()
+
+    def _energy(self, point: Point, plan: Plan, variant: str, seconds: float) -> float | None:
+        """Millijoules of one run of the plan."""
+        prepared = self._task.updates_input or point.cache == "cold"
+        return energy_of_run(
+            self._platform,
+            run=self._launches(point, plan, variant),
+            prepare=(lambda: self._prepare_run(point)) if prepared else None,
+            seconds=seconds,
+        )
 
     def _bit_identical(self, point: Point, plan: Plan, variant: str, results: np.ndarray[Any, Any]) -> bool | None:
         """Whether the point's plan, run again and again, leaves the bits of `results`; None for integers."""
@@ -251,12 +260,25 @@ class Runner:
     def _shared_bytes(self, point: Point) -> int:
         return int(self._shared_elements(point.values)) * np.dtype(point.dtype).itemsize
 
-    def _launch(self, point: Point, plan: Plan, variant: str, place: int = 0) -> None:
-        """Queue the plan's launches."""
+    def _launches(self, point: Point, plan: Plan, variant: str, place: int = 0) -> Callable[[], None]:
+        """A function that queues the plan's launches; made once a point, for looking its arguments up takes time."""
         shared_bytes = self._shared_bytes(point)
-        for launch in plan.launches:
-            arguments = [self._buffer(value, place) if isinstance(value, str) else value for value in launch.arguments]
-            self._platform.launch(variant, launch.grid, launch.block, shared_bytes, arguments)
+        launches = [
+            (
+                variant,
+                launch.grid,
+                launch.block,
+                shared_bytes,
+                [self._buffer(value, place) if isinstance(value, str) else value for value in launch.arguments],
+            )
+            for launch in plan.launches
+        ]
+
+        def queue() -> None:
+            for launch in launches:
+                self._platform.launch(*launch)
+
+        return queue
 
     def _results(self, point: Point, plan: Plan, variant: str) -> np.ndarray[Any, Any]:
         """Run the plan once, on buffers that hold nothing right, and fetch what it leaves, shape (plan.results,)."""
@@ -264,23 +286,31 @@ class Runner:
         self._restore_input(point)
         for name, count in plan.buffers.items():
             self._platform.fill(self._buffers.get(name), count * results.itemsize)
-        self._launch(point, plan, variant)
+        self._launches(point, plan, variant)()
         self._platform.synchronize()
         self._platform.download(self._buffer(plan.result), results)
         return results
 
+    def _prepare_run(self, point: Point, place: int = 0) -> None:
+        """Queue what comes before a timed run: restore the input, and flush the cache where the point is cold."""
+        self._restore_input(point, place)
+        if point.cache == "cold":
+            self._platform.flush_cache()
+
     def _timed(
-        self, point: Point, plan: Plan, variant: str, places: Iterator[int]
+        self, point: Point, launches: Sequence[Callable[[], None]]
     ) -> Callable[[Callable[[], None], Callable[[], None]], None]:
-        """One sample: restore the input, flush the cache where the point is cold, then launch between the events."""
+        """One sample: prepare the run, then launch between the events; at the next place each time.
+
+        launches  of each place
+        """
+        next_place = itertools.cycle(enumerate(launches))
 
         def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            place = next(places)
-            self._restore_input(point, place)
-            if point.cache == "cold":
-                self._platform.flush_cache()
+            place, launch = next(next_place)
+            self._prepare_run(point, place)
             start()
-            self._launch(point, plan, variant, place)
+            launch()
             stop()
 
         return timed

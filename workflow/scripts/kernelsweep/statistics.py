@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from math import comb
+from statistics import median
 
 import numpy as np
 
@@ -55,12 +56,18 @@ def median_ranks(count: int) -> tuple[int, int]:
     return rank - 1, count - rank
 
 
+def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
+    """The median of at least 6 samples, and the lower and upper end of its 95% confidence interval."""
+    ordered = sorted(samples)
+    low, high = median_ranks(len(ordered))
+    return median(ordered), ordered[low], ordered[high]
+
+
 def summarise(samples: Sequence[float]) -> Summary:
     """Median, confidence interval and noise of at least 6 samples."""
-    ordered = np.sort(np.asarray(samples, dtype=float))
-    low, high = median_ranks(len(ordered))
-    quarter, median, three_quarters = np.quantile(ordered, [0.25, 0.5, 0.75])
-    return Summary(float(median), float(ordered[low]), float(ordered[high]), float((three_quarters - quarter) / median))
+    middle, low, high = median_interval(samples)
+    quarter, three_quarters = np.quantile(samples, [0.25, 0.75])
+    return Summary(middle, low, high, float((three_quarters - quarter) / middle))
 
 
 def timer_step(times: Sequence[float]) -> float:
@@ -68,9 +75,8 @@ def timer_step(times: Sequence[float]) -> float:
 
     Samples are whole nanoseconds, so differences are rounded to these as well.
     """
-    distinct = sorted(set(times))
-    steps = (round(later - earlier, 3) for earlier, later in pairwise(distinct))
-    return min((step for step in steps if step <= LARGEST_TIMER_STEP_US), default=0.0)
+    steps = (later - earlier for earlier, later in pairwise(sorted(times)))
+    return round(min((step for step in steps if 0 < step < LARGEST_TIMER_STEP_US + 5e-4), default=0.0), 3)
 
 
 def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:

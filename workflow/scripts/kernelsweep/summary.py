@@ -1,15 +1,25 @@
-"""The summary that ends a run: how many points came out how, and every failed one by name."""
+"""The summary that ends a run: how many points came out how, every failed one by name, and how well times repeat."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+
+# Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
+_TIME_RANGES_US = (10, 50)
 
 # A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
 HARMLESS = ("ok", "skipped", "out_of_memory")
 
 # More kernels than this that miss counters for one reason are counted, not listed.
 _NAMED_KERNELS = 3
+
+# The flags that are remarks on a time; results.py explains them.
+_REMARKS = ("noisy", "throttled", "other_processes")
 
 # More failed points of one kernel than this are counted, not listed. Where it doesn't compile, all fail for one reason.
 _LISTED_PER_KERNEL = 5
@@ -45,8 +55,32 @@ def summarise_rows(
     for study, kernel in kernels:
         cells = " | ".join(str(counts[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
-    lines += ["", *_reasons(rows), *missing_metrics(metrics), *_failed_points(rows)]
+    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *_failed_points(rows)]
     return "\n".join(lines) + "\n"
+
+
+def _times(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """How far the visits to a point lie apart, what else is to be known of the times, and what they took."""
+    visited = [row for row in rows if row.get("visit_spread")]
+    if not visited:
+        return []
+    lines = ["## Times", "", "How far the medians of a point's visits lie apart:", ""]
+    lines += ["| time | points | half of them within | 95% of them within |", "|---|---:|---:|---:|"]
+    for low, high in pairwise((0.0, *_TIME_RANGES_US, inf)):
+        spreads = [float(row["visit_spread"]) for row in visited if low < float(row["time_us"]) <= high]
+        if spreads:
+            half, most = np.quantile(spreads, [0.5, 0.95])
+            name = f"up to {high:g} µs" if high < inf else f"above {low:g} µs"
+            lines.append(f"| {name} | {len(spreads)} | {half:.2%} | {most:.2%} |")
+    flags = Counter(flag for row in visited for flag in row["flags"].split())
+    flagged = ", ".join(f"{flag} ({flags[flag]})" for flag in _REMARKS if flags[flag])
+    seconds, busy = (sum(float(row.get(name) or 0) for row in visited) for name in ("seconds", "busy_seconds"))
+    lines += ["", f"Points flagged: {flagged or 'none'}."]
+    if seconds:
+        lines.append(
+            f"Checking and timing them took {seconds:.0f} s; {busy / seconds:.0%} of that the GPU was at work."
+        )
+    return [*lines, ""]
 
 
 def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.axes import AXES, Axes, Expression
@@ -36,7 +36,7 @@ class Point:
     @property
     def values(self) -> dict[str, Any]:
         """The axis values by name, as expressions and result rows use them."""
-        return asdict(self)
+        return {axis: getattr(self, axis) for axis in AXES}
 
 
 def points(*sweeps: Axes) -> list[Point]:

@@ -1,10 +1,13 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
 Its argument is the platform's name, so that what that needs is imported while the process waits. Reads lines of JSON
-from standard input: first a runner.KernelTask, then requests {"point": ..., "variant": ..., "check": ...}.
+from standard input: first {"task": ..., "cuda_visible_devices": ...}, a runner.KernelTask, and what that variable is to
+be when CUDA starts, or null; then requests {"point": ..., "variant": ..., "check": ..., "companions": ...}, the
+arguments of runner.Runner.run.
+
 Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
-each request {"outcome": ..., "lost": ...}, a runner.Outcome and whether it has cost the process its context. Ends after
-such an answer, and when its input ends. At {"rest": true} it gives its buffers back and answers {"resting": true}.
+each request {"outcome": ..., "lost": ...}, an outcome.Outcome and whether it has cost the process its context. Ends
+after such an answer, and when its input ends. At {"rest": true} it gives its buffers back and says {"resting": true}.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ import sys
 from dataclasses import asdict
 from typing import TextIO
 
+from kernelsweep.outcome import Outcome
 from kernelsweep.platforms import ContextLost, Platform
-from kernelsweep.runner import KernelTask, Outcome, Runner
+from kernelsweep.runner import KernelTask, Runner
 from kernelsweep.sweep import Point
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -42,7 +46,12 @@ def open_platform(name: str) -> Platform:
 
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Run the points that are asked for, in order."""
-    task = KernelTask(**json.loads(requests.readline()))
+    start = json.loads(requests.readline())
+    if start["cuda_visible_devices"] is None:
+        os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+    else:
+        os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
+    task = KernelTask(**start["task"])
     runner = Runner(open_platform(task.platform), task)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
@@ -53,7 +62,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"])
+            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"], request["companions"])
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

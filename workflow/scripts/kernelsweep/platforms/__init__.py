@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,13 +17,30 @@ class ContextLost(Exception):
     """The platform can run nothing more in this process, as after an illegal address on a GPU; the text says why."""
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What a device is like at one moment; None for what it doesn't tell.
+
+    clock_mhz         of the multiprocessors
+    power_w           of the board; on some GPUs an average over about the last second
+    throttle_reasons  why the clock is held back, in texts such as sw_power_cap; empty as well where it isn't told
+    """
+
+    clock_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    throttle_reasons: tuple[str, ...] = ()
+
+
 class Platform(Protocol):
     """Allocate, copy, fill, get a function, launch, time. All but allocate, upload and download are queued in order.
 
-    has_clock  whether the platform's times mean anything
+    has_clock     whether the platform's times mean anything
+    busy_seconds  how long the device has been at work so far, as far as the host has waited for it
     """
 
     has_clock: bool
+    busy_seconds: float
 
     def allocate(self, size: int) -> Memory:
         """`size` bytes. Raises MemoryError."""
@@ -63,5 +81,11 @@ class Platform(Protocol):
         All is queued before any of it runs, so that no launch latency falls between the two. Ends synchronised.
         """
 
-    def clock_mhz(self) -> int | None:
-        """The multiprocessors' clock while the last samples ran, where the platform knows."""
+    def conditions(self) -> Conditions:
+        """What the device was like while the last samples ran."""
+
+    def energy_mj(self) -> int | None:
+        """The device's counter of energy, millijoules, where it has one."""
+
+    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
+        """The pids of processes on the device besides `own_pids`, where the platform knows."""

@@ -39,7 +39,7 @@ class Gpu:
 def visible_gpus() -> list[Gpu]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
 
-    Raises UserError where it names a slice of a GPU (MIG).
+    Raises UserError where it names a slice of a GPU (MIG), or leaves only GPUs that are sliced.
     """
     try:
         pynvml.nvmlInit()
@@ -50,9 +50,29 @@ def visible_gpus() -> list[Gpu]:
         for index in range(pynvml.nvmlDeviceGetCount()):
             handle = pynvml.nvmlDeviceGetHandleByIndex(index)
             handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
-        return [_described(uuid, handles[uuid]) for uuid in _visible(list(handles))]
+        visible = _visible(list(handles))
+        whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
+        if visible and not whole:
+            raise _sliced(visible[0], list(handles))
+        return [_described(uuid, handles[uuid]) for uuid in whole]
     finally:
         pynvml.nvmlShutdown()
+
+
+def _is_sliced(handle: Any) -> bool:
+    try:
+        mode, _ = pynvml.nvmlDeviceGetMigMode(handle)
+    except pynvml.NVMLError:  # of a GPU that can't be sliced
+        return False
+    return bool(mode == pynvml.NVML_DEVICE_MIG_ENABLE)
+
+
+def _sliced(name: str, uuids: Sequence[str]) -> UserError:
+    return UserError(
+        f"{name} is a slice of a GPU, or a GPU in slices (MIG): kernelsweep measures on whole GPUs only, since slices "
+        "share their memory's bandwidth limits and clocks with their neighbours. Name in CUDA_VISIBLE_DEVICES a GPU that "
+        f"isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
+    )
 
 
 def _described(uuid: str, handle: Any) -> Gpu:
@@ -76,11 +96,7 @@ def _visible(uuids: Sequence[str]) -> list[str]:
     visible: list[str] = []
     for entry in (entry.strip() for entry in wanted.split(",")):
         if entry.startswith("MIG-"):
-            raise UserError(
-                f"CUDA_VISIBLE_DEVICES names {entry}, a slice of a GPU (MIG): kernelsweep measures on whole GPUs only, "
-                "since slices share their memory's bandwidth limits and clocks with their neighbours. Name a whole "
-                f"GPU that isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
-            )
+            raise _sliced(entry, uuids)
         if entry.isdecimal():
             found = list(uuids[int(entry) : int(entry) + 1])
         else:

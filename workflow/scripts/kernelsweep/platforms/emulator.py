@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.platforms import Conditions
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 # Of which it has none; so that a grid size given in multiprocessors is a number here, too, and the same on every host.
@@ -24,6 +25,7 @@ class EmulatorPlatform:
     """Memory is the host's; what is queued runs at once."""
 
     has_clock = False
+    busy_seconds = 0.0
 
     def __init__(self) -> None:
         self._library: EmulatedLibrary | None = None
@@ -71,5 +73,11 @@ class EmulatorPlatform:
     def time(self, sample: Any, count: int) -> list[float]:
         raise NotImplementedError("the emulator has no clock")
 
-    def clock_mhz(self) -> int | None:
+    def conditions(self) -> Conditions:
+        return Conditions()
+
+    def energy_mj(self) -> int | None:
         return None
+
+    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
+        return ()

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-from collections.abc import Callable, Sequence
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pynvml
 
 from kernelsweep.errors import LaunchError
-from kernelsweep.platforms import ContextLost
+from kernelsweep.platforms import Conditions, ContextLost
+from kernelsweep.platforms.monitor import Monitor
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/detect.py counts by.
 
@@ -96,9 +99,9 @@ class GpuPlatform:
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
-        pynvml.nvmlInit()
-        self._nvml = pynvml.nvmlDeviceGetHandleByPciBusId(self._device.pci_bus_id())
-        self._clock: int | None = None
+        self._monitor = Monitor(self._uuid())
+        self._conditions = Conditions()
+        self.busy_seconds = 0.0
 
     def allocate(self, size: int) -> Any:
         try:
@@ -113,10 +116,12 @@ class GpuPlatform:
         memory.free()
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
-        cuda.memcpy_htod(memory, array)
+        with self._busy():
+            cuda.memcpy_htod(memory, array)
 
     def download(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
-        cuda.memcpy_dtoh(array, memory)
+        with self._busy():
+            cuda.memcpy_dtoh(array, memory)
 
     def copy(self, target: Any, source: Any, size: int, offset: int = 0) -> None:
         cuda.memcpy_dtod_async(int(target) + offset, source, size, self._stream)
@@ -157,7 +162,8 @@ class GpuPlatform:
 
     def synchronize(self) -> None:
         try:
-            self._stream.synchronize()
+            with self._busy():
+                self._stream.synchronize()
         except cuda.Error as error:
             raise _translated(error) from error
 
@@ -171,13 +177,38 @@ class GpuPlatform:
                 sample(lambda e=start: e.record(self._stream), lambda e=stop: e.record(self._stream))  # type: ignore[misc]
         finally:
             self._open_gate()
-        self._clock = int(pynvml.nvmlDeviceGetClockInfo(self._nvml, pynvml.NVML_CLOCK_SM))
+        with self._busy():
+            self._conditions = self._monitor.conditions()  # Now the GPU works; a moment later it is idle.
         self.synchronize()
         # The driver counts in steps of some nanoseconds and answers in milliseconds as a float32: undo its rounding.
         return [round(1000 * float(start.time_till(stop)), 3) for start, stop in events]
 
-    def clock_mhz(self) -> int | None:
-        return self._clock
+    def conditions(self) -> Conditions:
+        return self._conditions
+
+    def energy_mj(self) -> int | None:
+        return self._monitor.energy_mj()
+
+    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
+        return self._monitor.other_processes(own_pids)
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Count the time of the block, in which the host waits for the GPU."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.busy_seconds += time.perf_counter() - started
+
+    def _uuid(self) -> str:
+        """The device's UUID as NVML writes that of a whole GPU, which alone detect.visible_gpus() allows."""
+        handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
+        status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
+        status = status or self._libcuda.cuDeviceGetUuid_v2(ctypes.byref(answer), handle)
+        if status != 0:
+            raise RuntimeError(f"the CUDA driver doesn't tell the GPU's UUID (it answered {status})")
+        return f"GPU-{uuid.UUID(bytes=bytes(answer))}"
 
     def _close_gate(self) -> None:
         """Queue an operation at which the stream waits for the host."""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from kernelsweep.compilers.nvcc import DEFAULT_TOOLKIT
 from kernelsweep.errors import UserError
-from kernelsweep.runner import KernelTask, Outcome
+from kernelsweep.outcome import Outcome, read_outcome
+from kernelsweep.runner import KernelTask
 from kernelsweep.sanitizer import worker
 from kernelsweep.sanitizer.log import Log
 from kernelsweep.sweep import Point
@@ -98,7 +99,7 @@ def run_points(
         except subprocess.TimeoutExpired:
             print("stopped: it took too long", flush=True)
         lines = answers.read_text().splitlines(keepends=True) if answers.exists() else []
-        return Run(status, tuple(Outcome(**json.loads(line)) for line in lines if line.endswith("\n")))
+        return Run(status, tuple(read_outcome(json.loads(line)) for line in lines if line.endswith("\n")))
 
 
 def judge(run: Run, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:

@@ -12,13 +12,14 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from kernelsweep.outcome import Outcome
 from kernelsweep.platforms import ContextLost, Memory, Platform
-from kernelsweep.runner import KernelTask, Outcome, Runner
+from kernelsweep.runner import KernelTask, Runner
 from kernelsweep.sweep import Point
 from kernelsweep.watched import START_SECONDS, close_context
 from kernelsweep.worker import open_platform
@@ -40,9 +41,9 @@ class _Unfilled:
 class _FreshRunner(Runner):
     """A runner that keeps no memory between points."""
 
-    def run(self, point: Point, variant: str, check: bool = True) -> Outcome:
+    def run(self, point: Point, variant: str, check: bool = True, companions: Collection[int] = ()) -> Outcome:
         self.rest()
-        return super().run(point, variant, check)
+        return super().run(point, variant, check, companions)
 
 
 def write_requests(

@@ -25,6 +25,8 @@ FLAG_NOTES = {
         " measured, never a baseline."
     ),
     "noisy": "Noisy: the samples scatter more than the protocol allows; see `noise` in table.csv.",
+    "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
+    "other_processes": "Other processes were on the GPU.",
 }
 
 

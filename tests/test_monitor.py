@@ -1,0 +1,177 @@
+"""What the monitor reads of a GPU, on a pretended NVML; and what a run's energy comes to, on a pretended counter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pynvml
+import pytest
+
+from kernelsweep.energy import energy_of_run
+from kernelsweep.platforms import Conditions, Platform
+from kernelsweep.platforms.monitor import Monitor
+
+UUID = "GPU-1111aaaa-0000-0000-0000-000000000000"
+HANDLE = object()
+
+IDLE = pynvml.nvmlClocksEventReasonGpuIdle
+USER_CLOCKS = pynvml.nvmlClocksEventReasonApplicationsClocksSetting
+POWER_CAP = pynvml.nvmlClocksEventReasonSwPowerCap
+HW_SLOWDOWN = pynvml.nvmlClocksEventReasonHwSlowdown
+HW_THERMAL = pynvml.nvmlClocksEventReasonHwThermalSlowdown
+
+
+@dataclass
+class FakeGpu:
+    """What NVML tells of the GPU; None where it doesn't."""
+
+    clock_mhz: int | None = 1980
+    temperature_c: int | None = 41
+    power_mw: int | None = 123456
+    energy_mj: int | None = 7_000_000_000
+    reasons: int | None = 0
+    pids: Sequence[int] | None = ()
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    """A GPU in place of the real ones."""
+    gpu = FakeGpu()
+
+    def tell(value: Callable[[], Any]) -> Callable[..., Any]:
+        def function(handle: object, *_: Any) -> Any:
+            assert handle is HANDLE
+            if value() is None:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+            return value()
+
+        return function
+
+    def find(uuid: str) -> object:
+        if uuid != UUID:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+        return HANDLE
+
+    for name, function in {
+        "nvmlInit": lambda: None,
+        "nvmlDeviceGetHandleByUUID": find,
+        "nvmlDeviceGetClockInfo": tell(lambda: gpu.clock_mhz),
+        "nvmlDeviceGetTemperatureV": tell(lambda: gpu.temperature_c),
+        "nvmlDeviceGetPowerUsage": tell(lambda: gpu.power_mw),
+        "nvmlDeviceGetTotalEnergyConsumption": tell(lambda: gpu.energy_mj),
+        "nvmlDeviceGetCurrentClocksEventReasons": tell(lambda: gpu.reasons),
+        "nvmlDeviceGetComputeRunningProcesses_v3": tell(
+            lambda: None if gpu.pids is None else [SimpleNamespace(pid=pid) for pid in gpu.pids]
+        ),
+    }.items():
+        monkeypatch.setattr(pynvml, name, function)
+    return gpu
+
+
+def test_conditions_have_the_units_of_their_names(gpu: FakeGpu) -> None:
+    assert Monitor(UUID).conditions() == Conditions(clock_mhz=1980, temperature_c=41, power_w=123.456)
+    assert Monitor(UUID).energy_mj() == 7_000_000_000
+
+
+def test_an_unknown_gpu_is_an_error(gpu: FakeGpu) -> None:
+    with pytest.raises(pynvml.NVMLError):
+        Monitor("GPU-another")
+
+
+@pytest.mark.parametrize(
+    ("bits", "reasons"),
+    [
+        (IDLE | USER_CLOCKS, ()),
+        (POWER_CAP | IDLE, ("sw_power_cap",)),
+        (HW_THERMAL | HW_SLOWDOWN, ("hw_slowdown", "hw_thermal_slowdown")),
+    ],
+)
+def test_only_what_slows_a_kernel_down_is_a_reason(gpu: FakeGpu, bits: int, reasons: tuple[str, ...]) -> None:
+    gpu.reasons = bits
+    assert Monitor(UUID).conditions().throttle_reasons == reasons
+
+
+def test_a_gpu_that_tells_nothing_is_no_error(gpu: FakeGpu) -> None:
+    for name in vars(gpu):
+        setattr(gpu, name, None)
+    assert Monitor(UUID).conditions() == Conditions()
+    assert Monitor(UUID).energy_mj() is None
+    assert Monitor(UUID).other_processes([1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("listed", "own", "others"),
+    [
+        pytest.param([], [10], (), id="nothing told"),
+        pytest.param([10, 11], [10, 11], (), id="only we"),
+        pytest.param([10, 99, 42], [10, 11], (42, 99), id="we and others"),
+        pytest.param([5000], [10], (), id="we, by the pid of another namespace"),
+        pytest.param([5001, 5000], [10], (5000, 5001), id="we and another, by pids of another namespace"),
+    ],
+)
+def test_other_processes(gpu: FakeGpu, listed: list[int], own: list[int], others: tuple[int, ...]) -> None:
+    gpu.pids = listed
+    assert Monitor(UUID).other_processes(own) == others
+
+
+# Energy
+
+WATTS_AT_WORK, WATTS_IDLE = 300.0, 80.0
+STEP_SECONDS = 0.1
+
+
+class Counter:
+    """A pretended device with a clock and a counter of energy that moves every 100 ms, as an H200's."""
+
+    def __init__(self, queueing_seconds: float) -> None:
+        self.now = 0.0
+        self._queueing = queueing_seconds
+        self._done_at = 0.0  # when what is queued will have been run
+        self._millijoules = 0.0
+        self._shown, self._shown_at = 0, 0.0
+
+    def clock(self) -> float:
+        return self.now
+
+    def run(self, seconds: float) -> None:
+        """Queue `seconds` of work."""
+        self._pass(self._queueing)
+        self._done_at = max(self._done_at, self.now) + seconds
+
+    def synchronize(self) -> None:
+        self._pass(max(0.0, self._done_at - self.now))
+
+    def energy_mj(self) -> int | None:
+        self._pass(0.004)
+        return self._shown
+
+    def _pass(self, seconds: float) -> None:
+        at_work = min(seconds, max(0.0, self._done_at - self.now))
+        self._millijoules += 1000 * (at_work * WATTS_AT_WORK + (seconds - at_work) * WATTS_IDLE)
+        self.now += seconds
+        if self.now - self._shown_at >= STEP_SECONDS:
+            self._shown, self._shown_at = int(self._millijoules), self.now
+
+
+@pytest.mark.parametrize("prepare_us", [0, 40])
+def test_a_runs_energy_is_its_own(prepare_us: int) -> None:
+    # Pins: the energy of flushing the cache counted as the kernel's; and a counter that is read between its steps.
+    device = Counter(queueing_seconds=2e-6)
+    prepare = (lambda: device.run(prepare_us * 1e-6)) if prepare_us else None
+    energy = energy_of_run(cast(Platform, device), lambda: device.run(60e-6), prepare, 1.0, device.clock)
+    assert energy == pytest.approx(60e-6 * WATTS_AT_WORK * 1000, rel=0.1)
+
+
+def test_no_energy_where_the_device_waits_for_the_host() -> None:
+    device = Counter(queueing_seconds=10e-6)
+    assert energy_of_run(cast(Platform, device), lambda: device.run(3e-6), None, 1.0, device.clock) is None
+
+
+def test_no_energy_where_the_counter_stands_still() -> None:
+    device = Counter(queueing_seconds=2e-6)
+    device.energy_mj = lambda: 5  # type: ignore[method-assign]
+    assert energy_of_run(cast(Platform, device), lambda: device.run(60e-6), None, 1.0, device.clock) is None
+    assert device.now < 30
