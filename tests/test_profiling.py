@@ -29,7 +29,7 @@ from kernelsweep.profiling.combine import Value, combine
 from kernelsweep.profiling.definitions import asked_for, definitions
 from kernelsweep.profiling.matching import match_launches
 from kernelsweep.profiling.rows import point_columns, profile_rows
-from kernelsweep.profiling.tool import MISSING, Profile, command, find, profile
+from kernelsweep.profiling.tool import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.profiling.worker import Entry
 from kernelsweep.results import Row
 from kernelsweep.sweep import Point, instantiation
@@ -96,6 +96,21 @@ def test_an_empty_capture_is_an_error(text: str) -> None:
 )
 def test_a_kernel_has_one_name_in_ncu_and_in_the_build_report(ncu: str, report: str) -> None:
     assert plain_name(ncu) == plain_name(report) == report.replace("8u", "8")
+
+
+@pytest.mark.parametrize("name", ["profiled", "exit_status_3", "set_full", "no_kernel"])
+def test_what_an_h200s_ncu_said_where_counters_were_read_is_no_failure(name: str) -> None:
+    # What became of the process and of its launches is in the manifest and the capture.
+    assert why_no_counters((CAPTURES / f"said_{name}.txt").read_text(), "interleaved") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("unknown_section", "--section nonsense' did not match any section"), ("no_folder", "Unable to write to file")],
+)
+def test_its_other_errors_are_the_users_to_mend(name: str, part: str) -> None:
+    with pytest.raises(UserError, match=f"interleaved: Nsight Compute failed: .*{part}"):
+        why_no_counters((CAPTURES / f"said_{name}.txt").read_text(), "interleaved")
 
 
 # Definitions

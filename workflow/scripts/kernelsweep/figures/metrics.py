@@ -136,9 +136,13 @@ def _message(found: pandas.DataFrame, name: str, study: Mapping[str, Any], devic
     unit = found.loc[found["metric"] == name, "unit"].iloc[0]
     unit = "%" if unit == "%" else f" {unit}"
     return (
-        f"{title(name)[:1].upper()}{title(name)[1:]}: {values[first]:.4g}{unit} in {labels[first]}, "
-        f"{values[last]:.4g}{unit} in {labels[last]}."
+        f"{title(name)[:1].upper()}{title(name)[1:]}: {_digits(values[first])}{unit} in {labels[first]}, "
+        f"{_digits(values[last])}{unit} in {labels[last]}."
     )
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _caption(
@@ -160,7 +164,7 @@ def _caption(
         )
     messages = [message for message in of_shown["message"].unique() if message]
     if messages and of_shown["value"].notna().any():
-        texts.append(f"–: {messages[0]}")
+        texts.append(f"–: {messages[0].removesuffix('.')}.")
     if undefined & {step.kernel for step in ladder_steps(study, device)}:
         texts.append(style.UNDEFINED_NOTE)
     return " ".join(texts)

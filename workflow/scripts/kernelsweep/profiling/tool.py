@@ -148,7 +148,9 @@ def profile(
             f"{task.kernel}: the process under Nsight Compute came to no point. It ended with: {said[-1000:]}"
         )
     failure = (
-        _failure(said, task.kernel) if ended else "Nsight Compute took longer than profiling.timeout_seconds allows."
+        why_no_counters(said, task.kernel)
+        if ended
+        else "Nsight Compute took longer than profiling.timeout_seconds allows."
     )
     if failure or not any(entry.launches for entry in entries):
         return Profile(entries, None, failure)
@@ -172,8 +174,11 @@ def import_report(ncu: str, report: Path) -> str:
     return run.stdout
 
 
-def _failure(said: str, kernel: str) -> str:
-    """Why the machine gives no counters; empty where it does. Raises UserError for any other error of ncu's."""
+def why_no_counters(said: str, kernel: str) -> str:
+    """What ncu's messages say of why the machine gives no counters; empty where it does.
+
+    Raises UserError for any other error of ncu's.
+    """
     for text, advice in _FAILURES.items():
         if text in said:
             return advice
