@@ -5,12 +5,14 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
+configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/profile.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
 
@@ -19,6 +21,7 @@ rule all:
     default_target: True
     input:
         [verdict(platform) for platform in PLATFORMS],
+        [f"results/{platform}/metrics.csv" for platform in PLATFORMS if config["profile"]],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -35,6 +38,13 @@ for study in STUDIES:
 rule build:
     input:
         [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+
+
+# Every kernel's hardware counters, under NVIDIA's Nsight Compute, which comes with the CUDA toolkit and needs a GPU. Part
+# of `all` where config.yaml says profile: true.
+rule profile:
+    input:
+        lambda wildcards: f"results/{to_profile('The target profile')}/metrics.csv",
 
 
 # Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.

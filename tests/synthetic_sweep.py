@@ -12,9 +12,12 @@ import pandas
 
 from kernelsweep.axes import axes_on_device
 from kernelsweep.configuration import kernel_axes, load_config, load_study
+from kernelsweep.measurements import at_reference, ladder_steps
+from kernelsweep.metrics import Metrics
 from kernelsweep.plans import PLANS
 from kernelsweep.problems.lanes import source_elements
-from kernelsweep.results import MEASUREMENT_COLUMNS
+from kernelsweep.published import load_published_metrics
+from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.schema import read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
@@ -286,3 +289,24 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
         "bandwidth_gbs": point.array_size * bits / 8 / time_us / 1e3,
         "clock_mhz": 1980,
     }
+
+
+def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
+    """Made-up metrics of each step of a study's ladder at its reference point, with what is published of them.
+
+    Efficiencies and the like rise from step to step towards 100, counts fall by halves.
+    """
+    table = load_config(read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml"), ROOT)["metrics"]
+    names = [*study["metrics"], "duration", "dram_bytes", "global_load_efficiency"]
+    definitions = {metric: table[metric] for metric in dict.fromkeys(names)}
+    rows = []
+    for number, step in enumerate(ladder_steps(study, device)):
+        for _, point in step.rows(at_reference(study, measurements)).iterrows():
+            for metric, entry in definitions.items():
+                value = 100 - 75 / 4**number if entry["unit"] == "%" else 400 / 2**number + 67
+                row = {column: point[column] for column in METRIC_COLUMNS if column in point}
+                made_up = {"metric": metric, "unit": entry["unit"], "value": value, "source": "ncu", "message": ""}
+                rows.append(row | {"study": name, "binary_sha256": ""} | made_up)
+    frame = pandas.DataFrame(rows, columns=list(METRIC_COLUMNS))
+    published = load_published_metrics(study["published"], ROOT / "resources/published")
+    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), definitions, published)

@@ -91,7 +91,19 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("platform", "cuda", ["platform is 'cuda'. Allowed: auto, gpu, emulator, or recording/<name>"]),
         ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
         ("sweep", 1, ["sweep is 1; Allowed: quick, full."]),
-        ("profile", "yes", ["profile is 'yes'. Allowed: false"]),
+        ("profile", "yes", ["profile is 'yes'. Allowed: true or false"]),
+        ("profiling.clock_control", "off", ["profiling.clock_control is 'off'; Allowed: none, base, boost."]),
+        ("metrics", {"Time": {}}, ["metrics", "small letters"]),
+        (
+            "metrics",
+            {"time": {"unit": "us", "ncu": "gpu__time_duration.sum [ns]", "combine": "average", "meaning": "Time."}},
+            ["metrics.time.combine is 'average'. Allowed: sum, or such as mean by"],
+        ),
+        (
+            "metrics",
+            {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
+            ["metrics.time.unit is 'GB', but what it is read from is in ns. Allowed: ns, us, ms, s."],
+        ),
         ("arch", 90, ["arch is 90. Allowed: native, or an architecture such as sm_90"]),
         ("arch", "compute_90", ["arch is 'compute_90'. Allowed: native"]),
         ("seed", -1, ["seed is -1. Allowed: a whole number from 0 up"]),
@@ -300,8 +312,10 @@ def resolved(node: Any) -> Any:
 def test_defaults_are_what_config_yaml_ships(root: Path) -> None:
     # A reader who deletes a key gets what the file and its README promise.
     shipped = shipped_config(root)
-    assert load_config({}, root) == load_config(shipped, root)
-    assert check(shipped, SCHEMAS / "config.schema.yaml", "config.yaml") == shipped  # nothing is left to a default
+    metrics = yaml.safe_load((root / "config/metrics.yaml").read_text())
+    assert load_config(metrics, root) == load_config(shipped | metrics, root)
+    every = shipped | metrics
+    assert check(every, SCHEMAS / "config.schema.yaml", "config.yaml") == every  # nothing is left to a default
 
 
 # Overrides, restrictions, expressions, sizes

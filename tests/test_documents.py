@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
 from workflow_runs import shrink, snakemake
 
 MAIN_COMMAND = "pip install uv && uv run snakemake --cores 1 all"
@@ -100,10 +101,11 @@ def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
     assert resolved <= pinned, f"not pinned: {sorted(resolved - pinned)}"
 
 
-def test_the_conda_environment_has_pyprojects_versions(root: Path) -> None:
+@pytest.mark.parametrize("name", ["kernelsweep", "profiling"])
+def test_the_conda_environments_have_pyprojects_versions(root: Path, name: str) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     wanted = dict(pin.split("==") for pin in project["dependencies"] + project["optional-dependencies"]["gpu"])
     wanted.pop("snakemake")  # It runs outside the environments that it makes.
     wanted["matplotlib-base"] = wanted.pop("matplotlib")  # conda-forge's name for matplotlib without its GUI.
-    found = dict(re.findall(r"^  - ([\w.-]+)=([\w.]+)$", (root / "envs/kernelsweep.yaml").read_text(), re.MULTILINE))
+    found = dict(re.findall(r"^  - ([\w.-]+)=([\w.]+)$", (root / f"envs/{name}.yaml").read_text(), re.MULTILINE))
     assert {name: found.get(name) for name in wanted} == wanted

@@ -17,10 +17,11 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, shipped, sweep
+from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
 
 from kernelsweep.configuration import load_study, study_names
 from kernelsweep.figures import (
+    FIGURES_OF_METRICS,
     FIGURES_OF_TIMES,
     bandwidth,
     block_grid,
@@ -45,15 +46,19 @@ SHIPPED = [
 ]
 
 
-def draw(module: ModuleType, study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any]) -> Figure:
+def draw(
+    module: ModuleType, study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], *further: Any
+) -> Figure:
     load = load_published_outputs if study.get("problem") == "exchange" else load_published
-    figure = module.draw(study, rows, device, load(study["published"], ROOT / "resources/published"))
+    figure = module.draw(study, rows, device, load(study["published"], ROOT / "resources/published"), *further)
     assert isinstance(figure, Figure)
     return figure
 
 
 def draw_shipped(name: str, figure: str, device: dict[str, Any]) -> Figure:
-    return draw(import_module(f"kernelsweep.figures.{figure}"), *shipped(name, device["name"]), device)
+    study, rows = shipped(name, device["name"])
+    further = [metrics(study, name, rows, device)] if figure in FIGURES_OF_METRICS else []
+    return draw(import_module(f"kernelsweep.figures.{figure}"), study, rows, device, *further)
 
 
 def texts(figure: Figure) -> list[str]:

@@ -25,8 +25,9 @@ from kernelsweep.sanitizer import TOOLS
 from kernelsweep.sanitizer.choice import MOST_POINTS, choose_points
 from kernelsweep.sanitizer.findings import Result, read_result, rows, summarise, unexpected, write_result
 from kernelsweep.sanitizer.log import Log, parse_log
-from kernelsweep.sanitizer.tool import FOUND, Run, command, find, judge, run_points, version
+from kernelsweep.sanitizer.tool import FOUND, Run, command, find, judge, run_points
 from kernelsweep.sweep import instantiation, instantiations, points
+from kernelsweep.watched import tool_version
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\
@@ -333,7 +334,7 @@ def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
     assert [outcome.status for outcome in run.outcomes] == ["ok"] * 3
     assert (run.exit_status, log.troubles) == (0, ())
     assert verdict == "clean: "
-    assert version(find()) == "2025.3.0.0"
+    assert tool_version(find()) == "2025.3.0.0"
 
 
 def test_findings_are_those_that_the_tool_prints(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +383,7 @@ def test_the_command_line_names_the_tool_and_ends_the_options_before_the_process
 def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_HOME", raising=False)
-    monkeypatch.setattr("kernelsweep.sanitizer.tool.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
+    monkeypatch.setattr("kernelsweep.watched.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
     with pytest.raises(UserError, match=r"part of the CUDA toolkit; .* cuda-sanitizer-api"):
         find()
 

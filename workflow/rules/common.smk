@@ -11,18 +11,32 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
-from kernelsweep.configuration import EMULATOR, kernel_axes, kernel_points, load_config, load_study, study_names
+from kernelsweep.configuration import (
+    EMULATOR,
+    check_metrics,
+    kernel_axes,
+    kernel_points,
+    load_config,
+    load_study,
+    metrics_of,
+    study_names,
+)
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
-from kernelsweep.fingerprint import code_hash, imported_modules
+from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import included_files
 from kernelsweep.platforms.detect import choose_platforms, left_out
+from kernelsweep.profiling import profiled_platform
 from kernelsweep.sweep import instantiations
 
 try:
     config.update(load_config(config, ROOT))
     STUDIES = {name: load_study(name, ROOT) for name in study_names(ROOT)}
+    for study in STUDIES.values():
+        check_metrics(config, study)
     PLATFORMS, GPU = choose_platforms(config["platform"], ROOT)
+    if config["profile"]:
+        profiled_platform(GPU and GPU.platform, PLATFORMS, "profile: true")
 except UserError as error:
     raise WorkflowError(str(error)) from None
 if GPU and workflow.is_main_process and (unused := left_out()):
@@ -148,6 +162,31 @@ def study_measurements(wildcards):
     if is_recording(wildcards.platform):
         return [f"results/{wildcards.platform}/measurements.csv"]
     return parts("points", wildcards.platform, [wildcards.study])
+
+
+def to_profile(asked_by):
+    """The GPU's platform, for what asks to have it profiled."""
+    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
+
+
+def metric_definitions(study):
+    """The metrics that are collected for a study, as the configuration defines them."""
+    return metrics_of(config, STUDIES[study])
+
+
+def metrics_to_come(platform, studies):
+    """The files of metrics that are made before tables and figures are: a recording's, or those that are asked for."""
+    if is_recording(platform):
+        packed = f"resources/recordings/{platform.removeprefix('recording/')}/metrics.csv.gz"
+        return [f"results/{platform}/metrics.csv"] if os.path.isfile(packed) else []
+    return parts("metrics", platform, studies) if config["profile"] else []
+
+
+def metrics_there(platform, studies):
+    """The files of metrics that are there anyhow, each with its content's hash: shown, but neither made nor renewed."""
+    if metrics_to_come(platform, studies) or is_recording(platform):
+        return {}
+    return {path: sha256_of(path) for path in parts("metrics", platform, studies) if os.path.isfile(path)}
 
 
 def published_file(wildcards):

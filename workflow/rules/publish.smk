@@ -6,6 +6,7 @@ rule make_table:
         measurements=study_measurements,
         device="results/{platform}/device.json",
         published=published_file,
+        metrics=lambda wildcards: metrics_to_come(wildcards.platform, [wildcards.study]),
     output:
         md=report(
             "results/{platform}/studies/{study}/table.md",
@@ -22,6 +23,8 @@ rule make_table:
         "../../envs/kernelsweep.yaml"
     params:
         study=lambda wildcards: STUDIES[wildcards.study].settings,
+        definitions=lambda wildcards: metric_definitions(wildcards.study),
+        metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("make_table.py"),
     script:
         "../scripts/make_table.py"
@@ -33,6 +36,7 @@ rule draw_figures:
         measurements=study_measurements,
         device="results/{platform}/device.json",
         published=published_file,
+        metrics=lambda wildcards: metrics_to_come(wildcards.platform, [wildcards.study]),
     output:
         report(
             directory("results/{platform}/studies/{study}/figures"),
@@ -49,6 +53,8 @@ rule draw_figures:
     params:
         study=lambda wildcards: STUDIES[wildcards.study].settings,
         figures=lambda wildcards: study_figures(wildcards.platform, wildcards.study),
+        definitions=lambda wildcards: metric_definitions(wildcards.study),
+        metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=lambda wildcards: [
             code_of(f"kernelsweep/figures/{figure}.py")
             for figure in study_figures(wildcards.platform, wildcards.study)
@@ -65,6 +71,7 @@ rule summarise:
             else parts("points", wildcards.platform, config["studies"])
         ),
         device="results/{platform}/device.json",
+        metrics=lambda wildcards: metrics_to_come(wildcards.platform, config["studies"]),
     output:
         "results/{platform}/summary.md",
     log:
@@ -73,6 +80,7 @@ rule summarise:
         "../../envs/kernelsweep.yaml"
     params:
         studies=config["studies"],
+        metrics_there=lambda wildcards: metrics_there(wildcards.platform, config["studies"]),
         code=code_of("summarise.py"),
     script:
         "../scripts/summarise.py"
@@ -82,12 +90,14 @@ use rule summarise as summarise_study with:
     input:
         measurements=study_measurements,
         device="results/{platform}/device.json",
+        metrics=lambda wildcards: metrics_to_come(wildcards.platform, [wildcards.study]),
     output:
         "results/{platform}/studies/{study}/summary.md",
     log:
         "results/{platform}/logs/summarise/{study}.log",
     params:
         studies=lambda wildcards: [wildcards.study],
+        metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("summarise.py"),
 
 

@@ -7,23 +7,33 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from kernelsweep.figures import FIGURES_OF_METRICS
 from kernelsweep.figures.style import FORMATS, save
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels
-from kernelsweep.published import load_published, load_published_outputs
+from kernelsweep.metrics import Metrics, load_metrics
+from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
     measurements = of_kernels(study, measurements[measurements["study"] == snakemake.wildcards.study])
     device = json.loads(Path(snakemake.input.device).read_text())
-    # An exchange's published figures are outputs, not times.
-    load = load_published_outputs if study["problem"] == "exchange" else load_published
-    published = load(study["published"], Path("resources/published"))
+    directory = Path("resources/published")
+    # An exchange's published figures are outputs, neither times nor metrics.
+    exchanges = study["problem"] == "exchange"
+    published = (load_published_outputs if exchanges else load_published)(study["published"], directory)
+    rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *snakemake.params.metrics_there)])
+    metrics = Metrics(
+        rows[rows["study"] == snakemake.wildcards.study],
+        snakemake.params.definitions,
+        None if exchanges else load_published_metrics(study["published"], directory),
+    )
 
     folder = Path(snakemake.output[0])
     for name in snakemake.params.figures:
         module = importlib.import_module(f"kernelsweep.figures.{name}")
-        figure = module.draw(study, measurements, device, published)
+        further = (metrics,) if name in FIGURES_OF_METRICS else ()
+        figure = module.draw(study, measurements, device, published, *further)
         for suffix in FORMATS:
             save(figure, folder / f"{name}{suffix}")

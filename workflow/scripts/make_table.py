@@ -2,27 +2,32 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements
-from kernelsweep.published import load_published, load_published_outputs
+from kernelsweep.metrics import Metrics, load_metrics, step_metrics
+from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
 from kernelsweep.tables import (
     as_csv,
     as_latex,
     as_markdown,
     exchange_table,
     exchange_text,
+    metrics_text,
     study_table,
     study_text,
+    with_metrics,
 )
 
 with logged(snakemake.log[0]):
-    study = snakemake.params.study
+    params, name = snakemake.params, snakemake.wildcards.study
+    study = params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    measurements = measurements[measurements["study"] == snakemake.wildcards.study]
+    measurements = measurements[measurements["study"] == name]
     device = json.loads(Path(snakemake.input.device).read_text())
     directory = Path("resources/published")
 
@@ -34,6 +39,13 @@ with logged(snakemake.log[0]):
         published = load_published(study["published"], directory)
         table = study_table(study, measurements, device, published)
         text = study_text(table, study, device, published)
+
+        rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.metrics_there)])
+        figures = load_published_metrics(study["published"], directory)
+        metrics = Metrics(rows[rows["study"] == name], params.definitions, figures)
+        found = step_metrics(study, metrics, measurements, device)
+        table = with_metrics(table, study, found, metrics)
+        text = replace(text, below=metrics_text(study, found, metrics, device))
     Path(snakemake.output.md).write_text(as_markdown(text))
     Path(snakemake.output.csv).write_text(as_csv(table))
     Path(snakemake.output.tex).write_text(as_latex(text))

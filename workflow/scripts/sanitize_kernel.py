@@ -14,9 +14,10 @@ from kernelsweep.logs import logged
 from kernelsweep.sanitizer.choice import choose_points
 from kernelsweep.sanitizer.findings import Result, write_result
 from kernelsweep.sanitizer.log import parse_log
-from kernelsweep.sanitizer.tool import describe, find, judge, run_points, version
+from kernelsweep.sanitizer.tool import describe, find, judge, run_points
 from kernelsweep.sweep import instantiation, points, skip_reason
 from kernelsweep.tasks import kernel_task
+from kernelsweep.watched import tool_version
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -34,7 +35,7 @@ with logged(snakemake.log[0]):
         "kernel": kernel.name,
         "tool": wildcards.tool,
         "undefined_behaviour": kernel.undefined_behaviour,
-        "version": version(compute_sanitizer),
+        "version": tool_version(compute_sanitizer),
     }
     if report["status"] != "ok":
         raw.touch()

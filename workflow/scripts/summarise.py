@@ -13,5 +13,7 @@ from kernelsweep.summary import summarise_rows
 with logged(snakemake.log[0]):
     rows = [row for path in snakemake.input.measurements for row in read_rows(path)]
     rows = [row for row in rows if row["study"] in snakemake.params.studies]
+    metrics = [row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in read_rows(path)]
+    metrics = [row for row in metrics if row["study"] in snakemake.params.studies]
     device = json.loads(Path(snakemake.input.device).read_text())
-    Path(snakemake.output[0]).write_text(summarise_rows(rows, device["provenance"]))
+    Path(snakemake.output[0]).write_text(summarise_rows(rows, device["provenance"], metrics))

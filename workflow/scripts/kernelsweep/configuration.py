@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
+from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.profiling.definitions import check_names, definitions
 from kernelsweep.schema import check, nearest, read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
@@ -36,7 +39,9 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     Raises UserError with file, key, value and what is allowed.
     """
     shown = "config/config.yaml (or --config)"
-    checked = check(config, root / "workflow/schemas/config.schema.yaml", shown)
+    # Snakemake's --config profile=true passes a text.
+    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", shown)
     known = study_names(root)
     for name in checked["studies"]:
         if name not in known:
@@ -50,6 +55,10 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     _check_sizes(checked, shown)
     _check_restrictions(checked, shown)
     _check_platforms(checked, shown)
+    try:
+        definitions(checked["metrics"])
+    except UserError as error:
+        raise UserError(f"{shown}: {error}") from error
     return checked
 
 
@@ -95,18 +104,10 @@ def load_study(name: str, root: Path) -> Study:
     baselines = settings["baselines"]
     if baselines and (settings["problem"] != "reduction" or settings["reference"]["operation"] != "sum"):
         raise UserError(f"{shown}: baselines are sums, but the study's reference point is none.")
-    for step in settings["ladder"]:
-        if step["kernel"] not in kernels:
-            guess = nearest(step["kernel"], kernels) or ";"
-            raise UserError(f"{shown}: ladder names {step['kernel']!r}{guess} Its kernels: {', '.join(kernels)}.")
-        supported = kernels[step["kernel"]].unroll
-        if step["unroll"] not in supported:
-            factors = ", ".join(str(factor) for factor in supported)
-            raise UserError(f"{shown}: ladder has {step['kernel']} at unroll {step['unroll']}. It supports {factors}.")
-        if kernels[step["kernel"]].plan not in PLANS_WITH_A_GRID:
-            step["grid_size"] = None
-        elif step["grid_size"] is None:
-            raise UserError(f"{shown}: ladder has {step['kernel']} without a grid_size, which its plan needs.")
+    for key in ("ladder", "profiled"):
+        _check_steps(settings[key], key, kernels, shown)
+    for point in settings["profiled"]:
+        _check_profiled(point["at"], shown)
     published = settings["published"]
     if published and not (root / "resources/published" / published["file"]).is_file():
         there = sorted(path.name for path in (root / "resources/published").glob("*.csv"))
@@ -115,6 +116,44 @@ def load_study(name: str, root: Path) -> Study:
             f"{shown}: published.file is {published['file']!r}{guess} In resources/published/: {', '.join(there)}."
         )
     return Study(name, settings, kernels)
+
+
+def check_metrics(config: Mapping[str, Any], study: Study) -> None:
+    """Raise UserError where a study or config.yaml names a metric that the configuration doesn't define."""
+    check_names(config["profiling"]["metrics"], config["metrics"], "config/config.yaml (or --config): profiling")
+    check_names(study.settings["metrics"], config["metrics"], f"config/studies/{study.name}.yaml")
+
+
+def metrics_of(config: Mapping[str, Any], study: Study) -> dict[str, Mapping[str, str]]:
+    """The metrics that are collected for a study, by name: its own, then those of every study."""
+    names = dict.fromkeys([*study.settings["metrics"], *config["profiling"]["metrics"]])
+    return {name: config["metrics"][name] for name in names}
+
+
+def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str, KernelSource], shown: str) -> None:
+    """What a schema can't say: a step's kernel is the study's, with an unroll factor and a grid that it can have."""
+    for step in steps:
+        if step["kernel"] not in kernels:
+            guess = nearest(step["kernel"], kernels) or ";"
+            raise UserError(f"{shown}: {key} names {step['kernel']!r}{guess} Its kernels: {', '.join(kernels)}.")
+        supported = kernels[step["kernel"]].unroll
+        if step["unroll"] not in supported:
+            factors = ", ".join(str(factor) for factor in supported)
+            raise UserError(f"{shown}: {key} has {step['kernel']} at unroll {step['unroll']}. It supports {factors}.")
+        if kernels[step["kernel"]].plan not in PLANS_WITH_A_GRID:
+            step["grid_size"] = None
+        elif step["grid_size"] is None:
+            raise UserError(f"{shown}: {key} has {step['kernel']} without a grid_size, which its plan needs.")
+
+
+def _check_profiled(at: dict[str, Any], shown: str) -> None:
+    """What a schema can't say, where nothing may stand too: known names, and a size as a number."""
+    for key, known in (("dtype", list(CXX_TYPES)), ("operation", list(OPERATIONS))):
+        if at[key] is not None and at[key] not in known:
+            guess = nearest(at[key], known) or ";"
+            raise UserError(f"{shown}: profiled has the {key} {at[key]!r}{guess} Known: {', '.join(known)}.")
+    if at["array_size"] is not None:
+        at["array_size"] = parse_size(at["array_size"])
 
 
 def _check_problem(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
@@ -146,7 +185,7 @@ def _check_sizes(settings: Any, shown: str, key: str = "") -> None:
         path = f"{key}.{name}" if key else str(name)
         if isinstance(value, (dict, list)):
             _check_sizes(value, shown, path)
-        elif "array_size" in path.split("."):
+        elif "array_size" in path.split(".") and value is not None:
             try:
                 parse_size(value)
             except ValueError as error:

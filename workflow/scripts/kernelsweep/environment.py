@@ -11,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.watched import find_tool, tool_version
+
 # The packages whose versions could change what is measured or drawn.
 _PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
 
@@ -18,12 +20,18 @@ _PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", 
 def describe_environment(
     device: Mapping[str, Any], compilers: Sequence[str], configuration: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Device, host, compilers, package versions, git revision and resolved configuration, with the time (UTC)."""
+    """Device, host, compilers, profiler, packages, git revision and resolved configuration, with the time (UTC).
+
+    profiler is the release of Nsight Compute that metrics would be collected by, None without one; how it treats clocks
+    and caches is in the configuration, under profiling.
+    """
+    ncu = find_tool("ncu")
     return {
         "measured": time.strftime("%FT%TZ", time.gmtime()),
         "device": dict(device),
         "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
         "compilers": list(compilers),
+        "profiler": f"Nsight Compute {tool_version(ncu)}".strip() if ncu else None,
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
         "git_revision": _git_revision(),
         "configuration": dict(configuration),

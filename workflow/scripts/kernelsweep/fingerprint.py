@@ -47,3 +47,8 @@ def code_hash(files: Iterable[Path]) -> str:
 def fingerprint(package: Path, modules: Iterable[str]) -> str:
     """The hash of the package's modules of those names, such as "platforms.gpu"."""
     return code_hash(package.joinpath(*name.split(".")).with_suffix(".py") for name in modules)
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file's content."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

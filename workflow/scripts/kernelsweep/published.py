@@ -38,6 +38,23 @@ class Published:
 
 
 @dataclass(frozen=True)
+class PublishedMetrics:
+    """The hardware metrics of one publication: `values` maps (kernel, unroll factor, metric) to numbers in its units.
+
+    `compare` is as for Published.
+    """
+
+    label: str
+    device: str
+    compare: str
+    values: Mapping[tuple[str, int | None, str], float]
+
+    def value(self, kernel: str, unroll: int, metric: str) -> float | None:
+        """The step's metric, under its unroll factor or, where the publication has none, under its name alone."""
+        return self.values.get((kernel, unroll, metric), self.values.get((kernel, None, metric)))
+
+
+@dataclass(frozen=True)
 class PublishedOutputs:
     """What exchanges left of an array: `outputs` maps (exchange, arguments) to elements, in the file's order."""
 
@@ -82,6 +99,34 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published
         raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
     source = ", ".join(dict.fromkeys(sources))
     return Published(str(spec["label"]), str(spec["device"]), source, times_us, str(spec["compare"]))
+
+
+def load_published_metrics(spec: Mapping[str, Any] | None, directory: Path) -> PublishedMetrics | None:
+    """The hardware metrics among the figures that a study's `published` entry names, or None when there are none.
+
+    `spec` is as for load_published; rows whose metric is `time` are left out. Raises UserError as that does.
+    """
+    if spec is None:
+        return None
+    path = directory / str(spec["file"])
+    values: dict[tuple[str, int | None, str], float] = {}
+    for row in _chosen_rows(spec, path, ("kernel", "metric", "unit", "value")):
+        if row["metric"] == "time":
+            continue
+        unroll = row.get("unroll", "")
+        figure = (row["kernel"], int(unroll) if unroll else None, row["metric"])
+        if figure in values:
+            raise UserError(
+                f"{path}: several values of {row['metric']} for {row['kernel']}, unroll {unroll or 'empty'};"
+                " narrow published.where to the rows of one run"
+            )
+        try:
+            values[figure] = float(row["value"])
+        except ValueError:
+            raise UserError(
+                f"{path}: value `{row['value']}` of {row['kernel']}'s {row['metric']} is no number"
+            ) from None
+    return PublishedMetrics(str(spec["label"]), str(spec["device"]), str(spec["compare"]), values) if values else None
 
 
 def load_published_outputs(spec: Mapping[str, Any] | None, directory: Path) -> PublishedOutputs | None:

@@ -22,12 +22,19 @@ def record(results: Path, folder: Path) -> int:
     for name in ("measurements.csv", "builds.csv", "environment.json"):
         if not (results / name).is_file():
             raise UserError(f"{results}: {name} is missing; let `snakemake --cores 1 all` end first")
-    packed = gzip.compress((results / "measurements.csv").read_bytes(), mtime=0)
-    size = len(packed) + sum((results / name).stat().st_size for name in ("builds.csv", "environment.json"))
+    # Not every platform has been profiled.
+    tables = [name for name in ("measurements.csv", "metrics.csv") if (results / name).is_file()]
+    packed = {f"{name}.gz": gzip.compress((results / name).read_bytes(), mtime=0) for name in tables}
+    size = sum(map(len, packed.values())) + sum(
+        (results / name).stat().st_size for name in ("builds.csv", "environment.json")
+    )
     if size > LARGEST_BYTES:
         raise UserError(f"{results}: {size} bytes, more than a recording may have ({LARGEST_BYTES})")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "measurements.csv.gz").write_bytes(packed)
+    for old in folder.glob("*.csv.gz"):
+        old.unlink()
+    for name, content in packed.items():
+        (folder / name).write_bytes(content)
     shutil.copy(results / "builds.csv", folder)
     shutil.copy(results / "environment.json", folder)
     return size

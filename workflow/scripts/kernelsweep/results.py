@@ -105,6 +105,24 @@ BUILD_COLUMNS = (
     "binary_sha256",
 )
 
+# metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the values that
+# they have in measurements.csv; source is ncu, or counted for the emulator's. And after the contract's columns:
+#   message        why the value is empty, and what to do
+#   binary_sha256  the variant's, by which a reader can tell whether a time is of the same machine code
+METRIC_COLUMNS = (
+    "study",
+    "kernel",
+    "platform",
+    *POINT_COLUMNS,
+    "metric",
+    "unit",
+    "value",
+    "source",
+    *FURTHER_POINT_COLUMNS,
+    "message",
+    "binary_sha256",
+)
+
 # What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
 BASELINE_PREFIX = "cpu_"
 

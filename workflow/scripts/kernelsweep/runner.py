@@ -18,7 +18,7 @@ from kernelsweep.energy import energy_of_run
 from kernelsweep.errors import LaunchError
 from kernelsweep.kernel_source import LAUNCHES
 from kernelsweep.outcome import Outcome, Visit
-from kernelsweep.plans import DATA, PLANS, Plan
+from kernelsweep.plans import DATA, PLANS, Launch, Plan
 from kernelsweep.platforms import Conditions, Memory, Platform
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.problem import Problem
@@ -114,6 +114,18 @@ class Runner:
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
             return Outcome("launch_failed", str(error))
+
+    def launch_between(
+        self, point: Point, variant: str, start: Callable[[], None], stop: Callable[[], None]
+    ) -> tuple[Launch, ...]:
+        """Launch the plan of a point that run() found right once more, with nothing but its launches between the calls.
+
+        Returns those launches. Raises as run() does, and LaunchError.
+        """
+        plan = PLANS[self._task.plan](point)
+        self._timed(point, [self._launches(point, plan, variant)])(start, stop)
+        self._platform.synchronize()
+        return plan.launches
 
     def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
         """Run the plan and have its results judged; those of floats are compared with further runs' bits."""

@@ -15,6 +15,9 @@ _TIME_RANGES_US = (10, 50)
 # A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
 HARMLESS = ("ok", "skipped", "out_of_memory")
 
+# More kernels than this that miss counters for one reason are counted, not listed.
+_NAMED_KERNELS = 3
+
 # The flags that are remarks on a time; results.py explains them.
 _REMARKS = ("noisy", "throttled", "other_processes")
 
@@ -37,8 +40,13 @@ def _expected(row: Mapping[str, str]) -> bool:
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
-def summarise_rows(rows: Sequence[Mapping[str, str]], provenance: str) -> str:
-    """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name."""
+def summarise_rows(
+    rows: Sequence[Mapping[str, str]], provenance: str, metrics: Iterable[Mapping[str, str]] = ()
+) -> str:
+    """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
+
+    metrics  the rows of metrics.csv, of which those without a value are named
+    """
     statuses = sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
     kernels = list(dict.fromkeys((row["study"], row["kernel"]) for row in rows))
     counts = Counter((row["study"], row["kernel"], row["status"]) for row in rows)
@@ -47,7 +55,7 @@ def summarise_rows(rows: Sequence[Mapping[str, str]], provenance: str) -> str:
     for study, kernel in kernels:
         cells = " | ".join(str(counts[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
-    lines += ["", *_times(rows), *_reasons(rows), *_failed_points(rows)]
+    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *_failed_points(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -106,3 +114,19 @@ def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
         elif shown[kernel] == totals[kernel]:
             lines.append(f"- {row['study']}/{row['kernel']}: {totals[kernel] - limit} more")
     return lines
+
+
+def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """Why values of metrics.csv are empty, as Markdown: each reason with how many values and of which kernels."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row["value"] == "":
+            reasons.setdefault(row["message"], []).append(f"{row['study']}/{row['kernel']}")
+    if not reasons:
+        return []
+    lines = ["## Counters that are missing", ""]
+    for message, of in reasons.items():
+        kernels = list(dict.fromkeys(of))
+        named = ", ".join(kernels) if len(kernels) <= _NAMED_KERNELS else f"{len(kernels)} kernels"
+        lines.append(f"- {named}, {len(of)} values: {message}")
+    return [*lines, ""]

@@ -2,5 +2,8 @@
 
 # Figures of a study by their modules' names. Correctness is drawn wherever points are checked; the others are the
 # study's choice. Those of times are drawn only where a platform has a clock.
-FIGURES_OF_TIMES = ("ladder", "bandwidth", "block_unroll", "block_grid", "operations")
-OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes")
+FIGURES_OF_TIMES = ("ladder", "bandwidth", "block_unroll", "block_grid", "operations", "roofline", "load_efficiency")
+OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes", "metrics")
+
+# Those whose function draw also gets the study's metrics.Metrics.
+FIGURES_OF_METRICS = ("metrics", "roofline", "load_efficiency")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +17,7 @@ from kernelsweep.runner import KernelTask
 from kernelsweep.sanitizer import worker
 from kernelsweep.sanitizer.log import Log
 from kernelsweep.sweep import Point
+from kernelsweep.watched import START_SECONDS, environment, find_tool
 
 # What compute-sanitizer ends with where it found something; a number that neither it nor Python ends with otherwise.
 FOUND = 86
@@ -56,23 +54,13 @@ class Run:
 
 def find() -> str:
     """The path of compute-sanitizer. Raises UserError where there is none, saying what to install."""
-    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT]
-    folders = [f"{toolkit}/{name}" for toolkit in toolkits if toolkit for name in ("bin", "compute-sanitizer")]
-    for folder in (None, *folders):
-        if found := shutil.which("compute-sanitizer", path=folder):
-            return found
+    if found := find_tool("compute-sanitizer", "compute-sanitizer"):
+        return found
     raise UserError(
         f"compute-sanitizer was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the "
         "CUDA toolkit; alone, it is the package cuda-sanitizer-13-0 of NVIDIA's apt repository (the numbers are the "
         "toolkit's release), or cuda-sanitizer-api of conda-forge."
     )
-
-
-def version(compute_sanitizer: str) -> str:
-    """The release of a compute-sanitizer, such as "2025.3.0.0"; empty where it doesn't say."""
-    run = subprocess.run([compute_sanitizer, "--version"], capture_output=True, text=True, errors="replace")
-    match = re.search(r"[Vv]ersion:? (\d+(?:\.\d+)+)", run.stdout + run.stderr)
-    return match[1] if match else ""
 
 
 def command(compute_sanitizer: str, tool: str, requests: Path, answers: Path) -> list[str]:
@@ -93,8 +81,6 @@ def run_points(
 
     seconds  how long one point may take
     """
-    package = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory() as folder, log.open("w", encoding="utf-8") as file:
         asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
         worker.write_requests(asked, task, requests, fill=tool != "initcheck", seconds=seconds)
@@ -107,8 +93,8 @@ def run_points(
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONPATH": path},
-                timeout=2 * worker.START_SECONDS + seconds * len(requests),
+                env=environment(),
+                timeout=2 * START_SECONDS + seconds * len(requests),
             ).returncode
         except subprocess.TimeoutExpired:
             print("stopped: it took too long", flush=True)

@@ -8,7 +8,6 @@ so that for it the buffers are left as they were allocated.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
@@ -22,10 +21,8 @@ from kernelsweep.outcome import Outcome
 from kernelsweep.platforms import ContextLost, Memory, Platform
 from kernelsweep.runner import KernelTask, Runner
 from kernelsweep.sweep import Point
+from kernelsweep.watched import START_SECONDS, close_context
 from kernelsweep.worker import open_platform
-
-# How long compute-sanitizer may take to instrument the process and start a context.
-START_SECONDS = 180
 
 
 class _Unfilled:
@@ -82,15 +79,7 @@ def run_requests(requests: Path, answers: Path) -> None:
     signal.alarm(START_SECONDS)
     del runner, platform
     if task.platform == "gpu":
-        _close_context()
-
-
-def _close_context() -> None:
-    """End the context before the process ends: PyCUDA would abort it, which compute-sanitizer reports as an error."""
-    import pycuda.driver as cuda
-
-    gc.collect()
-    cuda.Context.pop()
+        close_context()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ EMPTY = "–"
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
+# Columns of a table below, in LaTeX, beside the kernel and what tells its rows apart; more stand in another tabular.
+MOST_COLUMNS = 7
+
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -44,6 +47,7 @@ class Column:
 
     apart    in LaTeX, whose page is narrow, the column stands in a second table below the first
     names    the column tells rows of one kernel apart, so the second table has it too where it needs that
+    follows  the column is read with the one before it, so the two are never parted
     """
 
     header: str
@@ -51,6 +55,7 @@ class Column:
     right: bool = True
     apart: bool = False
     names: bool = False
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class TableText:
     notes        the footnotes
     explanation  what the columns hold
     main_rows    how many rows there are above the line that LaTeX draws between rows of different kinds
+    below        a table that belongs to this one, under a title of its own
     """
 
     title: str
@@ -75,6 +81,7 @@ class TableText:
     notes: Sequence[str]
     explanation: str
     main_rows: int
+    below: TableText | None = None
 
 
 def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
@@ -89,12 +96,17 @@ def as_csv(table: pandas.DataFrame) -> str:
 
 def as_markdown(text: TableText) -> str:
     """The table for readers: a heading, where the numbers come from, the formatted rows, their notes."""
+    below = _markdown_section(text.below, "###") if text.below else []
+    return "\n".join([*_markdown_section(text, "##"), *below])
+
+
+def _markdown_section(text: TableText, heading: str) -> list[str]:
     names = [
         f"`{kernel}`" + (f" <sup>{','.join(str(mark) for mark in marks)}</sup>" if marks else "")
         for kernel, marks in zip(text.kernels, text.marks, strict=True)
     ]
-    lines = [
-        f"## {text.title}",
+    return [
+        f"{heading} {text.title}",
         "",
         text.provenance,
         "",
@@ -105,7 +117,6 @@ def as_markdown(text: TableText) -> str:
         text.explanation,
         "",
     ]
-    return "\n".join(lines)
 
 
 def _markdown_rows(columns: Sequence[Column]) -> list[str]:
@@ -130,26 +141,46 @@ def _markdown_rows(columns: Sequence[Column]) -> list[str]:
 def as_latex(text: TableText) -> str:
     r"""The table for a paper: a `table` environment with caption and label; needs only the package booktabs.
 
-    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`.
+    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. What belongs below follows as a
+    `table` of its own, with its title in the label too, since both would be too long for a page.
     """
-    label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
-    names = [
-        rf"\texttt{{{escape(kernel)}}}"
-        + (rf"\textsuperscript{{{','.join(str(mark) for mark in marks)}}}" if marks else "")
-        for kernel, marks in zip(text.kernels, text.marks, strict=True)
-    ]
+    names = _latex_names(text)
     main = [column for column in text.columns if not column.apart]
     tables = _tabular(names, main, range(len(names)), text.main_rows)
     apart, rows = _apart(text)
     if rows:
         unmarked = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
         tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
-    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
+    label = _label(text.title)
     lines = [
         r"% Needs \usepackage{booktabs} and text up to 16.5 cm wide. In two-column text, use table* instead of table.",
+        *_latex_float(text, text.title, label, tables),
+    ]
+    if text.below:
+        title = f"{text.title.rstrip('.')}. {text.below.title}"
+        lines += _latex_float(text.below, title, f"{label}-{_label(text.below.title)}", _tabulars(text.below))
+    return "\n".join(lines)
+
+
+def _label(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.split(":")[0].lower()).strip("-")
+
+
+def _latex_names(text: TableText) -> list[str]:
+    return [
+        rf"\texttt{{{escape(kernel)}}}"
+        + (rf"\textsuperscript{{{','.join(str(mark) for mark in marks)}}}" if marks else "")
+        for kernel, marks in zip(text.kernels, text.marks, strict=True)
+    ]
+
+
+def _latex_float(text: TableText, title: str, label: str, tables: Sequence[str]) -> list[str]:
+    """The lines of a `table` environment around some tabulars."""
+    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
+    return [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{escape(text.title.rstrip('.') + '. ' + text.provenance)}}}",
+        rf"  \caption{{{escape(title.rstrip('.') + '. ' + text.provenance)}}}",
         rf"  \label{{tab:{label}}}",
         r"  \scriptsize",
         r"  \setlength{\tabcolsep}{2pt}",
@@ -163,7 +194,28 @@ def as_latex(text: TableText) -> str:
         r"\end{table}",
         "",
     ]
-    return "\n".join(lines)
+
+
+def _tabulars(text: TableText) -> list[str]:
+    """The lines of as many tabulars as a table's columns need on a narrow page."""
+    groups: list[list[Column]] = []
+    for column in text.columns:
+        if column.follows:
+            groups[-1].append(column)
+        elif not column.names:
+            groups.append([column])
+    tables: list[list[Column]] = [[]]
+    for group in groups:
+        if len(tables[-1]) + len(group) > MOST_COLUMNS:
+            tables.append([])
+        tables[-1] += group
+    names = _latex_names(text)
+    naming = [column for column in text.columns if column.names]
+    lines: list[str] = []
+    for columns in tables:
+        lines += ["", r"\medskip"] if lines else []
+        lines += _tabular(names, [*naming, *columns], range(len(names)), text.main_rows)
+    return lines
 
 
 def _apart(text: TableText) -> tuple[list[Column], list[int]]:

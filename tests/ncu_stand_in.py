@@ -1,0 +1,116 @@
+"""Plays Nsight Compute: runs what it should profile, on the emulator, and answers as ncu does, or as ncu fails.
+
+The environment variable NCU_PLAYS names what it plays, for the kernel in NCU_KERNEL or for all: nothing in particular,
+or one of the failures below. Its numbers are made up: of the launch that comes n-th, every counter is n.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+WARNING = (
+    "==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, results may be inconsistent."
+)
+# As ncu prints them, before or in place of what it captures.
+ERRORS = {
+    "no permission": "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
+    "Counters on the target device 0. For instructions on enabling permissions and to get more information see "
+    "https://developer.nvidia.com/ERR_NVGPUCTRPERM",
+    "old ncu": "==ERROR== An error was reported by the driver:\n==ERROR== Cuda driver is not compatible with Nsight "
+    "Compute.",
+    "counters held": "==ERROR== An error was reported by the driver:\n==ERROR== Profiling failed because a driver "
+    "resource was unavailable. Ensure that no other tool (like DCGM) is concurrently collecting profiling data.",
+    "unknown chip": "==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer --list-chips "
+    "option.",
+    "unknown section": "==ERROR== Option '--section nonsense' did not match any section.\n==ERROR== Use "
+    "--list-sections to see the list of available sections.",
+}
+# On an architecture that lacks it there is no column, and no word of it.
+LACKING = "smsp__warp_issue_stalled_membar_per_warp_active.pct"
+IDENTITY = ("ID", "Kernel Name", "Block Size", "Grid Size")
+
+
+def main(words: list[str]) -> None:
+    if words == ["--version"]:
+        print("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 36398880) (public-release)")
+    elif words[0] == "--import":
+        print_report(json.loads(Path(words[1]).read_text()))
+    else:
+        watch(words)
+
+
+def watch(words: list[str]) -> None:
+    """Run the worker, and write what was captured where the options say."""
+    options = [word for word in words if word.startswith("--")]
+    watched = words[words.index(sys.executable) :]
+    asked, manifest = Path(watched[-2]), Path(watched[-1])
+    kernel = json.loads(asked.read_text())["task"]["kernel"]
+    plays = os.environ.get("NCU_PLAYS", "") if os.environ.get("NCU_KERNEL", kernel) == kernel else ""
+    print(WARNING, flush=True)
+    if plays in ERRORS:
+        print(ERRORS[plays])
+        sys.exit(1)
+    status = subprocess.run(watched).returncode
+    if status != 0:
+        print(f"==ERROR== The application returned an error code ({status}).")
+    entries = [json.loads(line) for line in manifest.read_text().splitlines()] if manifest.exists() else []
+    launches = [(entry["variant"], *shape) for entry in entries for shape in entry["launches"]]
+    if plays == "a launch lost":
+        launches = launches[:-1]
+    if plays == "another kernel":
+        launches[0] = ("fill<int>", *launches[0][1:])
+    if plays == "nothing captured" or not launches:
+        print("==WARNING== No kernels were profiled.")
+        sys.exit(status)
+    metrics = (
+        next(option for option in options if option.startswith("--metrics=")).removeprefix("--metrics=").split(",")
+    )
+    report = {"plays": plays, "metrics": metrics, "launches": launches, "options": options}
+    path = next(option for option in options if option.startswith("--export=")).removeprefix("--export=")
+    Path(f"{path}.ncu-rep").write_text(json.dumps(report))
+    sys.exit(status)
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """The report as ncu's CSV: columns, units, then a line a launch."""
+    units = base_units()
+    if report["plays"] == "a unit changed":
+        units["gpu__time_duration.sum"] = "us"
+    metrics = [name for name in report["metrics"] if (report["plays"], name) != ("a metric lacking", LACKING)]
+    out = csv.writer(sys.stdout, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    out.writerow([*IDENTITY, *metrics])
+    out.writerow([*[""] * len(IDENTITY), *(units.get(name, "") for name in metrics)])
+    for number, (variant, grid, block) in enumerate(report["launches"], start=1):
+        function = re.sub(r"\b([0-9]+)u\b", r"(unsigned int)\1", variant)
+        name = f"void {function}(T1 *, T1 *, unsigned long)"
+        values = [digits(number * 1000, report["plays"]) for _ in metrics]
+        out.writerow([number - 1, name, f"({block}, 1, 1)", f"({grid}, 1, 1)", *values])
+
+
+def digits(value: int, plays: str) -> str:
+    """A number in the digits of the locale that the process was given."""
+    if plays == "no number":
+        return "nan"
+    return f"{value}.000000" if os.environ.get("LC_ALL") == "C" else f"{value:,}"
+
+
+def base_units() -> dict[str, str]:
+    """Each counter's unit, as the shipped configuration says it is."""
+    table = yaml.safe_load((Path(os.environ["NCU_ROOT"]) / "config/metrics.yaml").read_text())["metrics"]
+    return {
+        name: unit
+        for entry in table.values()
+        for name, unit in re.findall(r"(\S+__\S+)(?: \[([^\]]+)\])?", entry["ncu"])
+    }
+
+
+main(sys.argv[1:])

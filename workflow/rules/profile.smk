@@ -1,0 +1,65 @@
+# Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
+
+
+rule profile_kernel:
+    input:
+        kernel=kernel_file,
+        included=included,
+        binary=built("bin"),
+        report=built("json"),
+        device="results/{platform}/device.json",
+    output:
+        metrics="results/{platform}/metrics/{study}/{kernel}.csv",
+        # For Nsight Compute's window; empty where it gave no counters.
+        reports=directory("results/{platform}/profiles/{study}/{kernel}"),
+    log:
+        "results/{platform}/logs/profile_kernel/{study}/{kernel}.log",
+    wildcard_constraints:
+        platform=LIVE,
+    conda:
+        "../../envs/profiling.yaml"
+    params:
+        metrics=lambda wildcards: metric_definitions(wildcards.study),
+        profiling=config["profiling"],
+        study=lambda wildcards: {
+            key: STUDIES[wildcards.study].settings[key] for key in ("problem", "reference", "ladder", "profiled")
+        },
+        axes=axes,
+        restrictions=restrictions,
+        seed=config["seed"],
+        code=code_of("profile_kernel.py"),
+    script:
+        "../scripts/profile_kernel.py"
+
+
+rule collect_metrics:
+    input:
+        lambda wildcards: parts("metrics", wildcards.platform, config["studies"]),
+    output:
+        "results/{platform}/metrics.csv",
+    log:
+        "results/{platform}/logs/collect_metrics.log",
+    wildcard_constraints:
+        platform=LIVE,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("collect_metrics.py"),
+    script:
+        "../scripts/collect_metrics.py"
+
+
+# A recording's metrics come out as they were collected.
+rule play_metrics:
+    input:
+        "resources/recordings/{name}/metrics.csv.gz",
+    output:
+        "results/recording/{name}/metrics.csv",
+    log:
+        "results/recording/{name}/logs/play_metrics.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("play_metrics.py"),
+    script:
+        "../scripts/play_metrics.py"
