@@ -222,7 +222,10 @@ inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t s
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
+    if (!counting::prepare_launch(grid, shared_bytes))
+        return refuse("no memory to count the accesses of %zu blocks", grid, 0);
     unsigned wanted = most_workers(unsigned(block));
+    wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
     wanted = workers < wanted ? workers : wanted;
     wanted = grid < wanted ? unsigned(grid) : wanted;
     const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(block));
