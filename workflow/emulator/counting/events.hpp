@@ -33,7 +33,8 @@ EMULATOR_UNCOUNTED inline bool prepare_launch(size_t grid, size_t shared_bytes)
         ordering.releases = static_cast<Release *>(calloc(grid, sizeof(Release)));
         ordering.grid = ordering.releases != nullptr ? unsigned(grid) : 0;
     }
-    ++ordering.launch;
+    ordering.first_run = ordering.next_run + 1; // None is 0.
+    ordering.next_run += uint32_t(grid);
     return spaces.shared_cells != nullptr && ordering.grid != 0;
 }
 
@@ -50,12 +51,14 @@ EMULATOR_UNCOUNTED inline void start_block(Worker &worker, unsigned block, unsig
     state.worker = &worker;
     requests.block = block;
     forget_requests();
+    pending_checks.count = 0;
     start_ordering(threads);
     start_warp(0, existing_lanes);
 }
 
 EMULATOR_UNCOUNTED inline void end_block()
 {
+    check_pending();
     close_requests();
     state.worker = nullptr;
 }
@@ -63,12 +66,14 @@ EMULATOR_UNCOUNTED inline void end_block()
 // The running warp has no lane left that could go on.
 EMULATOR_UNCOUNTED inline void leave_warp(unsigned next, uint32_t existing_lanes)
 {
+    check_pending();
     close_requests();
     start_warp(next, existing_lanes);
 }
 
 EMULATOR_UNCOUNTED inline void pass_barrier(unsigned warps)
 {
+    check_pending();
     close_requests();
     start_interval(~0u);
     ordering.barriers += warps;
@@ -78,6 +83,7 @@ EMULATOR_UNCOUNTED inline void pass_barrier(unsigned warps)
 // Lanes have met in a warp-level operation; `alive` are those of the warp that have not ended.
 EMULATOR_UNCOUNTED inline void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t alive, bool orders_memory)
 {
+    check_pending();
     if ((lanes & alive) == alive)
         close_requests();
     start_interval(lanes);

@@ -50,8 +50,10 @@ __attribute__((always_inline)) EMULATOR_UNCOUNTED inline void observe(const void
     join_request(site, lane, address, ordering.moment);
     if (state.check_races)
         check_access(place, size, operation, site, thread);
-    if (operation == atomic && place.space == global_memory)
+    if (operation == atomic && place.space == global_memory && state.check_races) {
+        check_pending();
         release_and_acquire(thread);
+    }
     if (++requests.round[lane] == round_length)
         pause_lane(*worker, lane);
 }
@@ -80,7 +82,7 @@ EMULATOR_UNCOUNTED inline void unwatch(uintptr_t start)
 {
     for (unsigned i = 0; i < spaces.buffer_count; ++i)
         if (spaces.buffers[i].start == start) {
-            free(spaces.buffers[i].cells);
+            release_cells(spaces.buffers[i].cells, spaces.buffers[i].size);
             spaces.buffers[i] = spaces.buffers[--spaces.buffer_count];
             return;
         }

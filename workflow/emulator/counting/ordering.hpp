@@ -21,7 +21,7 @@ struct Warp {
 
 // A block's last atomic function after a fence.
 struct Release {
-    uint32_t launch;
+    uint32_t run;
     uint32_t thread;
     uint32_t own;   // what the thread itself did up to this moment comes before it
     uint32_t block; // and what all threads of the block did
@@ -32,10 +32,11 @@ struct Ordering {
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now
     Warp warps[most_threads / lanes_of_a_warp];
 
-    uint32_t launch;
-    uint32_t block_run; // counts the blocks of all launches
-    uint32_t grid;
-    Release *releases; // one for each block of the grid
+    uint32_t run;       // counts the blocks of all launches
+    uint32_t first_run; // of this launch
+    uint32_t next_run;  // of the next
+    uint32_t grid;      // the largest so far
+    Release *releases;  // one for each of its blocks
     bool fenced[most_threads];
     bool acquired;
 
@@ -46,15 +47,22 @@ struct Ordering {
 
 inline Ordering ordering;
 
-EMULATOR_UNCOUNTED inline void order_block()
+// The clock stops at a number that few kernels reach; from there on, accesses are taken to be ordered.
+constexpr uint32_t last_moment = (1u << 22) - 1;
+
+EMULATOR_UNCOUNTED inline uint32_t advance()
 {
-    ordering.block_ordered = ordering.moment++;
+    const uint32_t now = ordering.moment;
+    ordering.moment += now < last_moment;
+    return now;
 }
+
+EMULATOR_UNCOUNTED inline void order_block() { ordering.block_ordered = advance(); }
 
 EMULATOR_UNCOUNTED inline void order_lanes(unsigned warp_index, uint32_t lanes, uint32_t existing_lanes)
 {
     Warp &warp = ordering.warps[warp_index];
-    const uint32_t now = ordering.moment++;
+    const uint32_t now = advance();
     if (lanes == existing_lanes) {
         warp.ordered = now;
         return;
@@ -91,7 +99,7 @@ EMULATOR_UNCOUNTED inline bool is_ordered(unsigned earlier, uint32_t moment, uns
 EMULATOR_UNCOUNTED inline bool is_released(uint32_t block, unsigned thread, uint32_t moment)
 {
     const Release &release = ordering.releases[block];
-    if (!ordering.acquired || release.launch != ordering.launch)
+    if (!ordering.acquired || release.run != ordering.first_run + block)
         return false;
     return moment <= (thread == release.thread ? release.own : release.block);
 }
@@ -99,7 +107,7 @@ EMULATOR_UNCOUNTED inline bool is_released(uint32_t block, unsigned thread, uint
 EMULATOR_UNCOUNTED inline void release_and_acquire(unsigned thread)
 {
     if (ordering.fenced[thread])
-        ordering.releases[requests.block] = {ordering.launch, thread, ordering.moment, ordering.block_ordered};
+        ordering.releases[requests.block] = {ordering.run, thread, ordering.moment, ordering.block_ordered};
     ordering.fenced[thread] = false; // What follows is released by the next fence.
     ordering.acquired = true;
 }
@@ -109,7 +117,7 @@ EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
     ordering.moment = 1;
     ordering.block_ordered = 0;
     ordering.acquired = false;
-    ++ordering.block_run;
+    ordering.run = ordering.first_run + requests.block;
     memset(ordering.fenced, 0, sizeof ordering.fenced);
     for (unsigned warp = 0; warp * lanes_of_a_warp < threads; ++warp) {
         ordering.warps[warp].ordered = 0;

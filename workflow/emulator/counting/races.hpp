@@ -13,24 +13,55 @@ namespace emulator::counting {
 constexpr unsigned most_findings = 256;
 
 struct Access {
-    uint32_t block;
-    uint32_t moment; // 0: there was no such access
-    uint16_t thread;
-    uint16_t site;
-    unsigned char bytes; // of the word, a bit for each
-    bool is_atomic;
+    uint32_t run; // of a block, among the blocks of all launches; 0: there was no such access
+    uint32_t moment;
+    uint32_t thread;
+    uint32_t site;
+    uint32_t bytes; // of the word, a bit for each
 };
 
-struct Cell {
-    uint32_t valid_in; // what the accesses are of: a launch, or for shared memory a block's run
+// An access as it is kept, in ten bytes.
+struct alignas(2 * 16) Cell {
+    uint32_t runs[3];
+    uint32_t moments[3]; // and threads
+    uint16_t sites[3];   // and bytes
     unsigned char initialised; // a bit for each byte
-    Access write;
-    Access reads[2];
+
+    EMULATOR_UNCOUNTED Access get(unsigned which) const
+    {
+        return {runs[which], moments[which] / most_threads, moments[which] % most_threads, sites[which] % most_sites,
+                sites[which] / most_sites};
+    }
+
+    EMULATOR_UNCOUNTED void set(unsigned which, const Access &access)
+    {
+        runs[which] = access.run;
+        moments[which] = access.moment * most_threads + access.thread;
+        sites[which] = uint16_t(access.bytes * most_sites + access.site);
+    }
 };
 
+static_assert(sizeof(Cell) == 32, "a cell lies in one cache line");
+
+constexpr unsigned last_write = 0; // among a cell's accesses
+constexpr unsigned first_read = 1;
+constexpr unsigned second_read = 2;
+
+// Zeroed cells for so many bytes of memory; null where there is no memory. Pages come as they are touched, and large ones
+// where the system has them: lanes far apart touch cells farther apart, each on a page of its own.
 EMULATOR_UNCOUNTED inline Cell *make_cells(size_t size)
 {
-    return static_cast<Cell *>(calloc((size + word - 1) / word, sizeof(Cell))); // pages come as they are touched
+    const size_t bytes = (size + word - 1) / word * sizeof(Cell);
+    void *const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return nullptr;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return static_cast<Cell *>(memory);
+}
+
+EMULATOR_UNCOUNTED inline void release_cells(Cell *cells, size_t size)
+{
+    munmap(cells, (size + word - 1) / word * sizeof(Cell));
 }
 
 enum Mistake : uint32_t { race, uninitialised, out_of_bounds };
@@ -59,14 +90,15 @@ struct Findings {
 
 inline Findings findings;
 
-__attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place, unsigned site,
-                                                                      unsigned thread, const Access &other)
+__attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
+                                                                      const Access &now, const Access &other)
 {
     const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
     for (unsigned i = 0; i < findings.count; ++i) {
         Finding &found = findings.findings[i];
-        if (found.mistake == mistake && found.site == site && found.other_site == other.site &&
-            found.buffer == buffer) {
+        const bool is_same = found.site == now.site && found.other_site == other.site;
+        const bool is_reverse = found.site == other.site && found.other_site == now.site;
+        if (found.mistake == mistake && found.buffer == buffer && (is_same || is_reverse)) {
             ++found.count;
             return;
         }
@@ -75,90 +107,129 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
         ++findings.others;
         return;
     }
-    findings.findings[findings.count++] = {mistake,      place.space, buffer,     requests.block, thread,       other.block,
-                                           other.thread, site,        other.site, 0,              place.offset, 1};
+    findings.findings[findings.count++] = {
+        mistake,  place.space, buffer, now.run - ordering.first_run, now.thread, other.run - ordering.first_run,
+        other.thread, now.site, other.site, 0, place.offset, 1};
 }
 
-struct Observed {
-    Operation operation;
-    unsigned site;
-    unsigned thread;
-};
+// Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
+EMULATOR_UNCOUNTED inline bool is_current(const Access &access, Space space)
+{
+    return space == shared_memory ? access.run == ordering.run : access.run >= ordering.first_run;
+}
 
 EMULATOR_UNCOUNTED inline bool comes_before(const Access &earlier, unsigned thread)
 {
-    if (earlier.block != requests.block)
-        return is_released(earlier.block, earlier.thread, earlier.moment);
+    if (earlier.run != ordering.run)
+        return is_released(earlier.run - ordering.first_run, earlier.thread, earlier.moment);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
 
-EMULATOR_UNCOUNTED inline bool races(const Access &earlier, const Access &now)
+EMULATOR_UNCOUNTED inline bool races(const Access &earlier, const Access &now, Space space)
 {
-    return earlier.moment != 0 && (earlier.bytes & now.bytes) != 0 && !(earlier.is_atomic && now.is_atomic) &&
-           !comes_before(earlier, now.thread);
+    const auto is_atomic = [](const Access &access) EMULATOR_UNCOUNTED {
+        return requests.sites[access.site].operation == atomic;
+    };
+    return is_current(earlier, space) && (earlier.bytes & now.bytes) != 0 && !comes_before(earlier, now.thread) &&
+           !(is_atomic(earlier) && is_atomic(now));
 }
 
-EMULATOR_UNCOUNTED inline void remember_read(Cell &cell, const Access &now)
+EMULATOR_UNCOUNTED inline void remember_read(Cell &cell, const Access &now, Space space)
 {
-    for (Access &read : cell.reads)
-        if (read.moment == 0 || comes_before(read, now.thread)) {
-            read = now;
-            return;
-        }
-    // Three that nothing orders: two of different warps or blocks are enough.
-    const auto group = [](const Access &access) EMULATOR_UNCOUNTED {
-        return uint64_t(access.block) << 32 | access.thread / lanes_of_a_warp;
-    };
-    if (group(cell.reads[0]) == group(cell.reads[1]))
-        cell.reads[1] = now;
+    const Access first = cell.get(first_read);
+    if (!is_current(first, space) || comes_before(first, now.thread)) {
+        cell.set(first_read, now);
+        return;
+    }
+    const Access second = cell.get(second_read);
+    // Of three that nothing orders, two of different warps or blocks are enough.
+    const bool are_together =
+        first.run == second.run && first.thread / lanes_of_a_warp == second.thread / lanes_of_a_warp;
+    if (!is_current(second, space) || are_together || comes_before(second, now.thread))
+        cell.set(second_read, now);
 }
 
 EMULATOR_UNCOUNTED inline void check_word(Cell &cell, const Place &place, const Access &now, Operation operation)
 {
-    const uint32_t valid_in = place.space == shared_memory ? ordering.block_run : ordering.launch;
-    if (cell.valid_in != valid_in) {
-        cell.valid_in = valid_in;
-        cell.write.moment = cell.reads[0].moment = cell.reads[1].moment = 0;
-        if (place.space == shared_memory)
-            cell.initialised = 0;
-    }
-    if (races(cell.write, now))
-        report(race, place, now.site, now.thread, cell.write);
-    if (operation != store && (cell.initialised & now.bytes) != now.bytes) {
-        report(uninitialised, place, now.site, now.thread, now);
-        cell.initialised |= now.bytes; // Once is enough.
-    }
+    const Access write = cell.get(last_write);
+    if (place.space == shared_memory && !is_current(write, shared_memory))
+        cell.initialised = 0;
+    if (races(write, now, place.space))
+        report(race, place, now, write);
+    if (operation != store && (cell.initialised & now.bytes) != now.bytes)
+        report(uninitialised, place, now, now);
     if (operation == load) {
-        remember_read(cell, now);
+        remember_read(cell, now, place.space);
         return;
     }
-    for (const Access &read : cell.reads)
-        if (races(read, now))
-            report(race, place, now.site, now.thread, read);
-    cell.initialised |= now.bytes;
-    cell.write = now;
+    for (unsigned read = first_read; read <= second_read; ++read)
+        if (races(cell.get(read), now, place.space))
+            report(race, place, now, cell.get(read));
+    cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);
+    cell.set(last_write, now);
+}
+
+// An access to be checked.
+struct Pending {
+    Place place;
+    size_t size;
+    Operation operation;
+    Access now;
+};
+
+// A check waits until `most_pending` more accesses have been made: its cells are on their way from memory meanwhile,
+// which halves the cost of kernels that read large arrays. All are made before the next synchronisation.
+constexpr unsigned most_pending = 16;
+
+struct PendingChecks {
+    Pending ring[most_pending];
+    unsigned first;
+    unsigned count;
+};
+
+inline PendingChecks pending_checks;
+
+EMULATOR_UNCOUNTED inline Cell *cells_of(const Place &place)
+{
+    return place.space == shared_memory ? spaces.shared_cells : spaces.buffers[place.buffer].cells;
+}
+
+EMULATOR_UNCOUNTED inline void check_first_pending()
+{
+    const Pending &pending = pending_checks.ring[pending_checks.first];
+    pending_checks.first = (pending_checks.first + 1) % most_pending;
+    --pending_checks.count;
+    Cell *const cells = cells_of(pending.place);
+    Place here = pending.place;
+    Access now = pending.now;
+    for (size_t byte = size_t(pending.place.offset), end = byte + pending.size; byte < end;) {
+        const size_t first = byte % word;
+        const size_t bytes = word - first < end - byte ? word - first : end - byte;
+        now.bytes = ((1u << bytes) - 1) << first;
+        here.offset = ptrdiff_t(byte);
+        check_word(cells[byte / word], here, now, pending.operation);
+        byte += bytes;
+    }
+}
+
+EMULATOR_UNCOUNTED inline void check_pending()
+{
+    while (pending_checks.count != 0)
+        check_first_pending();
 }
 
 EMULATOR_UNCOUNTED inline void check_access(const Place &place, size_t size, Operation operation, unsigned site,
                                             unsigned thread)
 {
-    Access now = {requests.block, ordering.moment, uint16_t(thread), uint16_t(site), 0, operation == atomic};
+    const Access now = {ordering.run, ordering.moment, thread, site, 0};
     if (!place.inside) {
-        report(out_of_bounds, place, site, thread, now);
+        report(out_of_bounds, place, now, now);
         return;
     }
-    Cell *cells = place.space == shared_memory ? spaces.shared_cells : spaces.buffers[place.buffer].cells;
-    if (cells == nullptr)
-        return;
-    for (size_t byte = size_t(place.offset), end = byte + size; byte < end;) {
-        const size_t first = byte % word;
-        const size_t bytes = word - first < end - byte ? word - first : end - byte;
-        now.bytes = static_cast<unsigned char>(((1u << bytes) - 1) << first);
-        Place here = place;
-        here.offset = ptrdiff_t(byte);
-        check_word(cells[byte / word], here, now, operation);
-        byte += bytes;
-    }
+    if (pending_checks.count == most_pending)
+        check_first_pending();
+    __builtin_prefetch(cells_of(place) + size_t(place.offset) / word, 1);
+    pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {place, size, operation, now};
 }
 
 } // namespace emulator::counting
