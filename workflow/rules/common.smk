@@ -98,7 +98,7 @@ def included(wildcards):
 
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
-    headers = (ROOT / "workflow/emulator").glob("*.hpp") if wildcards.target == EMULATOR else []
+    headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target == EMULATOR else []
     return sorted(str(path.relative_to(ROOT)) for path in headers)
 
 

@@ -140,8 +140,16 @@ class CountingLibrary(EmulatedLibrary):
             ctypes.c_size_t,
             ctypes.c_int,
         ]
+        self._library.emulator_entry_kernel.restype = ctypes.c_void_p
         self.red_zone: int = self._library.emulator_red_zone()
         self._trace_capacity = 0
+
+    def kernel_address(self, entry: int, export: int) -> int:
+        """Where an entry's kernel lies, from the library's start; `export` is that of emulator_entry_kernel."""
+        in_memory = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value
+        assert in_memory is not None
+        kernel: int = self._library.emulator_entry_kernel(entry)
+        return kernel - in_memory + export
 
     def watch(self, address: int, size: int) -> int:
         """Register a device buffer, as uninitialised; returns its number. `red_zone` bytes on each side must be unused.

@@ -4,46 +4,44 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-DYNAMIC_SHARED = "emulator_dynamic_shared"
+# Under its own name, and that of each `extern __shared__` array of the source, which are all one memory.
+_DYNAMIC_SHARED = "emulator_dynamic_shared"
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A `__shared__` array: where it lies in the thread-local storage, in bytes, and the mangled name."""
+    """A `__shared__` array: its name, and where it lies in the thread-local storage, in bytes. A dynamic one has no size."""
 
+    name: str
     offset: int
     size: int
-    mangled: str
-
-    @property
-    def name(self) -> str:
-        """The name in the source: the last part of a mangled one such as _ZZ4treeIiEvPT_E6shared."""
-        return _last_part(self.mangled) if self.mangled.startswith("_Z") else self.mangled
 
 
 class Lines:
-    """The debugging information of the library at `path`, whose paths are relative to the folder it was compiled in."""
+    """The symbols and line tables of the library at `path`; files are as the compiler was told to record them."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             elf = ELFFile(file)
             table = elf.get_section_by_name(".symtab")
             assert isinstance(table, SymbolTableSection)
-            symbols = [(symbol.name, symbol["st_info"]["type"], symbol["st_value"], symbol["st_size"])
-                       for symbol in table.iter_symbols()]
-            self._rows = sorted(_rows(elf))
+            self._arrays: dict[str, Variable] = {}
+            self._functions: dict[str, int] = {}
+            for symbol in table.iter_symbols():
+                kind, value = symbol["st_info"]["type"], symbol["st_value"]
+                if kind == "STT_TLS":
+                    self._arrays[symbol.name] = Variable(_last_part(symbol.name), value, symbol["st_size"])
+                elif kind == "STT_FUNC":
+                    self._functions[symbol.name] = value
+            self._rows = sorted(_rows(elf), key=lambda row: row[0])
         self._starts = [address for address, _, _ in self._rows]
-        self._variables = sorted(
-            (Variable(value, size, name) for name, kind, value, size in symbols if kind == "STT_TLS"),
-            key=lambda variable: variable.offset,
-        )
-        self._functions = [name for name, kind, _, _ in symbols if kind == "STT_FUNC"]
 
     def line(self, address: int) -> str:
         """The file:line of the access before a return address."""
@@ -54,9 +52,22 @@ class Lines:
         _, file, number = self._rows[found]
         return f"{file}:{number}"
 
-    def shared_variables(self) -> list[Variable]:
-        """All `__shared__` arrays of the library, in order, the dynamic one included."""
-        return self._variables
+    def function(self, name: str) -> int:
+        """The address of a function, by its symbol's name."""
+        return self._functions[name]
+
+    def shared_arrays(self, kernel: int, kernels: Iterable[int]) -> list[Variable]:
+        """The `__shared__` arrays that a kernel can use, in order; those of other kernels lie among them.
+
+        kernel, kernels  the addresses of this kernel and of all
+        """
+        others = {address for address in kernels if address != kernel}
+        # A function's static variable is named _ZZ<function>E<variable>, the function without its own _Z.
+        prefixes = tuple(f"_ZZ{name[2:]}E" for name, address in self._functions.items() if address in others)
+        arrays = [variable for name, variable in self._arrays.items() if not name.startswith(prefixes)]
+        dynamic = self._arrays[_DYNAMIC_SHARED]
+        named = [array for array in arrays if array.offset != dynamic.offset or array == dynamic]
+        return sorted(named, key=lambda array: array.offset)
 
 
 def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:
@@ -90,7 +101,12 @@ def _file_name(program: object, index: int, version: int) -> str:
 
 
 def _last_part(mangled: str) -> str:
-    """The last name of a mangled local variable, which is a length and that many characters at its end."""
+    """The last name of a mangled one, which is a length and that many characters; a name that is not mangled as it is.
+
+    Such as shared of _ZZ4treeIiEvPT_E6shared, where a number may follow that tells two of the name apart.
+    """
+    if not mangled.startswith("_Z"):
+        return mangled
     for start in range(len(mangled) - 1, 0, -1):
         digits = mangled[start:]
         length = "".join(character for character in digits[:4] if character.isdigit())
