@@ -13,6 +13,7 @@ include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
+include: "workflow/rules/count.smk"
 
 
 rule all:
@@ -35,6 +36,21 @@ for study in STUDIES:
 rule build:
     input:
         [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+
+
+# What every kernel does to memory, counted on the emulator, and mistakes in it. Needs no GPU. Not part of `all`.
+rule count:
+    input:
+        [
+            f"results/{EMULATOR}/counts/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ],
+        [
+            f"results/{EMULATOR}/counts/{study}/access_pattern.svg"
+            for study in config["studies"]
+            if STUDIES[study].settings["problem"] == "reduction"
+        ],
 
 
 # Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.

@@ -32,9 +32,8 @@ struct Ordering {
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now
     Warp warps[most_threads / lanes_of_a_warp];
 
-    uint32_t run;       // counts the blocks of all launches
-    uint32_t first_run; // of this launch
-    uint32_t next_run;  // of the next
+    uint32_t first_run; // among the blocks of all launches, this launch's first
+    uint32_t next_run;  // before the next launch's first
     uint32_t grid;      // the largest so far
     Release *releases;  // one for each of its blocks
     bool fenced[most_threads];
@@ -107,7 +106,7 @@ EMULATOR_UNCOUNTED inline bool is_released(uint32_t block, unsigned thread, uint
 EMULATOR_UNCOUNTED inline void release_and_acquire(unsigned thread)
 {
     if (ordering.fenced[thread])
-        ordering.releases[requests.block] = {ordering.run, thread, ordering.moment, ordering.block_ordered};
+        ordering.releases[requests.block] = {requests.run, thread, ordering.moment, ordering.block_ordered};
     ordering.fenced[thread] = false; // What follows is released by the next fence.
     ordering.acquired = true;
 }
@@ -117,7 +116,7 @@ EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
     ordering.moment = 1;
     ordering.block_ordered = 0;
     ordering.acquired = false;
-    ordering.run = ordering.first_run + requests.block;
+    requests.run = ordering.first_run + requests.block;
     memset(ordering.fenced, 0, sizeof ordering.fenced);
     for (unsigned warp = 0; warp * lanes_of_a_warp < threads; ++warp) {
         ordering.warps[warp].ordered = 0;

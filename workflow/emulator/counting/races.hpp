@@ -115,12 +115,12 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
 // Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
 EMULATOR_UNCOUNTED inline bool is_current(const Access &access, Space space)
 {
-    return space == shared_memory ? access.run == ordering.run : access.run >= ordering.first_run;
+    return space == shared_memory ? access.run == requests.run : access.run >= ordering.first_run;
 }
 
 EMULATOR_UNCOUNTED inline bool comes_before(const Access &earlier, unsigned thread)
 {
-    if (earlier.run != ordering.run)
+    if (earlier.run != requests.run)
         return is_released(earlier.run - ordering.first_run, earlier.thread, earlier.moment);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
@@ -221,7 +221,7 @@ EMULATOR_UNCOUNTED inline void check_pending()
 EMULATOR_UNCOUNTED inline void check_access(const Place &place, size_t size, Operation operation, unsigned site,
                                             unsigned thread)
 {
-    const Access now = {ordering.run, ordering.moment, thread, site, 0};
+    const Access now = {requests.run, ordering.moment, thread, site, 0};
     if (!place.inside) {
         report(out_of_bounds, place, now, now);
         return;

@@ -65,10 +65,14 @@ struct RequestSlot {
 };
 
 struct Traced {
+    uint32_t run; // of the block
     uint32_t site;
     uint32_t lanes;
     uint32_t moment;
     uint32_t buffer;
+    uint32_t sectors;
+    uint32_t wavefronts;
+    uint32_t conflicts;
     int64_t offsets[lanes_of_a_warp];
 };
 
@@ -102,6 +106,7 @@ struct Requests {
     unsigned round[lanes_of_a_warp];
     uint32_t paused;
 
+    uint32_t run; // counts the blocks of all launches
     uint32_t block;
     uint32_t warp;
     Trace trace;
@@ -192,13 +197,22 @@ EMULATOR_UNCOUNTED inline void add_wavefronts(const Request &request, size_t siz
     }
 }
 
-EMULATOR_UNCOUNTED inline void trace_request(const Request &request, const Site &site)
+EMULATOR_UNCOUNTED inline void trace_request(const Request &request, const Site &site, const Tally &before)
 {
     Trace &trace = requests.trace;
     if (trace.count == trace.capacity)
         return;
     Traced &entry = trace.entries[trace.count++];
-    entry = {request.site, request.lanes, request.moment, 0, {}};
+    const Tally &now = site.tally;
+    entry = {requests.run,
+             request.site,
+             request.lanes,
+             request.moment,
+             0,
+             uint32_t(now.sectors - before.sectors),
+             uint32_t(now.wavefronts - before.wavefronts),
+             uint32_t(now.conflicts - before.conflicts),
+             {}};
     for (uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
         const unsigned lane = unsigned(__builtin_ctz(rest));
         Place place = {};
@@ -213,6 +227,7 @@ EMULATOR_UNCOUNTED inline void close_request(const Request &request)
 {
     Site &site = requests.sites[request.site];
     Tally &tally = site.tally;
+    const Tally before = tally;
     const unsigned lanes = unsigned(__builtin_popcount(request.lanes));
     ++tally.requests;
     tally.lanes += lanes;
@@ -223,7 +238,7 @@ EMULATOR_UNCOUNTED inline void close_request(const Request &request)
     else
         add_wavefronts(request, site.size, tally);
     if (requests.trace.capacity != 0 && requests.block == requests.trace.block && requests.warp == requests.trace.warp)
-        trace_request(request, site);
+        trace_request(request, site, before);
 }
 
 EMULATOR_UNCOUNTED inline void forget_requests()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.counting.library import Mistake, Site
-from kernelsweep.counting.lines import Variable
+from kernelsweep.counting.lines import Variable, shared_array
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
 
@@ -63,11 +63,11 @@ def describe(
 
 def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str]:
     """The element of a shared array at a place of shared memory, and what the array is."""
-    before = [array for array in shared if array.offset <= offset]
-    array = before[-1] if before else shared[0]
-    name = array.name if array.size else "dynamic shared memory"
-    kind = f"shared array of {array.size // size} elements" if array.size else "dynamic shared memory"
-    return f"{name}[{(offset - array.offset) // size}]", kind
+    array = shared_array(shared, offset)
+    index = (offset - array.offset) // size
+    if not array.size:
+        return f"element {index} of {array.name}", array.name
+    return f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
 
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:

@@ -64,13 +64,18 @@ class Mistake:
 class Request:
     """One request of the traced warp.
 
-    moment   counts the synchronisations before it
+    run      counts the blocks that were run before its own
+    moment   counts the synchronisations of the block before it
     offsets  of each lane, as in Mistake; None for a lane that was not active
     """
 
+    run: int
     site: int
     moment: int
     buffer: int
+    sectors: int
+    wavefronts: int
+    conflicts: int
     offsets: tuple[int | None, ...]
 
 
@@ -118,10 +123,14 @@ class _Mistake(ctypes.Structure):
 
 class _Request(ctypes.Structure):
     _fields_ = [
+        ("run", ctypes.c_uint32),
         ("site", ctypes.c_uint32),
         ("lanes", ctypes.c_uint32),
         ("moment", ctypes.c_uint32),
         ("buffer", ctypes.c_uint32),
+        ("sectors", ctypes.c_uint32),
+        ("wavefronts", ctypes.c_uint32),
+        ("conflicts", ctypes.c_uint32),
         ("offsets", ctypes.c_int64 * LANES),
     ]
 
@@ -228,9 +237,13 @@ class CountingLibrary(EmulatedLibrary):
         count = self._library.emulator_traced(entries)
         return [
             Request(
+                entry.run,
                 entry.site,
                 entry.moment,
                 entry.buffer,
+                entry.sectors,
+                entry.wavefronts,
+                entry.conflicts,
                 tuple(offset if entry.lanes >> lane & 1 else None for lane, offset in enumerate(entry.offsets)),
             )
             for entry in entries[:count]

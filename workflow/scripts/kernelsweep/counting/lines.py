@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,8 @@ class Lines:
             for symbol in table.iter_symbols():
                 kind, value = symbol["st_info"]["type"], symbol["st_value"]
                 if kind == "STT_TLS":
-                    self._arrays[symbol.name] = Variable(_last_part(symbol.name), value, symbol["st_size"])
+                    name = "dynamic shared memory" if symbol.name == _DYNAMIC_SHARED else _last_part(symbol.name)
+                    self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
                 elif kind == "STT_FUNC":
                     self._functions[symbol.name] = value
             self._rows = sorted(_rows(elf), key=lambda row: row[0])
@@ -68,6 +69,11 @@ class Lines:
         dynamic = self._arrays[_DYNAMIC_SHARED]
         named = [array for array in arrays if array.offset != dynamic.offset or array == dynamic]
         return sorted(named, key=lambda array: array.offset)
+
+
+def shared_array(arrays: Sequence[Variable], offset: int) -> Variable:
+    """The array that a place of shared memory belongs to: the one that begins last before it."""
+    return max((array for array in arrays if array.offset <= offset), key=lambda array: array.offset, default=arrays[0])
 
 
 def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:

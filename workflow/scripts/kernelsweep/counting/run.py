@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from kernelsweep.counting.findings import Finding, describe
-from kernelsweep.counting.library import Request, Site
-from kernelsweep.counting.lines import Variable
+from kernelsweep.counting.library import Request
+from kernelsweep.counting.lines import shared_array
 from kernelsweep.counting.metrics import Counts, Metric, metrics
 from kernelsweep.counting.platform import CountingPlatform
 from kernelsweep.runner import KernelTask, Outcome, Runner
@@ -29,19 +29,25 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Traced:
-    """One warp's requests in order, with what their numbers mean.
+class TracedRequest:
+    """One request of the traced warp, in terms of the source.
 
-    lines    file:line of each of `sites`
-    buffers  names of the device buffers, by number
-    shared   the kernel's `__shared__` arrays
+    line     file:line of the access
+    memory   "global" or "shared"; array is the buffer's or the shared array's name
+    step     counts the warp's synchronisations from 0
+    places   of each lane, in bytes from the array's start; None for a lane that was not active
     """
 
-    requests: list[Request]
-    sites: list[Site]
-    lines: list[str]
-    buffers: dict[int, str]
-    shared: list[Variable]
+    line: str
+    memory: str
+    operation: str
+    array: str
+    size: int
+    step: int
+    sectors: int
+    wavefronts: int
+    conflicts: int
+    places: list[int | None]
 
 
 class CountingRunner:
@@ -61,16 +67,37 @@ class CountingRunner:
         counts = Counts(library.sites(), library.synchronisations())
         return Counted(point, outcome, metrics(counts), self._findings(point))
 
-    def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> Traced:
-        """Run a point once and keep the first `capacity` requests of one warp."""
+    def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
+        """Run a point once; the first `capacity` requests of one warp in its first launch, in order."""
         library = self._platform.library
         library.trace(block, warp, capacity)
         self._run(point, variant, check=False)
-        requests, sites = library.traced(), library.sites()
+        requests = library.traced()
         library.trace(block, warp, 0)
-        buffers = {number: self._buffer_name(number) for number in self._platform.parameters}
-        lines = [self._platform.lines.line(site.address) for site in sites]
-        return Traced(requests, sites, lines, buffers, self._platform.shared)
+        first = [request for request in requests if request.run == requests[0].run]
+        moments = sorted({request.moment for request in first})
+        return [self._traced(request, moments.index(request.moment)) for request in first]
+
+    def _traced(self, request: Request, step: int) -> TracedRequest:
+        site = self._platform.library.sites()[request.site]
+        active = [offset for offset in request.offsets if offset is not None]
+        if site.space == "global":
+            array, start = self._buffer_name(request.buffer), 0
+        else:
+            variable = shared_array(self._platform.shared, active[0])
+            array, start = variable.name, variable.offset
+        return TracedRequest(
+            self._platform.lines.line(site.address),
+            site.space,
+            site.operation,
+            array,
+            site.size,
+            step,
+            request.sectors,
+            request.wavefronts,
+            request.conflicts,
+            [None if offset is None else offset - start for offset in request.offsets],
+        )
 
     def _run(self, point: Point, variant: str, check: bool) -> Outcome:
         self._runner.rest()
