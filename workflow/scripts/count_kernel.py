@@ -27,7 +27,9 @@ with logged(snakemake.log[0]):
     counted, checked, drawn = ([Point(**values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []
     if report["status"] != "ok":
-        failures = [{"study": wildcards.study, "kernel": kernel.name, "mistake": "build_failed", "message": report["message"]}]
+        failures = [
+            {"study": wildcards.study, "kernel": kernel.name, "mistake": "build_failed", "message": report["message"]}
+        ]
     elif counted:
         task = kernel_task(
             kernel,

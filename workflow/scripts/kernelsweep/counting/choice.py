@@ -12,7 +12,7 @@ from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.sweep import Point
 
 # The reference's array size, or this where that is larger: counting takes about half a second for so many elements of
-# the slowest kernels. Each thread block does what every other one does, so sectors a block and efficiencies are the same.
+# the slowest kernels. Every thread block does the same, so sectors a block and efficiencies are those of larger arrays.
 LARGEST_COUNTED = 2**20
 
 # The picture of a warp is of a block of two warps, whose few steps have room in it.
@@ -27,7 +27,9 @@ def counted_points(study: Study, kernel: str, swept: Sequence[Point]) -> list[Po
     reference = study.settings["reference"]
     size, block = reference["array_size"], reference["block_size"]
     if study.settings["problem"] == EXCHANGE:
-        return sorted(swept, key=lambda point: (point.array_size != size, point.block_size != block, point.width != size))[:1]
+        return sorted(
+            swept, key=lambda point: (point.array_size != size, point.block_size != block, point.width != size)
+        )[:1]
     return [
         Point(
             array_size=min(size, LARGEST_COUNTED),
@@ -64,5 +66,7 @@ def drawn_point(study: Study, kernel: str, counted: Sequence[Point]) -> Point | 
         return None
     last = counted[-1]
     grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None
-    point = replace(last, block_size=DRAWN_BLOCK, grid_size=grid, array_size=4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * last.unroll)
+    point = replace(
+        last, block_size=DRAWN_BLOCK, grid_size=grid, array_size=4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * last.unroll
+    )
     return None if study.kernels[kernel].unsupported(point.values) else point

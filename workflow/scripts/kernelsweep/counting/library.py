@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -21,7 +21,7 @@ class Site:
 
     address     of the code, from the library's start
     size        bytes that a lane accesses
-    requests    by a warp; lanes are those active in them, partial those requests in which not all of a warp's lanes were
+    requests    by a warp; lanes are those active in them, partial the requests in which not all of a warp's lanes were
     sectors     of global memory; wavefronts and conflicts are of shared memory
     """
 
@@ -135,6 +135,11 @@ class _Request(ctypes.Structure):
     ]
 
 
+def _numbers(record: type[Site] | type[Mistake]) -> list[str]:
+    """The names of a record's fields that are numbers, whatever they are in the library's structure."""
+    return [field.name for field in fields(record) if field.type == "int" and field.name not in ("address", "size")]
+
+
 class CountingLibrary(EmulatedLibrary):
     """As EmulatedLibrary, for a library compiled with compilers.gcc's `counting`. Blocks run one after another."""
 
@@ -200,7 +205,7 @@ class CountingLibrary(EmulatedLibrary):
                 site.size,
                 SPACES[site.space],
                 OPERATIONS[site.operation],
-                *(getattr(site, name) for name, _ in _Site._fields_[4:]),
+                *(getattr(site, name) for name in _numbers(Site)),
             )
             for site in sites
         ]
@@ -214,7 +219,7 @@ class CountingLibrary(EmulatedLibrary):
             Mistake(
                 MISTAKES[one.mistake],
                 SPACES[one.space],
-                *(getattr(one, name) for name, _ in _Mistake._fields_[2:] if name != "padding"),
+                *(getattr(one, name) for name in _numbers(Mistake)),
             )
             for one in found[:count]
         ]

@@ -17,7 +17,7 @@ _DYNAMIC_SHARED = "emulator_dynamic_shared"
 
 @dataclass(frozen=True)
 class Variable:
-    """A `__shared__` array: its name, and where it lies in the thread-local storage, in bytes. A dynamic one has no size."""
+    """A `__shared__` array: its name and its place in thread-local storage, in bytes; the dynamic one has no size."""
 
     name: str
     offset: int

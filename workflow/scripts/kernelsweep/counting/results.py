@@ -42,7 +42,7 @@ SOURCE = "counted"
 
 
 def count_rows(study: str, kernel: str, counted: Iterable[Counted]) -> list[Row]:
-    """A row for each metric of each point that ran to its end. (A wrong result is a finding; what was done is counted.)"""
+    """A row for each metric of each point that ran to its end, be its result right or wrong."""
     return [
         {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": SOURCE}
         for run in counted

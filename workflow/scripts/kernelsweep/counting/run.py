@@ -12,7 +12,7 @@ from kernelsweep.counting.findings import Finding, describe
 from kernelsweep.counting.library import Request
 from kernelsweep.counting.lines import shared_array
 from kernelsweep.counting.metrics import Counts, Metric, metrics
-from kernelsweep.counting.platform import CountingPlatform
+from kernelsweep.platforms.counting import CountingPlatform
 from kernelsweep.runner import KernelTask, Outcome, Runner
 from kernelsweep.sweep import Point
 from kernelsweep.translation_unit import parameter_names
@@ -120,9 +120,7 @@ class CountingRunner:
         )
 
 
-def count_points(
-    task: KernelTask, source: Path, requests: Iterable[tuple[Point, str]], check: bool
-) -> list[Counted]:
+def count_points(task: KernelTask, source: Path, requests: Iterable[tuple[Point, str]], check: bool) -> list[Counted]:
     """Count points, each given with its variant's C++ name; see CountingRunner."""
     runner = CountingRunner(task, source.read_text())
     return [runner.count(point, variant, check) for point, variant in requests]

@@ -22,8 +22,10 @@ ROW_IN = 0.92
 # Of a step in a row, in lanes, so that steps are seen apart.
 GAP = 6
 DOT_PT2 = 2.2
-# What a warp has to move or repeat, beyond what its lanes asked for.
-BAD = style.VERMILLION
+DOT_OF_A_STORE = 2 * DOT_PT2
+# Of the bytes of a step's sectors; a tree's last steps cannot reach it.
+WELL_USED = 0.995
+SHARED_COLOUR = "#fbe9df"
 
 Request = Mapping[str, Any]
 
@@ -40,8 +42,8 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
     """
     shown = [(trace["kernel"], trace["traces"][-1]) for trace in traces if trace["traces"]]
     message = (
-        "One warp, 32 lanes from left to right in each step. Neighbouring lanes on neighbouring addresses share 32-byte "
-        "sectors; grey lanes idle; two lanes at one height of shared memory want one bank."
+        "One warp, its 32 lanes from left to right in each step. Lanes at neighbouring elements share sectors of 32 "
+        "bytes; lanes at one height of shared memory share a bank, and wait for each other."
     )
     if not shown:
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, title, message, _caption(shown))
@@ -60,7 +62,7 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
             Line2D([], [], ls="", marker="o", ms=2.5, color=style.BLUE, label="load"),
             Line2D([], [], ls="", marker="s", ms=3.2, mfc="none", mew=0.6, color=style.BLACK, label="store"),
             Patch(color=style.PALE_GREY, label="idle lanes"),
-            Patch(color="#fbe9df", label="shared memory, by bank"),
+            Patch(color=SHARED_COLOUR, label="shared memory, by bank"),
         ],
     )
     return figure
@@ -78,11 +80,20 @@ def _draw_row(axes: Axes, kernel: str, trace: Mapping[str, Any], most: int) -> N
     """One kernel's steps from left to right."""
     strips = _strips(trace["requests"])
     element = max(request["size"] for request in trace["requests"])
-    top = max(
-        (place for strip in strips for request in strip if request["memory"] == "global" for place in request["places"]
-         if place is not None),
-        default=0,
-    ) + element
+    top = (
+        max(
+            (
+                place
+                for strip in strips
+                for request in strip
+                if request["memory"] == "global"
+                for place in request["places"]
+                if place is not None
+            ),
+            default=0,
+        )
+        + element
+    )
     for index, strip in enumerate(strips):
         left = index * (LANES + GAP)
         _draw_strip(axes, strip, left, top)
@@ -100,7 +111,9 @@ def _draw_strip(axes: Axes, strip: Sequence[Request], left: float, top: float) -
     """One step in one memory, with its cost above it."""
     shared = strip[0]["memory"] == "shared"
     axes.add_patch(
-        Rectangle((left - 0.5, 0), LANES, 1, color="#fbe9df" if shared else "white", ec=style.GRID_GREY, lw=0.4, zorder=0)
+        Rectangle(
+            (left - 0.5, 0), LANES, 1, color=SHARED_COLOUR if shared else "white", ec=style.GRID_GREY, lw=0.4, zorder=0
+        )
     )
     for lane in range(LANES):
         if all(request["places"][lane] is None for request in strip):
@@ -112,10 +125,10 @@ def _draw_strip(axes: Axes, strip: Sequence[Request], left: float, top: float) -
         if request["operation"] == "load":
             axes.scatter(lanes, heights, s=DOT_PT2, c=style.BLUE, lw=0, zorder=3)
         else:
-            axes.scatter(lanes, heights, s=2 * DOT_PT2, marker="s", fc="none", ec=style.BLACK, lw=0.35, zorder=2)
-    text, bad = _cost(strip)
-    axes.text(left + LANES / 2, 1.05, text, ha="center", va="bottom", size=style.TEXT_PT - 1.5,
-              color=BAD if bad else style.GREY)
+            axes.scatter(lanes, heights, s=DOT_OF_A_STORE, marker="s", fc="none", ec=style.BLACK, lw=0.35, zorder=2)
+    text, is_bad = _cost(strip)
+    colour = style.VERMILLION if is_bad else style.GREY
+    axes.text(left + LANES / 2, 1.05, text, ha="center", va="bottom", color=colour)
 
 
 def _height(place: int, request: Request, top: float) -> float:
@@ -126,20 +139,21 @@ def _height(place: int, request: Request, top: float) -> float:
 
 
 def _cost(strip: Sequence[Request]) -> tuple[str, bool]:
-    """A step's cost in words, and whether it is more than its lanes' bytes need."""
+    """A step's cost, and whether it is more than its lanes' bytes need: the part of its sectors used, or conflicts."""
     if strip[0]["memory"] == "shared":
         conflicts = sum(request["conflicts"] for request in strip)
-        return (f"{conflicts} conflicts" if conflicts != 1 else "1 conflict") if conflicts else "no conflict", conflicts > 0
+        return f"+{conflicts}" if conflicts else "", conflicts > 0
     sectors = sum(request["sectors"] for request in strip)
     asked = sum(request["size"] * sum(place is not None for place in request["places"]) for request in strip)
     used = asked / (SECTOR_BYTES * sectors)
-    return f"{sectors} sectors, {used:.0%}" if sectors > 1 else f"1 sector, {used:.0%}", used < 0.995
+    return f"{used:.0%}", used < WELL_USED
 
 
 def _caption(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     points = [trace["point"] for _, trace in shown]
     block = f" Block size {points[0]['block_size']}, {points[0]['dtype']}." if points else ""
     return (
-        "Counted on the emulator: warp 0 of block 0. A step ends where the warp synchronises; the percentage is the part "
-        f"of the sectors' bytes that lanes asked for.{block}"
+        "Counted on the emulator: warp 0 of block 0. A step ends where the warp synchronises. Above it: in global "
+        "memory, the part of the sectors' bytes that lanes asked for; in shared memory, drawn by bank from 0 at the "
+        f"bottom to 31, the bank conflicts.{block}"
     )
