@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from planted import ROOT, point
 from test_emulator import INCLUDE, KERNELS, line_of, write_unit
 from test_kernels import shipped_kernels
@@ -21,6 +23,7 @@ from kernelsweep.counting.choice import checked_points
 from kernelsweep.counting.findings import Finding, describe
 from kernelsweep.counting.metrics import Counts, metrics
 from kernelsweep.counting.run import Counted, CountingRunner
+from kernelsweep.figures import access_pattern
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.platforms.counting import CountingPlatform
@@ -247,7 +250,7 @@ def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
 # Shipped kernels
 
 
-def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[Counted]:
+def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
     binary = folder / f"{kernel.name}.bin"
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, "counting", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
@@ -264,7 +267,11 @@ def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check:
         visits=1,
         sampling=None,
     )
-    runner = CountingRunner(task, kernel.path.read_text())
+    return CountingRunner(task, kernel.path.read_text())
+
+
+def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[Counted]:
+    runner = runner_of(kernel, points, folder)
     return [runner.count(point, instantiation(kernel, point), check) for point in points]
 
 
@@ -303,6 +310,22 @@ def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     (counted,) = counted_with(kernel, [point(4096, 128, unroll=8)], tmp_path, check=True)
     assert {finding.kind for finding in counted.findings} == {"race"}
     assert all("unrolled_warps_volatile.cu" in line for line in counted.findings[0].lines)
+
+
+def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
+    kernel = load_study("stepwise", ROOT).kernels["strided_index"]
+    one = point(64, 64, dtype="float32")
+    requests = runner_of(kernel, [one], tmp_path).trace(one, instantiation(kernel, one), block=0, warp=0, capacity=99)
+    trace = {"point": one.values, "requests": [asdict(request) for request in requests]}
+    figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
+    axes = figure.axes[0]
+    # The load; two loads and a store in each step of the tree, the last of which has one lane left; the block's result.
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["100%", *["+3"] * 5, "12.5%"]
+    greys = [patch for patch in axes.patches if to_hex(patch.get_facecolor()) == access_pattern.style.PALE_GREY]
+    # Of the six steps of the tree, the first has no idle lane; the last store, after the last read, is one lane's, too.
+    assert len(greys) == sum(32 - active for active in (32, 16, 8, 4, 2, 1, 1, 1))
+    empty = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": []}])
+    assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
 
 
 def test_the_workflow_counts_a_kernel(project: Path) -> None:

@@ -10,7 +10,8 @@
 //     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
 //         The __shared__ arrays of the kernel that is launched next, as places in the thread-local storage.
 //     void emulator_start_counting(int check_races)
-//         Everything counted and found so far is forgotten.
+//         Everything counted and found so far is forgotten. What is initialised is kept track of only while mistakes are
+//         looked for, so buffers are filled after this.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[3])
@@ -90,6 +91,8 @@ EMULATOR_UNCOUNTED inline void unwatch(uintptr_t start)
 
 EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, size_t size, bool initialised)
 {
+    if (!state.check_races)
+        return; // and leave the cells' memory untouched
     for (unsigned i = 0; i < spaces.buffer_count; ++i)
         for (size_t byte = offset; spaces.buffers[i].start == start && byte < offset + size; ++byte) {
             unsigned char &bits = spaces.buffers[i].cells[byte / word].initialised;

@@ -191,7 +191,7 @@ class CountingLibrary(EmulatedLibrary):
             raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
 
     def start(self, check: bool) -> None:
-        """Forget what was counted and found. `check`: look for mistakes too, which takes a few times longer."""
+        """Forget what was counted and found. `check`: look for mistakes too; then buffers must be filled after this."""
         self._library.emulator_start_counting(int(check))
 
     def sites(self) -> list[Site]:

@@ -61,7 +61,7 @@ class CountingRunner:
         self._names = parameter_names(source, task.kernel)
 
     def count(self, point: Point, variant: str, check: bool) -> Counted:
-        """Run a point once. `check`: look for mistakes too, which takes longer and 16 bytes for each byte of memory."""
+        """Run a point once. `check`: look for mistakes too, which takes longer and 8 bytes for each byte of memory."""
         outcome = self._run(point, variant, check)
         library = self._platform.library
         counts = Counts(library.sites(), library.synchronisations())

@@ -41,9 +41,12 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
     Above each step stands its cost.
     """
     shown = [(trace["kernel"], trace["traces"][-1]) for trace in traces if trace["traces"]]
-    message = (
-        "One warp, its 32 lanes from left to right in each step. Lanes at neighbouring elements share sectors of 32 "
-        "bytes; lanes at one height of shared memory share a bank, and wait for each other."
+    message = "One warp, its 32 lanes from left to right in each step. Lanes at neighbouring elements share sectors"
+    has_shared = any(request["memory"] == "shared" for _, trace in shown for request in trace["requests"])
+    message += (
+        " of 32 bytes; in shared memory, lanes at one height want one bank, and wait for each other."
+        if has_shared
+        else " of 32 bytes."
     )
     if not shown:
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, title, message, _caption(shown))
@@ -62,7 +65,7 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
             Line2D([], [], ls="", marker="o", ms=2.5, color=style.BLUE, label="load"),
             Line2D([], [], ls="", marker="s", ms=3.2, mfc="none", mew=0.6, color=style.BLACK, label="store"),
             Patch(color=style.PALE_GREY, label="idle lanes"),
-            Patch(color=SHARED_COLOUR, label="shared memory, by bank"),
+            *([Patch(color=SHARED_COLOUR, label="shared memory, by bank")] if has_shared else []),
         ],
     )
     return figure
@@ -146,7 +149,7 @@ def _cost(strip: Sequence[Request]) -> tuple[str, bool]:
     sectors = sum(request["sectors"] for request in strip)
     asked = sum(request["size"] * sum(place is not None for place in request["places"]) for request in strip)
     used = asked / (SECTOR_BYTES * sectors)
-    return f"{used:.0%}", used < WELL_USED
+    return f"{100 * used:.3g}%", used < WELL_USED
 
 
 def _caption(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
