@@ -23,6 +23,7 @@
 #endif
 #define EMULATOR_COLD __attribute__((noinline, cold, no_sanitize("thread")))
 #define EMULATOR_UNCOUNTED __attribute__((no_sanitize("thread")))
+#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, no_sanitize("thread"))) inline
 
 namespace emulator {
 

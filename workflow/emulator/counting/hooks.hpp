@@ -1,5 +1,5 @@
-// The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library exports.
-// The sanitizer's own library is not linked.
+// The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library
+// exports. The sanitizer's own library is not linked.
 //
 //     size_t emulator_red_zone()
 //         How many bytes on each side of a device buffer must be left unused.
@@ -10,8 +10,8 @@
 //     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
 //         The __shared__ arrays of the kernel that is launched next, as places in the thread-local storage.
 //     void emulator_start_counting(int check_races)
-//         Everything counted and found so far is forgotten. What is initialised is kept track of only while mistakes are
-//         looked for, so buffers are filled after this.
+//         Everything counted and found so far is forgotten. What is initialised is kept track of only while mistakes
+//         are looked for, so buffers are filled after this.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[3])
@@ -32,7 +32,7 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
     let_others_run(worker, worker.current);
 }
 
-__attribute__((always_inline)) EMULATOR_UNCOUNTED inline void observe(const void *pointer, size_t size,
+EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size,
                                                                      Operation operation, const void *caller)
 {
     Worker *const worker = state.worker;
@@ -107,7 +107,6 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races)
     for (unsigned i = 0; i < requests.site_count; ++i)
         requests.sites[i].tally = {};
     findings.count = 0;
-    findings.others = 0;
     ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }
 

@@ -1,12 +1,12 @@
 // What is ordered before what: the synchronisations of a block, as moments of one clock.
 //
-// The clock of a block advances at every barrier and every __syncwarp. An access carries the moment at which it happened,
-// and is ordered before what follows a barrier, or, within a warp, a __syncwarp that names both lanes, directly or through
-// other lanes. The other warp-level operations exchange values and order no accesses: CUDA's programming guide says that
-// they imply no memory barrier.
+// The clock of a block advances at every barrier and every __syncwarp. An access carries the moment at which it
+// happened, and is ordered before what follows a barrier, or, within a warp, a __syncwarp that names both lanes,
+// directly or through other lanes. The other warp-level operations exchange values and order no accesses: CUDA's
+// programming guide says that they imply no memory barrier.
 //
-// Blocks are ordered by nothing but atomics: what a block did before a __threadfence and an atomic function after it, is
-// ordered before what another block does after an atomic function of its own.
+// Blocks are ordered by nothing but atomics: what a block did before a __threadfence and an atomic function after it,
+// is ordered before what another block does after an atomic function of its own.
 #pragma once
 
 #include "requests.hpp"

@@ -1,5 +1,5 @@
-// Mistakes in the use of memory, from what is remembered of each of its words: two accesses that nothing orders, at least
-// one of them a write; a read of what nothing has written; an access past a buffer's end.
+// Mistakes in the use of memory, from what is remembered of each of its words: two accesses that nothing orders, at
+// least one of them a write; a read of what nothing has written; an access past a buffer's end.
 //
 // Of a word are remembered the last write, and two reads that nothing orders, preferably of different warps or blocks:
 // whoever writes next races with one of them if with any. (Only where a __syncwarp of part of a warp has ordered two of
@@ -10,7 +10,7 @@
 
 namespace emulator::counting {
 
-constexpr unsigned most_findings = 256;
+constexpr unsigned most_findings = 256; // kinds; of a kernel with more, the first ones
 
 struct Access {
     uint32_t run; // of a block, among the blocks of all launches; 0: there was no such access
@@ -47,8 +47,8 @@ constexpr unsigned last_write = 0; // among a cell's accesses
 constexpr unsigned first_read = 1;
 constexpr unsigned second_read = 2;
 
-// Zeroed cells for so many bytes of memory; null where there is no memory. Pages come as they are touched, and large ones
-// where the system has them: lanes far apart touch cells farther apart, each on a page of its own.
+// Zeroed cells for so many bytes of memory; null where there is no memory. Pages come as they are touched, and large
+// ones where the system has them: lanes far apart touch cells farther apart, each on a page of its own.
 EMULATOR_UNCOUNTED inline Cell *make_cells(size_t size)
 {
     const size_t bytes = (size + word - 1) / word * sizeof(Cell);
@@ -85,7 +85,6 @@ struct Finding {
 struct Findings {
     Finding findings[most_findings];
     unsigned count;
-    uint64_t others; // of further kinds
 };
 
 inline Findings findings;
@@ -103,29 +102,28 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
             return;
         }
     }
-    if (findings.count == most_findings) {
-        ++findings.others;
+    if (findings.count == most_findings)
         return;
-    }
-    findings.findings[findings.count++] = {
-        mistake,  place.space, buffer, now.run - ordering.first_run, now.thread, other.run - ordering.first_run,
-        other.thread, now.site, other.site, 0, place.offset, 1};
+    const uint32_t block = now.run - ordering.first_run;
+    const uint32_t other_block = other.run - ordering.first_run;
+    findings.findings[findings.count++] = {mistake,     place.space,  buffer,   block,      now.thread, other_block,
+                                           other.thread, now.site, other.site, 0,          place.offset, 1};
 }
 
 // Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
-EMULATOR_UNCOUNTED inline bool is_current(const Access &access, Space space)
+EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
 {
     return space == shared_memory ? access.run == requests.run : access.run >= ordering.first_run;
 }
 
-EMULATOR_UNCOUNTED inline bool comes_before(const Access &earlier, unsigned thread)
+EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
 {
     if (earlier.run != requests.run)
         return is_released(earlier.run - ordering.first_run, earlier.thread, earlier.moment);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
 
-EMULATOR_UNCOUNTED inline bool races(const Access &earlier, const Access &now, Space space)
+EMULATOR_UNCOUNTED_INLINE bool races(const Access &earlier, const Access &now, Space space)
 {
     const auto is_atomic = [](const Access &access) EMULATOR_UNCOUNTED {
         return requests.sites[access.site].operation == atomic;
@@ -134,7 +132,7 @@ EMULATOR_UNCOUNTED inline bool races(const Access &earlier, const Access &now, S
            !(is_atomic(earlier) && is_atomic(now));
 }
 
-EMULATOR_UNCOUNTED inline void remember_read(Cell &cell, const Access &now, Space space)
+EMULATOR_UNCOUNTED_INLINE void remember_read(Cell &cell, const Access &now, Space space)
 {
     const Access first = cell.get(first_read);
     if (!is_current(first, space) || comes_before(first, now.thread)) {
@@ -149,7 +147,7 @@ EMULATOR_UNCOUNTED inline void remember_read(Cell &cell, const Access &now, Spac
         cell.set(second_read, now);
 }
 
-EMULATOR_UNCOUNTED inline void check_word(Cell &cell, const Place &place, const Access &now, Operation operation)
+EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const Access &now, Operation operation)
 {
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
@@ -177,9 +175,9 @@ struct Pending {
     Access now;
 };
 
-// A check waits until `most_pending` more accesses have been made: its cells are on their way from memory meanwhile,
-// which halves the cost of kernels that read large arrays. All are made before the next synchronisation.
-constexpr unsigned most_pending = 16;
+// A check waits until `most_pending` more accesses have been made: its cells are on their way from memory meanwhile.
+// With 16, kernels that read large arrays took a sixth longer. All are made before the next synchronisation.
+constexpr unsigned most_pending = 64;
 
 struct PendingChecks {
     Pending ring[most_pending];
@@ -189,12 +187,12 @@ struct PendingChecks {
 
 inline PendingChecks pending_checks;
 
-EMULATOR_UNCOUNTED inline Cell *cells_of(const Place &place)
+EMULATOR_UNCOUNTED_INLINE Cell *cells_of(const Place &place)
 {
     return place.space == shared_memory ? spaces.shared_cells : spaces.buffers[place.buffer].cells;
 }
 
-EMULATOR_UNCOUNTED inline void check_first_pending()
+EMULATOR_UNCOUNTED_INLINE void check_first_pending()
 {
     const Pending &pending = pending_checks.ring[pending_checks.first];
     pending_checks.first = (pending_checks.first + 1) % most_pending;

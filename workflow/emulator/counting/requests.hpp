@@ -5,8 +5,8 @@
 // warp-level operation. That is exact for lanes that execute a call site equally often between two synchronisations, or
 // stop earlier than others.
 //
-// A request is held open until no lane can join it, and then becomes numbers in its site's tally. A lane that makes many
-// accesses without synchronising is paused after `round_length` of them until its warp's others are as far, so few
+// A request is held open until no lane can join it, and then becomes numbers in its site's tally. A lane that makes
+// many accesses without synchronising is paused after `round_length` of them until its warp's others are as far, so few
 // requests are open at any time, however many there are.
 #pragma once
 
@@ -117,7 +117,7 @@ inline Requests requests;
 constexpr unsigned no_site = ~0u;
 
 // The site's index; `no_site` where there are too many.
-EMULATOR_UNCOUNTED inline unsigned find_site(uintptr_t address, size_t size, Space space,
+EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Space space,
                                                                   Operation operation)
 {
     const auto is_it = [&](const Site &site) EMULATOR_UNCOUNTED {
@@ -290,7 +290,7 @@ EMULATOR_UNCOUNTED inline RequestSlot &find_slot(uint32_t site, uint32_t interva
     }
 }
 
-EMULATOR_UNCOUNTED inline void join_request(unsigned site, unsigned lane, uintptr_t address,
+EMULATOR_UNCOUNTED_INLINE void join_request(unsigned site, unsigned lane, uintptr_t address,
                                                                 uint32_t moment)
 {
     Occurrences &seen = requests.occurrences[lane][site];

@@ -1,8 +1,8 @@
 // Where an address lies: in a device buffer that the host registered, in the block's shared memory, or in neither.
 //
-// Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits nothing.
-// Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is as long as
-// the launch says and has the largest possible one's memory.
+// Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
+// nothing. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
+// as long as the launch says and has the largest possible one's memory.
 #pragma once
 
 #include "../stacks.hpp"
@@ -92,7 +92,7 @@ EMULATOR_UNCOUNTED inline void find_shared_memory(size_t shared_bytes)
 }
 
 // The place of an access, or false for one to neither device buffers nor shared memory.
-__attribute__((always_inline)) EMULATOR_UNCOUNTED inline bool find_place(uintptr_t address, size_t size, Place &place)
+EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place &place)
 {
     for (unsigned tried = 0, index = spaces.last; tried < spaces.buffer_count; ++tried, ++index) {
         if (index >= spaces.buffer_count)
