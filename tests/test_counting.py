@@ -33,6 +33,8 @@ from kernelsweep.tasks import kernel_task
 from kernelsweep.translation_unit import parameter_names
 
 VECTOR = "float4"
+# Of a structure of 40 bytes: where each begins, and its size.
+PIECES = ((0, 16), (16, 16), (32, 8))
 ENTRIES = {
     "requests": [
         *(f"strided_global<int, {stride}>" for stride in (1, 2, 8, 33)),
@@ -40,6 +42,7 @@ ENTRIES = {
         "strided_global<double, 1>",
         *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
         *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
+        "copy_records",
         "ragged_loop",
         "long_loop",
         "two_branches",
@@ -141,6 +144,15 @@ def test_sectors_of_a_strided_load(kernels: Callable[[str], Kernels], name: str,
     assert counted["global_load_bytes"] == 32 * size
     assert counted["global_load_efficiency"] == 100 * size / sectors
     assert counted["global_store_sectors"] == size
+
+
+def test_a_structure_is_moved_in_pieces_of_16_bytes(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("copy_records", ones(32 * 10), outputs=32 * 10)
+    assert not found
+    assert counted["global_load_requests"] == counted["global_store_requests"] == 3
+    # 32 structures of 40 bytes fill 40 sectors; the pieces at 0, 16 and 32 bytes into each touch so many of them.
+    pieces = [{(40 * lane + at + byte) // 32 for lane in range(32) for byte in range(size)} for at, size in PIECES]
+    assert counted["global_load_sectors"] == sum(map(len, pieces))
 
 
 @pytest.mark.parametrize(("name", "wavefronts", "conflicts"), [

@@ -6,6 +6,12 @@ __global__ void strided_global(const Element *input, Element *output)
     output[threadIdx.x] = input[threadIdx.x * stride];
 }
 
+struct Record {
+    double values[5];
+};
+
+__global__ void copy_records(const Record *input, Record *output) { output[threadIdx.x] = input[threadIdx.x]; }
+
 template <typename Element, int stride>
 __global__ void strided_shared(Element *output)
 {

@@ -32,8 +32,7 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
     let_others_run(worker, worker.current);
 }
 
-EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size,
-                                                                     Operation operation, const void *caller)
+EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operation operation, const void *caller)
 {
     Worker *const worker = state.worker;
     const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
@@ -57,6 +56,16 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size,
     }
     if (++requests.round[lane] == round_length)
         pause_lane(*worker, lane);
+}
+
+// A structure larger than what one instruction moves.
+EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, Operation operation, const void *caller)
+{
+    for (size_t done = 0; done < size; done += largest_access) {
+        const size_t left = size - done;
+        const void *const next = static_cast<const char *>(pointer) + done;
+        observe(next, left < largest_access ? left : largest_access, operation, caller);
+    }
 }
 
 EMULATOR_UNCOUNTED inline void observe_atomic(const void *address, size_t size, const void *caller)
@@ -149,11 +158,11 @@ EMULATOR_ACCESS(__tsan_unaligned_write16, 16, store)
 
 EMULATOR_HOOK void __tsan_read_range(void *address, size_t size)
 {
-    emulator::counting::observe(address, size, emulator::counting::load, __builtin_return_address(0));
+    emulator::counting::observe_range(address, size, emulator::counting::load, __builtin_return_address(0));
 }
 EMULATOR_HOOK void __tsan_write_range(void *address, size_t size)
 {
-    emulator::counting::observe(address, size, emulator::counting::store, __builtin_return_address(0));
+    emulator::counting::observe_range(address, size, emulator::counting::store, __builtin_return_address(0));
 }
 EMULATOR_HOOK void __tsan_init() {}
 EMULATOR_HOOK void __tsan_func_entry(void *) {}

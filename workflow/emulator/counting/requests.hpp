@@ -15,6 +15,7 @@
 namespace emulator::counting {
 
 constexpr size_t sector = 32; // bytes
+constexpr size_t largest_access = 16;
 constexpr unsigned banks = 32;
 constexpr unsigned most_sites = 4096;
 constexpr unsigned site_slots = 2 * most_sites;
@@ -117,8 +118,7 @@ inline Requests requests;
 constexpr unsigned no_site = ~0u;
 
 // The site's index; `no_site` where there are too many.
-EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Space space,
-                                                                  Operation operation)
+EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Space space, Operation operation)
 {
     const auto is_it = [&](const Site &site) EMULATOR_UNCOUNTED {
         return site.address == address && site.space == space && site.operation == operation && site.size == size;
@@ -144,13 +144,13 @@ EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Spa
 
 // A set of a request's sectors or words. Neighbouring lanes mostly come in ascending order, which is one comparison.
 struct Units {
-    uintptr_t units[lanes_of_a_warp * 16];
+    uintptr_t units[lanes_of_a_warp * (largest_access / word + 1)];
     unsigned count;
 
     EMULATOR_UNCOUNTED void add(uintptr_t unit)
     {
         if (count == 0 || unit > units[count - 1]) {
-            units[count++] = unit; // Ascending ends with the first that is out of order, which is looked for below.
+            units[count++] = unit;
             return;
         }
         for (unsigned i = count; i-- > 0;)
@@ -290,8 +290,7 @@ EMULATOR_UNCOUNTED inline RequestSlot &find_slot(uint32_t site, uint32_t interva
     }
 }
 
-EMULATOR_UNCOUNTED_INLINE void join_request(unsigned site, unsigned lane, uintptr_t address,
-                                                                uint32_t moment)
+EMULATOR_UNCOUNTED_INLINE void join_request(unsigned site, unsigned lane, uintptr_t address, uint32_t moment)
 {
     Occurrences &seen = requests.occurrences[lane][site];
     if (seen.stamp != requests.stamps[lane])

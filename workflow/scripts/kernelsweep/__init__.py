@@ -6,6 +6,7 @@ Build           translation_unit, compilers/ (nvcc for a GPU, g++ for the emulat
 Measure         measure (what the journal lacks, and the rows), worker and runner (a process, point after point),
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
                 sampling, statistics, journal, lease; baselines (the same sums on the host's processor)
+Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Publish         measurements, published (the literature's figures), tables/, figures/, summary, environment, recording
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
