@@ -202,7 +202,7 @@ def test_synchronisations_and_atomics(kernels: Callable[[str], Kernels]) -> None
     counted, found = kernels("requests").run("synchronises", np.zeros(1, np.uint32), outputs=64, block=64)
     assert not found
     assert counted["barriers"] == 4, "two barriers by two warps"
-    assert counted["warp_synchronisations"] == 2
+    assert counted["warp_synchronisations"] == counted["warp_exchanges"] == 2
     assert counted["global_atomics"] == counted["shared_atomics"] == 2
     assert "global_load_efficiency" not in counted, "nothing is loaded"
 

@@ -73,6 +73,7 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
     "bank_conflict": ("conflicts", _sum("conflicts", "shared")),
     "barriers": ("warps", lambda counts: counts.synchronisations.barriers),
     "warp_synchronisations": ("warps", lambda counts: counts.synchronisations.warp_synchronisations),
+    "warp_exchanges": ("warps", lambda counts: counts.synchronisations.warp_exchanges),
     "active_lanes": ("lanes", _active_lanes),
     "partial_requests": ("requests", lambda counts: counts.total("partial")),
 }
@@ -82,8 +83,8 @@ def metrics(counts: Counts) -> dict[str, Metric]:
     """Every metric that the counts have a value of, by name.
 
     Requests are a warp's; sectors are of 32 bytes, wavefronts passes of shared memory, and bank_conflict those beyond
-    what the accesses' width needs. barriers and warp_synchronisations (__syncwarp) are counted for each warp that
-    executes one; active_lanes is the mean over all requests, partial_requests those without all of the warp's lanes.
+    what the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and warp_exchanges (the other
+    warp-level operations) are counted for each warp that executes one; active_lanes is the mean over all requests, partial_requests those without all of the warp's lanes.
     """
     values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
     return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -118,9 +116,3 @@ class CountingRunner:
             platform.shared,
             np.dtype(point.dtype).itemsize,
         )
-
-
-def count_points(task: KernelTask, source: Path, requests: Iterable[tuple[Point, str]], check: bool) -> list[Counted]:
-    """Count points, each given with its variant's C++ name; see CountingRunner."""
-    runner = CountingRunner(task, source.read_text())
-    return [runner.count(point, variant, check) for point, variant in requests]
