@@ -84,7 +84,8 @@ def metrics(counts: Counts) -> dict[str, Metric]:
 
     Requests are a warp's; sectors are of 32 bytes, wavefronts passes of shared memory, and bank_conflict those beyond
     what the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and warp_exchanges (the other
-    warp-level operations) are counted for each warp that executes one; active_lanes is the mean over all requests, partial_requests those without all of the warp's lanes.
+    warp-level operations) are counted for each warp that executes one; active_lanes is the mean over all requests,
+    partial_requests those without all of the warp's lanes.
     """
     values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
     return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}
