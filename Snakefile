@@ -15,6 +15,7 @@ include: "workflow/rules/measure.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
+include: "workflow/rules/count.smk"
 
 
 rule all:
@@ -45,6 +46,21 @@ rule build:
 rule profile:
     input:
         lambda wildcards: f"results/{to_profile('The target profile')}/metrics.csv",
+
+
+# What every kernel does to memory, counted on the emulator, and mistakes in it. Needs no GPU. Not part of `all`.
+rule count:
+    input:
+        [
+            f"results/{EMULATOR}/counts/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ],
+        [
+            f"results/{EMULATOR}/counts/{study}/access_pattern.svg"
+            for study in config["studies"]
+            if STUDIES[study].settings["problem"] == "reduction"
+        ],
 
 
 # Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.

@@ -4,6 +4,9 @@
 
 Measures the best of several launches of kernels/unrolling/interleaved.cu: block size 256, int32, sum. Each element is a
 thread that goes through eight barriers, so this is nearly all switching between threads.
+
+Then how many times slower the same launch is, on one core, when memory accesses are counted, and when mistakes are
+looked for too. Beside that, of kernels/stepwise/cascaded.cu, which does little but load: the most expensive kind.
 """
 
 from __future__ import annotations
@@ -17,22 +20,28 @@ from pathlib import Path
 import numpy as np
 
 from kernelsweep.compilers import gcc
+from kernelsweep.platforms.counting import CountingPlatform
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
 ARRAY_SIZE = 2**22
 BLOCK_SIZE = 256
 LAUNCHES = 7  # the first one or two are slower: the stacks' pages are new
+COUNTED_SIZE = 2**20
+CASCADED_BLOCKS = 32
 
 UNIT = """\
 #include "emulator.hpp"
 #include "kernels/unrolling/interleaved.cu"
+#include "kernels/stepwise/cascaded.cu"
 
 static const emulator::Entry entries[] = {
     emulator::entry("interleaved<int, Sum>", &interleaved<int, Sum>),
+    emulator::entry("cascaded<int, Sum, 256u>", &cascaded<int, Sum, 256u>),
 };
 EMULATOR_EXPORT(entries)
 """
+ENTRIES = {"interleaved": "interleaved<int, Sum>", "cascaded": "cascaded<int, Sum, 256u>"}
 
 
 def seconds_per_launch(library: EmulatedLibrary, workers: int) -> float:
@@ -50,18 +59,62 @@ def seconds_per_launch(library: EmulatedLibrary, workers: int) -> float:
     return min(seconds)
 
 
+def seconds_of_counting(platform: CountingPlatform, name: str, blocks: int, check: bool) -> float:
+    """The processor time of the shortest of LAUNCHES counted launches, each checked."""
+    values = np.random.default_rng(0).integers(-1000, 1000, COUNTED_SIZE).astype(np.int32)
+    partials = np.zeros(blocks, np.int32)
+    data, result = platform.allocate(values.nbytes), platform.allocate(partials.nbytes)
+    seconds = []
+    for _ in range(LAUNCHES):
+        platform.library.start(check)
+        platform.upload(data, values)
+        start = time.process_time()
+        platform.launch(ENTRIES[name], blocks, BLOCK_SIZE, 0, [data, result, COUNTED_SIZE])
+        seconds.append(time.process_time() - start)
+        platform.download(result, partials)
+        assert partials.sum() == values.sum()
+    platform.free(data)
+    platform.free(result)
+    return min(seconds)
+
+
+def seconds_without_counting(library: EmulatedLibrary, name: str, blocks: int) -> float:
+    """The same of launches on one core that are not counted."""
+    values = np.ones(COUNTED_SIZE, np.int32)
+    partials = np.zeros(blocks, np.int32)
+    seconds = []
+    for _ in range(LAUNCHES):
+        data = values.copy()
+        arguments = [data.ctypes.data, partials.ctypes.data, ctypes.c_size_t(COUNTED_SIZE)]
+        start = time.process_time()
+        library.launch(library.entries.index(ENTRIES[name]), blocks, BLOCK_SIZE, 0, arguments, workers=1)
+        seconds.append(time.process_time() - start)
+        assert partials.sum() == values.sum()
+    return min(seconds)
+
+
 def main() -> None:
-    """Print the speed with one worker and with one on each core."""
+    """Print the speed with one worker and with one on each core, and what counting costs."""
     with tempfile.TemporaryDirectory() as folder:
         unit, path = Path(folder) / "unit.cpp", Path(folder) / "unit.so"
         unit.write_text(UNIT)
         start = time.perf_counter()
-        gcc.compile_for_emulator(unit, path, [ROOT / "workflow/emulator", ROOT / "kernels/include", ROOT])
+        include = [ROOT / "workflow/emulator", ROOT / "kernels/include", ROOT]
+        gcc.compile_for_emulator(unit, path, include)
         print(f"{gcc.version()}: compiled in {time.perf_counter() - start:.2f} s")
         library = EmulatedLibrary(path)
         for workers in sorted({1, len(os.sched_getaffinity(0))}):
             rate = ARRAY_SIZE / seconds_per_launch(library, workers) / workers
             print(f"{workers} workers: {rate / 1e6:.1f} million element-steps per second and core")
+
+        counting_path = Path(folder) / "counting.so"
+        gcc.compile_for_emulator(unit, counting_path, include, counting=True)
+        platform = CountingPlatform()
+        platform.load(counting_path, {name: {"entry": entry} for entry, name in enumerate(ENTRIES.values())})
+        for name, blocks in (("interleaved", COUNTED_SIZE // BLOCK_SIZE), ("cascaded", CASCADED_BLOCKS)):
+            plain = seconds_without_counting(library, name, blocks)
+            counting, checking = (seconds_of_counting(platform, name, blocks, check) for check in (False, True))
+            print(f"{name}: counting {counting / plain:.1f} times slower, with mistakes {checking / plain:.1f} times")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Atomic functions: blocks may run at the same time on several cores, so these are the processor's own.
 #pragma once
 
-#include "coroutines.hpp"
+#include "counting/events.hpp"
 
 #include <string.h>
 
@@ -25,11 +25,13 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
 #define EMULATOR_ATOMIC(function, Value, updated)                                                                      \
     EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
     {                                                                                                                  \
+        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         return emulator::update_atomically(address, [value](Value old) -> Value { return updated; });                  \
     }
 #define EMULATOR_INTEGER_ATOMIC(function, Value, builtin)                                                              \
     EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
     {                                                                                                                  \
+        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         return builtin(address, value, __ATOMIC_RELAXED);                                                              \
     }
 #define EMULATOR_INTEGER_ATOMICS(Value)                                                                                \
@@ -42,6 +44,7 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
     EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
     EMULATOR_INLINE Value atomicCAS(Value *address, Value compare, Value value)                                        \
     {                                                                                                                  \
+        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
         return compare;                                                                                                \
     }
@@ -60,14 +63,28 @@ EMULATOR_ATOMIC(atomicAdd, double, old + value)
 
 EMULATOR_INLINE float atomicExch(float *address, float value)
 {
+    emulator::counting::observe_atomic(address, sizeof(float), __builtin_return_address(0));
     float old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
     return old;
 }
 
-EMULATOR_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-EMULATOR_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-EMULATOR_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+EMULATOR_INLINE void __threadfence()
+{
+    emulator::counting::observe_fence();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+EMULATOR_INLINE void __threadfence_block()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+EMULATOR_INLINE void __threadfence_system()
+{
+    emulator::counting::observe_fence();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 
 #undef EMULATOR_ATOMIC
 #undef EMULATOR_INTEGER_ATOMIC

@@ -9,6 +9,7 @@
 // The order is fixed by the block alone, so results do not depend on how many workers there are.
 #pragma once
 
+#include "counting/events.hpp"
 #include "stacks.hpp"
 #include "vector_types.hpp"
 
@@ -37,6 +38,7 @@ struct Thread;
 struct WarpOperation {
     const char *name;
     void (*complete)(Thread *warp, unsigned lanes);
+    bool orders_memory = false; // what the lanes did before it comes before what they do after it
 };
 
 struct alignas(cache_line) Thread {
@@ -150,6 +152,10 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
 // The running warp has no ready lane: on to the next warp, or to the end of the block.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
+    if (const unsigned paused = counting::resume_paused_lanes()) {
+        worker.ready_lanes = paused;
+        return;
+    }
     if (worker.waiting_lanes != 0)
         fail_waiting_lanes(worker);
     if (worker.ready_warps != 0) {
@@ -157,6 +163,7 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
         worker.ready_warps &= worker.ready_warps - 1;
         worker.running_warp = worker.threads + warp * lanes_of_a_warp;
         worker.ready_lanes = worker.lanes_of(warp);
+        counting::leave_warp(warp, worker.ready_lanes);
         return;
     }
     unsigned first = 0;
@@ -197,6 +204,7 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
 {
     const Thread &self = *worker.current;
     const unsigned warp = self.index / lanes_of_a_warp;
+    counting::pass_barrier(unsigned(__builtin_popcount(worker.all_warps())));
     worker.arrived = 0;
     worker.outcome = worker.satisfied;
     worker.satisfied = 0;
@@ -245,6 +253,8 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
     if (complete) {
         worker.waiting_lanes &= ~lanes;
         worker.ready_lanes |= lanes & ~(1u << lane);
+        const unsigned warp = self.index / lanes_of_a_warp;
+        counting::meet_in_warp(warp, lanes, worker.lanes_of(warp) & ~worker.ended_lanes[warp], operation.orders_memory);
         operation.complete(worker.running_warp, lanes);
     } else {
         let_others_run(worker, &self);
@@ -278,9 +288,11 @@ EMULATOR_COLD inline void run_block(Worker &worker, unsigned block, void (*threa
     worker.running_warp = worker.threads;
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);
+    counting::start_block(worker, block, worker.block_threads, worker.ready_lanes);
     Thread *first = next_thread(worker);
     worker.current = first;
     switch_context(worker.scheduler, first->context);
+    counting::end_block();
 }
 
 } // namespace emulator

@@ -22,6 +22,8 @@
 #define EMULATOR_INLINE __attribute__((always_inline)) inline
 #endif
 #define EMULATOR_COLD __attribute__((noinline, cold, no_sanitize("thread")))
+#define EMULATOR_UNCOUNTED __attribute__((no_sanitize("thread")))
+#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, no_sanitize("thread"))) inline
 
 namespace emulator {
 

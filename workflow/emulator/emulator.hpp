@@ -8,6 +8,7 @@
 //     atomics.hpp       atomicAdd, __threadfence, ...
 //     cuda_words.hpp    threadIdx, __shared__, __popc, min, ...
 //     faults.hpp        a segmentation fault becomes an error of the launch
+//     counting/         memory accesses and mistakes in them, where the unit is compiled with -fsanitize=thread
 //     launch.hpp        blocks onto cores; what a library exports, and the form of a translation unit
 #pragma once
 
@@ -19,3 +20,7 @@
 #include "stacks.hpp"
 #include "vector_types.hpp"
 #include "warp.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#include "counting/hooks.hpp"
+#endif

@@ -20,6 +20,8 @@
 //         One launch at a time in a process: the signal handlers are the process's.
 //     unsigned emulator_entry_count()
 //     const char *emulator_entry_name(unsigned entry)
+//     void *emulator_entry_kernel(unsigned entry)
+//         The kernel's address in memory.
 //     unsigned emulator_parameter_count(unsigned entry)
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
 //     void emulator_release()
@@ -222,7 +224,10 @@ inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t s
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
+    if (!counting::prepare_launch(grid, shared_bytes))
+        return refuse("no memory to count the accesses of %zu blocks", grid, 0);
     unsigned wanted = most_workers(unsigned(block));
+    wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
     wanted = workers < wanted ? workers : wanted;
     wanted = grid < wanted ? unsigned(grid) : wanted;
     const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(block));
@@ -268,6 +273,10 @@ inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t s
 #define EMULATOR_EXPORT(entries)                                                                                       \
     EMULATOR_EXPORTED unsigned emulator_entry_count() { return unsigned(sizeof entries / sizeof entries[0]); }         \
     EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return entries[entry].name; }                  \
+    EMULATOR_EXPORTED void *emulator_entry_kernel(unsigned entry)                                                      \
+    {                                                                                                                  \
+        return reinterpret_cast<void *>(entries[entry].kernel);                                                        \
+    }                                                                                                                  \
     EMULATOR_EXPORTED unsigned emulator_parameter_count(unsigned entry) { return entries[entry].parameter_count; }     \
     EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parameter)                               \
     {                                                                                                                  \

@@ -111,7 +111,7 @@ inline constexpr WarpOperation reduce_xor{"__reduce_xor_sync", reduce_lanes<unsi
 inline constexpr WarpOperation ballot{"__ballot_sync", collect_votes};
 inline constexpr WarpOperation vote_any{"__any_sync", collect_votes};
 inline constexpr WarpOperation vote_all{"__all_sync", collect_votes};
-inline constexpr WarpOperation synchronise{"__syncwarp", only_wait};
+inline constexpr WarpOperation synchronise{"__syncwarp", only_wait, true};
 
 // The source lanes, as the PTX manual defines shfl.sync. `width` cuts the warp into segments; a lane whose source lies
 // outside keeps its own value, save that an xor may reach into earlier segments.

@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -11,6 +12,7 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
+from kernelsweep.build import COUNTING_TARGET
 from kernelsweep.configuration import (
     EMULATOR,
     check_metrics,
@@ -21,6 +23,7 @@ from kernelsweep.configuration import (
     metrics_of,
     study_names,
 )
+from kernelsweep.counting.choice import checked_points, counted_points, drawn_point
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
@@ -110,15 +113,28 @@ def included(wildcards):
     return [str(path.relative_to(ROOT)) for path in files]
 
 
+def counting_points(wildcards):
+    """A kernel's points to count, to check for mistakes, and to draw."""
+    study, kernel = STUDIES[wildcards.study], wildcards.kernel
+    # Also of a kernel that counts on lockstep: what it does to memory does not depend on its values.
+    swept = [point for point, reason in kernel_points(config, study, kernel, COUNTING_TARGET) if not reason]
+    counted = counted_points(study, kernel, swept)
+    drawn = drawn_point(study, kernel, counted)
+    return counted, checked_points(counted), [drawn] if drawn else []
+
+
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
-    headers = (ROOT / "workflow/emulator").glob("*.hpp") if wildcards.target == EMULATOR else []
+    headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
     return sorted(str(path.relative_to(ROOT)) for path in headers)
 
 
 def variants(wildcards):
-    """The C++ names of the variants that a kernel's sweep runs."""
+    """The C++ names of the variants that a kernel's sweep runs, or that are counted."""
     study = STUDIES[wildcards.study]
+    if wildcards.target == COUNTING_TARGET:
+        run = [point for points in counting_points(wildcards) for point in points]
+        return instantiations(study.kernels[wildcards.kernel], run)
     platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
     run = [point for point, reason in kernel_points(config, study, wildcards.kernel, platform) if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)

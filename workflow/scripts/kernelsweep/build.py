@@ -13,6 +13,8 @@ from kernelsweep.errors import BuildError
 from kernelsweep.translation_unit import cuda_unit, emulator_unit
 
 EMULATOR_TARGET = "emulator"
+# The emulator, counting accesses to memory.
+COUNTING_TARGET = "counting"
 
 # What a build report holds: status (ok or build_failed), message (the compiler's where it failed, its warnings where
 # it did not), target, compiler, and variants, each variant's resources by its C++ name.
@@ -22,7 +24,7 @@ Report = dict[str, Any]
 def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
     """Compile `kernel_file` into `binary` with the variants `names`.
 
-    target    an architecture such as sm_90, or "emulator"
+    target    an architecture such as sm_90, "emulator" or "counting"
     include   the folder of what kernels share
     emulator  the folder of the emulator's C++ headers
 
@@ -30,16 +32,19 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
     kernels' sweeps and the summary still come about. Raises BuildError where the compiler itself is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
-    unit = binary.with_suffix(".cpp" if target == EMULATOR_TARGET else ".cu")
-    compiler = gcc.version() if target == EMULATOR_TARGET else nvcc.version()
+    emulated = target in (EMULATOR_TARGET, COUNTING_TARGET)
+    unit = binary.with_suffix(".cpp" if emulated else ".cu")
+    compiler = gcc.version() if emulated else nvcc.version()
     report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
     if not names:  # Every point is skipped, so there is nothing to compile.
         binary.write_bytes(b"")
         return report
     try:
-        if target == EMULATOR_TARGET:
+        if emulated:
             unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
-            report["message"] = gcc.compile_for_emulator(unit, binary, [emulator, include])
+            report["message"] = gcc.compile_for_emulator(
+                unit, binary, [emulator, include], counting=target == COUNTING_TARGET
+            )
             digest = hashlib.sha256(binary.read_bytes()).hexdigest()
             report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}
         else:

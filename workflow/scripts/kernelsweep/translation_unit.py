@@ -29,10 +29,22 @@ def emulator_unit(kernel_file: str, instantiations: Sequence[str]) -> str:
     )
 
 
+def parameter_names(source: str, kernel: str) -> list[str]:
+    """The names of a kernel's function parameters, in order; none where the source has no such kernel."""
+    match = _kernel_function(source, kernel)
+    parameters = match[1].split(",") if match else []
+    return [re.findall(r"\w+", parameter)[-1] for parameter in parameters if parameter.strip()]
+
+
+def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
+    """The kernel's function, with its parameters as the first group."""
+    return re.search(rf"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?{kernel}\s*\(([^)]*)\)", source)
+
+
 def _parameters(source: str, instantiation: str) -> str:
     """The kernel's function parameters with the template's Element replaced by this instantiation's type."""
     kernel, _, arguments = instantiation.partition("<")
-    match = re.search(rf"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?{kernel}\s*\(([^)]*)\)", source)
+    match = _kernel_function(source, kernel)
     template = re.search(rf"template\s*<([^>]*)>\s*__global__[^;{{]*?\b{kernel}\s*\(", source)
     if match is None or template is None:
         raise ValueError(f"no template kernel {kernel} in the source")

@@ -46,6 +46,10 @@ _WARNINGS = [
     "-Wno-unknown-pragmas",  # `#pragma unroll` is nvcc's
     "-fdiagnostics-color=never",
 ]
+# A hook is called before each access to memory; the sanitizer's own library is not linked. Optimised as far as nvcc's
+# code and GCC's have the same accesses: what -O2 adds makes of one access in the source several in the code, so that
+# a warp's lanes no longer meet at one. With the lines that the accesses are in.
+_COUNTING = ["-fsanitize=thread", "-O1", "-g1"]
 _LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
@@ -90,8 +94,10 @@ def version() -> str:
     return f"g++ {text.strip()}"
 
 
-def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path]) -> str:
+def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
     """Compile `unit`, in the form that workflow/emulator/launch.hpp gives, to the shared library `library`.
+
+    counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
     Returns the compiler's warnings. The same sources give the same bytes, wherever they lie: paths below the working
     directory are recorded relative to it. Raises BuildError where g++ is missing or refuses the unit; where it stumbles
@@ -100,10 +106,9 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path]) -> 
     compiler = find()
     with tempfile.TemporaryDirectory() as folder:
         objects = [Path(folder) / "unit.o"]
+        options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
         paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
-        compiled = _run(
-            [*compiler, *_LANGUAGE, *_RUNTIME, *_WARNINGS, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])]
-        )
+        compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         arrays = _dynamic_shared_arrays(objects[0])

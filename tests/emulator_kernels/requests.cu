@@ -1,0 +1,61 @@
+// Kernels whose requests, sectors, wavefronts and conflicts can be counted by hand.
+
+template <typename Element, int stride>
+__global__ void strided_global(const Element *input, Element *output)
+{
+    output[threadIdx.x] = input[threadIdx.x * stride];
+}
+
+struct Record {
+    double values[5];
+};
+
+__global__ void copy_records(const Record *input, Record *output) { output[threadIdx.x] = input[threadIdx.x]; }
+
+template <typename Element, int stride>
+__global__ void strided_shared(Element *output)
+{
+    __shared__ Element array[32 * stride];
+    array[threadIdx.x * stride] = Element{};
+    __syncthreads();
+    output[threadIdx.x] = array[threadIdx.x * stride];
+}
+
+// Each lane reads one element more than the lane before it.
+__global__ void ragged_loop(const int *input, int *output)
+{
+    int sum = 0;
+    for (unsigned i = 0; i <= threadIdx.x; ++i)
+        sum += input[i * 32 + threadIdx.x];
+    output[threadIdx.x] = sum;
+}
+
+// Far more accesses than are held open at once.
+__global__ void long_loop(const int *input, int *output, size_t count)
+{
+    int sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += blockDim.x)
+        sum += input[i];
+    output[threadIdx.x] = sum;
+}
+
+__global__ void two_branches(const int *input, int *output)
+{
+    if (threadIdx.x < 8)
+        output[threadIdx.x] = input[threadIdx.x];
+    else
+        output[threadIdx.x] = input[64 + threadIdx.x];
+}
+
+__global__ void synchronises(unsigned *total, int *output)
+{
+    __shared__ unsigned votes;
+    if (threadIdx.x == 0)
+        votes = 0;
+    __syncthreads();
+    atomicAdd(&votes, 1u);
+    __syncwarp();
+    atomicAdd(total, 1u);
+    output[threadIdx.x] = __shfl_xor_sync(0xffffffffu, int(threadIdx.x), 1);
+    __syncthreads();
+}

@@ -1,0 +1,227 @@
+// The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library
+// exports. The sanitizer's own library is not linked.
+//
+//     size_t emulator_red_zone()
+//         How many bytes on each side of a device buffer must be left unused.
+//     int emulator_watch(void *start, size_t size)
+//         Registers a device buffer, uninitialised. Returns its index; -1 where there are too many, or no memory.
+//     void emulator_unwatch(void *start)
+//     void emulator_set_initialised(void *start, size_t offset, size_t size, int initialised)
+//     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
+//         The __shared__ arrays of the kernel that is launched next, as places in the thread-local storage.
+//     void emulator_start_counting(int check_races)
+//         Everything counted and found so far is forgotten. What is initialised is kept track of only while mistakes
+//         are looked for, so buffers are filled after this.
+//     unsigned emulator_sites(Site *sites, unsigned capacity)
+//     unsigned emulator_findings(Finding *findings, unsigned capacity)
+//     void emulator_synchronisations(uint64_t counts[3])
+//         Barriers and __syncwarp by each warp, and other warp-level operations.
+//     int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
+//     unsigned emulator_traced(Traced *entries)
+#pragma once
+
+#include "../launch.hpp"
+
+namespace emulator::counting {
+
+// A lane has made many accesses in a row: the others of its warp catch up.
+EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
+{
+    requests.round[lane] = 0;
+    requests.paused |= 1u << lane;
+    let_others_run(worker, worker.current);
+}
+
+EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operation operation, const void *caller)
+{
+    Worker *const worker = state.worker;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+    // Most are to the stack, or to the emulator's own variables.
+    if (worker == nullptr || address - reinterpret_cast<uintptr_t>(worker) < region_size)
+        return;
+    Place place;
+    if (!find_place(address, size, place))
+        return;
+    const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
+    if (site == no_site)
+        fail(*worker, "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
+    const unsigned thread = worker->current->index;
+    const unsigned lane = thread % lanes_of_a_warp;
+    join_request(site, lane, address, ordering.moment);
+    if (state.check_races)
+        check_access(place, size, operation, site, thread);
+    if (operation == atomic && place.space == global_memory && state.check_races) {
+        check_pending();
+        release_and_acquire(thread);
+    }
+    if (++requests.round[lane] == round_length)
+        pause_lane(*worker, lane);
+}
+
+// A structure larger than what one instruction moves.
+EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, Operation operation, const void *caller)
+{
+    for (size_t done = 0; done < size; done += largest_access) {
+        const size_t left = size - done;
+        const void *const next = static_cast<const char *>(pointer) + done;
+        observe(next, left < largest_access ? left : largest_access, operation, caller);
+    }
+}
+
+EMULATOR_UNCOUNTED inline void observe_atomic(const void *address, size_t size, const void *caller)
+{
+    observe(address, size, atomic, caller);
+}
+
+EMULATOR_UNCOUNTED inline void observe_fence()
+{
+    if (state.worker != nullptr)
+        ordering.fenced[state.worker->current->index] = true;
+}
+
+EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
+{
+    Cell *const cells = spaces.buffer_count < most_buffers ? make_cells(size) : nullptr;
+    if (cells == nullptr)
+        return -1;
+    spaces.buffers[spaces.buffer_count++] = {start, size, cells, spaces.registered};
+    return int(spaces.registered++);
+}
+
+EMULATOR_UNCOUNTED inline void unwatch(uintptr_t start)
+{
+    for (unsigned i = 0; i < spaces.buffer_count; ++i)
+        if (spaces.buffers[i].start == start) {
+            release_cells(spaces.buffers[i].cells, spaces.buffers[i].size);
+            spaces.buffers[i] = spaces.buffers[--spaces.buffer_count];
+            return;
+        }
+}
+
+EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, size_t size, bool initialised)
+{
+    if (!state.check_races)
+        return; // and leave the cells' memory untouched
+    for (unsigned i = 0; i < spaces.buffer_count; ++i)
+        for (size_t byte = offset; spaces.buffers[i].start == start && byte < offset + size; ++byte) {
+            unsigned char &bits = spaces.buffers[i].cells[byte / word].initialised;
+            const unsigned char bit = static_cast<unsigned char>(1u << byte % word);
+            bits = static_cast<unsigned char>(initialised ? bits | bit : bits & ~bit);
+        }
+}
+
+EMULATOR_UNCOUNTED inline void start_counting(bool check_races)
+{
+    state.check_races = check_races;
+    for (unsigned i = 0; i < requests.site_count; ++i)
+        requests.sites[i].tally = {};
+    findings.count = 0;
+    ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
+}
+
+EMULATOR_UNCOUNTED inline bool start_trace(unsigned block, unsigned warp, unsigned capacity)
+{
+    free(requests.trace.entries);
+    Traced *const entries = static_cast<Traced *>(calloc(capacity + 1, sizeof(Traced)));
+    requests.trace = {entries, entries != nullptr ? capacity : 0, 0, block, warp};
+    return entries != nullptr;
+}
+
+} // namespace emulator::counting
+
+#define EMULATOR_HOOK extern "C" __attribute__((noinline, used, no_sanitize("thread")))
+
+#define EMULATOR_ACCESS(name, size, operation)                                                                         \
+    EMULATOR_HOOK void name(void *address)                                                                             \
+    {                                                                                                                  \
+        emulator::counting::observe(address, size, emulator::counting::operation, __builtin_return_address(0));        \
+    }
+EMULATOR_ACCESS(__tsan_read1, 1, load)
+EMULATOR_ACCESS(__tsan_read2, 2, load)
+EMULATOR_ACCESS(__tsan_read4, 4, load)
+EMULATOR_ACCESS(__tsan_read8, 8, load)
+EMULATOR_ACCESS(__tsan_read16, 16, load)
+EMULATOR_ACCESS(__tsan_unaligned_read2, 2, load)
+EMULATOR_ACCESS(__tsan_unaligned_read4, 4, load)
+EMULATOR_ACCESS(__tsan_unaligned_read8, 8, load)
+EMULATOR_ACCESS(__tsan_unaligned_read16, 16, load)
+EMULATOR_ACCESS(__tsan_write1, 1, store)
+EMULATOR_ACCESS(__tsan_write2, 2, store)
+EMULATOR_ACCESS(__tsan_write4, 4, store)
+EMULATOR_ACCESS(__tsan_write8, 8, store)
+EMULATOR_ACCESS(__tsan_write16, 16, store)
+EMULATOR_ACCESS(__tsan_unaligned_write2, 2, store)
+EMULATOR_ACCESS(__tsan_unaligned_write4, 4, store)
+EMULATOR_ACCESS(__tsan_unaligned_write8, 8, store)
+EMULATOR_ACCESS(__tsan_unaligned_write16, 16, store)
+#undef EMULATOR_ACCESS
+
+EMULATOR_HOOK void __tsan_read_range(void *address, size_t size)
+{
+    emulator::counting::observe_range(address, size, emulator::counting::load, __builtin_return_address(0));
+}
+EMULATOR_HOOK void __tsan_write_range(void *address, size_t size)
+{
+    emulator::counting::observe_range(address, size, emulator::counting::store, __builtin_return_address(0));
+}
+EMULATOR_HOOK void __tsan_init() {}
+EMULATOR_HOOK void __tsan_func_entry(void *) {}
+EMULATOR_HOOK void __tsan_func_exit() {}
+EMULATOR_HOOK void __tsan_vptr_update(void **, void *) {}
+EMULATOR_HOOK void __tsan_vptr_read(void **) {}
+#undef EMULATOR_HOOK
+
+EMULATOR_EXPORTED size_t emulator_red_zone() { return emulator::counting::red_zone; }
+EMULATOR_EXPORTED int emulator_watch(void *start, size_t size)
+{
+    return emulator::counting::watch(uintptr_t(start), size);
+}
+EMULATOR_EXPORTED void emulator_unwatch(void *start) { emulator::counting::unwatch(uintptr_t(start)); }
+EMULATOR_EXPORTED void emulator_set_initialised(void *start, size_t offset, size_t size, int initialised)
+{
+    emulator::counting::set_initialised(uintptr_t(start), offset, size, initialised != 0);
+}
+EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
+{
+    if (count >= emulator::counting::most_variables)
+        return -1;
+    for (unsigned i = 0; i < count; ++i)
+        emulator::counting::spaces.variables[i] = {offsets[i], sizes[i]};
+    emulator::counting::spaces.variable_count = count;
+    return 0;
+}
+EMULATOR_EXPORTED void emulator_start_counting(int check_races)
+{
+    emulator::counting::start_counting(check_races != 0);
+}
+EMULATOR_EXPORTED unsigned emulator_sites(emulator::counting::Site *sites, unsigned capacity)
+{
+    const unsigned count = emulator::counting::requests.site_count;
+    for (unsigned i = 0; i < count && i < capacity; ++i) {
+        sites[i] = emulator::counting::requests.sites[i];
+        sites[i].address -= emulator::counting::spaces.library;
+    }
+    return count;
+}
+EMULATOR_EXPORTED unsigned emulator_findings(emulator::counting::Finding *found, unsigned capacity)
+{
+    const unsigned count = emulator::counting::findings.count;
+    memcpy(found, emulator::counting::findings.findings, (count < capacity ? count : capacity) * sizeof *found);
+    return count;
+}
+EMULATOR_EXPORTED void emulator_synchronisations(uint64_t counts[3])
+{
+    counts[0] = emulator::counting::ordering.barriers;
+    counts[1] = emulator::counting::ordering.warp_synchronisations;
+    counts[2] = emulator::counting::ordering.warp_exchanges;
+}
+EMULATOR_EXPORTED int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
+{
+    return emulator::counting::start_trace(block, warp, capacity) ? 0 : -1;
+}
+EMULATOR_EXPORTED unsigned emulator_traced(emulator::counting::Traced *entries)
+{
+    const emulator::counting::Trace &trace = emulator::counting::requests.trace;
+    memcpy(entries, trace.entries, trace.count * sizeof *entries);
+    return trace.count;
+}

@@ -1,0 +1,233 @@
+// Mistakes in the use of memory, from what is remembered of each of its words: two accesses that nothing orders, at
+// least one of them a write; a read of what nothing has written; an access past a buffer's end.
+//
+// Of a word are remembered the last write, and two reads that nothing orders, preferably of different warps or blocks:
+// whoever writes next races with one of them if with any. (Only where a __syncwarp of part of a warp has ordered two of
+// several readers, a third one of that warp may be missed.) So memory grows with the buffers, not with the accesses.
+#pragma once
+
+#include "ordering.hpp"
+
+namespace emulator::counting {
+
+constexpr unsigned most_findings = 256; // kinds; of a kernel with more, the first ones
+
+struct Access {
+    uint32_t run; // of a block, among the blocks of all launches; 0: there was no such access
+    uint32_t moment;
+    uint32_t thread;
+    uint32_t site;
+    uint32_t bytes; // of the word, a bit for each
+};
+
+// An access as it is kept, in ten bytes.
+struct alignas(2 * 16) Cell {
+    uint32_t runs[3];
+    uint32_t moments[3]; // and threads
+    uint16_t sites[3];   // and bytes
+    unsigned char initialised; // a bit for each byte
+
+    EMULATOR_UNCOUNTED Access get(unsigned which) const
+    {
+        return {runs[which], moments[which] / most_threads, moments[which] % most_threads, sites[which] % most_sites,
+                sites[which] / most_sites};
+    }
+
+    EMULATOR_UNCOUNTED void set(unsigned which, const Access &access)
+    {
+        runs[which] = access.run;
+        moments[which] = access.moment * most_threads + access.thread;
+        sites[which] = uint16_t(access.bytes * most_sites + access.site);
+    }
+};
+
+static_assert(sizeof(Cell) == 32, "a cell lies in one cache line");
+
+constexpr unsigned last_write = 0; // among a cell's accesses
+constexpr unsigned first_read = 1;
+constexpr unsigned second_read = 2;
+
+// Zeroed cells for so many bytes of memory; null where there is no memory. Pages come as they are touched, and large
+// ones where the system has them: lanes far apart touch cells farther apart, each on a page of its own.
+EMULATOR_UNCOUNTED inline Cell *make_cells(size_t size)
+{
+    const size_t bytes = (size + word - 1) / word * sizeof(Cell);
+    void *const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return nullptr;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return static_cast<Cell *>(memory);
+}
+
+EMULATOR_UNCOUNTED inline void release_cells(Cell *cells, size_t size)
+{
+    munmap(cells, (size + word - 1) / word * sizeof(Cell));
+}
+
+enum Mistake : uint32_t { race, uninitialised, out_of_bounds };
+
+// A kind of mistake between two places in the code, its first instance, and how often it happened.
+struct Finding {
+    uint32_t mistake;
+    uint32_t space;
+    uint32_t buffer;
+    uint32_t block;
+    uint32_t thread;
+    uint32_t other_block;
+    uint32_t other_thread;
+    uint32_t site;
+    uint32_t other_site;
+    uint32_t padding;
+    int64_t offset;
+    uint64_t count;
+};
+
+struct Findings {
+    Finding findings[most_findings];
+    unsigned count;
+};
+
+inline Findings findings;
+
+__attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
+                                                                      const Access &now, const Access &other)
+{
+    const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
+    for (unsigned i = 0; i < findings.count; ++i) {
+        Finding &found = findings.findings[i];
+        const bool is_same = found.site == now.site && found.other_site == other.site;
+        const bool is_reverse = found.site == other.site && found.other_site == now.site;
+        if (found.mistake == mistake && found.buffer == buffer && (is_same || is_reverse)) {
+            ++found.count;
+            return;
+        }
+    }
+    if (findings.count == most_findings)
+        return;
+    const uint32_t block = now.run - ordering.first_run;
+    const uint32_t other_block = other.run - ordering.first_run;
+    findings.findings[findings.count++] = {mistake,     place.space,  buffer,   block,      now.thread, other_block,
+                                           other.thread, now.site, other.site, 0,          place.offset, 1};
+}
+
+// Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
+EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
+{
+    return space == shared_memory ? access.run == requests.run : access.run >= ordering.first_run;
+}
+
+EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
+{
+    if (earlier.run != requests.run)
+        return is_released(earlier.run - ordering.first_run, earlier.thread, earlier.moment);
+    return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
+}
+
+EMULATOR_UNCOUNTED_INLINE bool races(const Access &earlier, const Access &now, Space space)
+{
+    const auto is_atomic = [](const Access &access) EMULATOR_UNCOUNTED {
+        return requests.sites[access.site].operation == atomic;
+    };
+    return is_current(earlier, space) && (earlier.bytes & now.bytes) != 0 && !comes_before(earlier, now.thread) &&
+           !(is_atomic(earlier) && is_atomic(now));
+}
+
+EMULATOR_UNCOUNTED_INLINE void remember_read(Cell &cell, const Access &now, Space space)
+{
+    const Access first = cell.get(first_read);
+    if (!is_current(first, space) || comes_before(first, now.thread)) {
+        cell.set(first_read, now);
+        return;
+    }
+    const Access second = cell.get(second_read);
+    // Of three that nothing orders, two of different warps or blocks are enough.
+    const bool are_together =
+        first.run == second.run && first.thread / lanes_of_a_warp == second.thread / lanes_of_a_warp;
+    if (!is_current(second, space) || are_together || comes_before(second, now.thread))
+        cell.set(second_read, now);
+}
+
+EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const Access &now, Operation operation)
+{
+    const Access write = cell.get(last_write);
+    if (place.space == shared_memory && !is_current(write, shared_memory))
+        cell.initialised = 0;
+    if (races(write, now, place.space))
+        report(race, place, now, write);
+    if (operation != store && (cell.initialised & now.bytes) != now.bytes)
+        report(uninitialised, place, now, now);
+    if (operation == load) {
+        remember_read(cell, now, place.space);
+        return;
+    }
+    for (unsigned read = first_read; read <= second_read; ++read)
+        if (races(cell.get(read), now, place.space))
+            report(race, place, now, cell.get(read));
+    cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);
+    cell.set(last_write, now);
+}
+
+// An access to be checked.
+struct Pending {
+    Place place;
+    size_t size;
+    Operation operation;
+    Access now;
+};
+
+// A check waits until `most_pending` more accesses have been made: its cells are on their way from memory meanwhile.
+// With 16, kernels that read large arrays took a sixth longer. All are made before the next synchronisation.
+constexpr unsigned most_pending = 64;
+
+struct PendingChecks {
+    Pending ring[most_pending];
+    unsigned first;
+    unsigned count;
+};
+
+inline PendingChecks pending_checks;
+
+EMULATOR_UNCOUNTED_INLINE Cell *cells_of(const Place &place)
+{
+    return place.space == shared_memory ? spaces.shared_cells : spaces.buffers[place.buffer].cells;
+}
+
+EMULATOR_UNCOUNTED_INLINE void check_first_pending()
+{
+    const Pending &pending = pending_checks.ring[pending_checks.first];
+    pending_checks.first = (pending_checks.first + 1) % most_pending;
+    --pending_checks.count;
+    Cell *const cells = cells_of(pending.place);
+    Place here = pending.place;
+    Access now = pending.now;
+    for (size_t byte = size_t(pending.place.offset), end = byte + pending.size; byte < end;) {
+        const size_t first = byte % word;
+        const size_t bytes = word - first < end - byte ? word - first : end - byte;
+        now.bytes = ((1u << bytes) - 1) << first;
+        here.offset = ptrdiff_t(byte);
+        check_word(cells[byte / word], here, now, pending.operation);
+        byte += bytes;
+    }
+}
+
+EMULATOR_UNCOUNTED inline void check_pending()
+{
+    while (pending_checks.count != 0)
+        check_first_pending();
+}
+
+EMULATOR_UNCOUNTED inline void check_access(const Place &place, size_t size, Operation operation, unsigned site,
+                                            unsigned thread)
+{
+    const Access now = {requests.run, ordering.moment, thread, site, 0};
+    if (!place.inside) {
+        report(out_of_bounds, place, now, now);
+        return;
+    }
+    if (pending_checks.count == most_pending)
+        check_first_pending();
+    __builtin_prefetch(cells_of(place) + size_t(place.offset) / word, 1);
+    pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {place, size, operation, now};
+}
+
+} // namespace emulator::counting

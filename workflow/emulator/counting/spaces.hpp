@@ -1,0 +1,120 @@
+// Where an address lies: in a device buffer that the host registered, in the block's shared memory, or in neither.
+//
+// Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
+// nothing. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
+// as long as the launch says and has the largest possible one's memory.
+#pragma once
+
+#include "../stacks.hpp"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Defined by the linking step, as all arrays of this form: its address is where dynamic shared memory begins.
+extern thread_local unsigned char emulator_dynamic_shared[];
+
+namespace emulator::counting {
+
+constexpr size_t red_zone = 256 * 1024; // on each side of a buffer
+constexpr size_t word = 4;              // bytes: the unit of shadow memory, and of a bank
+constexpr unsigned most_buffers = 64;
+constexpr unsigned most_variables = 256;
+
+enum Space : unsigned char { global_memory, shared_memory };
+
+struct Cell; // what is known of a word, in races.hpp
+
+struct Buffer {
+    uintptr_t start;
+    size_t size;
+    Cell *cells;     // one for each word
+    uint32_t number; // among all that were ever registered
+};
+
+struct Variable { // of shared memory
+    size_t offset;
+    size_t size;
+};
+
+struct Place {
+    Space space;
+    unsigned buffer;  // index; 0 in shared memory
+    ptrdiff_t offset; // from the buffer's start, or the start of shared memory
+    bool inside;
+};
+
+struct Spaces {
+    Buffer buffers[most_buffers];
+    unsigned buffer_count;
+    uint32_t registered;
+    unsigned last; // buffer that was hit
+
+    uintptr_t library; // where it is loaded
+    uintptr_t shared;
+    size_t shared_size; // of static arrays and the largest dynamic one
+    Cell *shared_cells;
+    Variable variables[most_variables]; // those of the launched kernel; the dynamic array is the last
+    unsigned variable_count;
+};
+
+inline Spaces spaces;
+
+EMULATOR_UNCOUNTED inline int find_library(dl_phdr_info *information, size_t, void *)
+{
+    const uintptr_t own = reinterpret_cast<uintptr_t>(&spaces);
+    bool is_own = false;
+    size_t thread_local_size = 0;
+    for (unsigned i = 0; i < information->dlpi_phnum; ++i) {
+        const auto &segment = information->dlpi_phdr[i];
+        const uintptr_t start = information->dlpi_addr + segment.p_vaddr;
+        is_own = is_own || (segment.p_type == PT_LOAD && own - start < segment.p_memsz);
+        if (segment.p_type == PT_TLS)
+            thread_local_size = segment.p_memsz;
+    }
+    if (!is_own)
+        return 0;
+    spaces.library = information->dlpi_addr;
+    spaces.shared = reinterpret_cast<uintptr_t>(information->dlpi_tls_data);
+    spaces.shared_size = thread_local_size;
+    return 1;
+}
+
+// Finds this thread's shared memory, before a launch.
+EMULATOR_UNCOUNTED inline void find_shared_memory(size_t shared_bytes)
+{
+    unsigned char *dynamic = emulator_dynamic_shared; // The storage is there once it has been touched.
+    asm volatile("" : "+r"(dynamic) : : "memory");
+    dl_iterate_phdr(find_library, nullptr);
+    if (spaces.variable_count == most_variables)
+        --spaces.variable_count;
+    spaces.variables[spaces.variable_count] = {reinterpret_cast<uintptr_t>(dynamic) - spaces.shared, shared_bytes};
+}
+
+// The place of an access, or false for one to neither device buffers nor shared memory.
+EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place &place)
+{
+    for (unsigned tried = 0, index = spaces.last; tried < spaces.buffer_count; ++tried, ++index) {
+        if (index >= spaces.buffer_count)
+            index = 0;
+        const Buffer &buffer = spaces.buffers[index];
+        if (address - (buffer.start - red_zone) >= buffer.size + 2 * red_zone)
+            continue;
+        spaces.last = index;
+        const ptrdiff_t offset = ptrdiff_t(address - buffer.start);
+        place = {global_memory, index, offset, offset >= 0 && size_t(offset) + size <= buffer.size};
+        return true;
+    }
+    const size_t offset = address - spaces.shared;
+    if (offset >= spaces.shared_size)
+        return false;
+    bool inside = false;
+    for (unsigned i = 0; i <= spaces.variable_count && !inside; ++i) {
+        const Variable &variable = spaces.variables[i];
+        inside = offset >= variable.offset && offset + size <= variable.offset + variable.size;
+    }
+    place = {shared_memory, 0, ptrdiff_t(offset), inside};
+    return true;
+}
+
+} // namespace emulator::counting

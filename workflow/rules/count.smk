@@ -1,0 +1,43 @@
+# What each kernel does to memory, counted on the emulator: one job a kernel, and a picture of a warp's accesses a study.
+
+
+rule count_kernel:
+    input:
+        kernel=kernel_file,
+        included=included,
+        binary=f"results/build/{COUNTING_TARGET}/{{study}}/{{kernel}}.bin",
+        report=f"results/build/{COUNTING_TARGET}/{{study}}/{{kernel}}.json",
+    output:
+        counts=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.csv",
+        findings=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.findings.csv",
+        trace=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.trace.json",
+    log:
+        f"results/{EMULATOR}/logs/count_kernel/{{study}}/{{kernel}}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        points=lambda wildcards: [[asdict(point) for point in points] for points in counting_points(wildcards)],
+        problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
+        seed=config["seed"],
+        code=code_of("count_kernel.py"),
+    script:
+        "../scripts/count_kernel.py"
+
+
+rule draw_access_pattern:
+    input:
+        traces=lambda wildcards: [
+            f"results/{EMULATOR}/counts/{wildcards.study}/{kernel}.trace.json"
+            for kernel in STUDIES[wildcards.study].kernels
+        ],
+    output:
+        multiext(f"results/{EMULATOR}/counts/{{study}}/access_pattern", ".svg", ".png", ".pdf"),
+    log:
+        f"results/{EMULATOR}/logs/draw_access_pattern/{{study}}.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        title=lambda wildcards: STUDIES[wildcards.study].settings["title"],
+        code=code_of("draw_access_pattern.py"),
+    script:
+        "../scripts/draw_access_pattern.py"

@@ -1,0 +1,72 @@
+"""Which points of a kernel are counted, checked for mistakes, and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kernelsweep.axes import grid_on_device
+from kernelsweep.configuration import EXCHANGE, Study
+from kernelsweep.plans import PLANS_WITH_A_GRID
+from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.sweep import Point
+
+# The reference's array size, or this where that is larger: counting takes about half a second for so many elements of
+# the slowest kernels. Every thread block does the same, so sectors a block and efficiencies are those of larger arrays.
+LARGEST_COUNTED = 2**20
+
+# The picture of a warp is of a block of two warps, whose few steps have room in it.
+DRAWN_BLOCK = 64
+
+
+def counted_points(study: Study, kernel: str, swept: Sequence[Point]) -> list[Point]:
+    """The points of a kernel's steps of the study's ladder, at its reference.
+
+    swept  the points of the kernel's sweep that can run; of an exchange, the one most like the published is taken
+    """
+    reference = study.settings["reference"]
+    size, block = reference["array_size"], reference["block_size"]
+    if study.settings["problem"] == EXCHANGE:
+        return sorted(
+            swept, key=lambda point: (point.array_size != size, point.block_size != block, point.width != size)
+        )[:1]
+    return [
+        Point(
+            array_size=min(size, LARGEST_COUNTED),
+            block_size=block,
+            unroll=step["unroll"],
+            dtype=reference["dtype"],
+            operation=reference["operation"],
+            cache=reference["cache"],
+            grid_size=None if step["grid_size"] is None else grid_on_device(step["grid_size"], MULTIPROCESSORS),
+        )
+        for step in study.settings["ladder"]
+        if step["kernel"] == kernel
+    ]
+
+
+def checked_points(counted: Sequence[Point]) -> list[Point]:
+    """The same variants at sizes around their blocks' boundaries: a single element, and ragged tails of every kind."""
+    sizes = {point: _boundary_sizes(point) for point in counted}
+    return [replace(point, array_size=size) for point, found in sizes.items() for size in found]
+
+
+def _boundary_sizes(point: Point) -> list[int]:
+    if point.width is not None:
+        return [point.array_size]
+    span = point.block_size * point.unroll
+    # Where the sweep sets the grid, its threads come round a second time for the last elements.
+    largest = 3 * span + 7 if point.grid_size is None else point.grid_size * span + 7
+    return [1, span - 1, span, span + 1, largest]
+
+
+def drawn_point(study: Study, kernel: str, counted: Sequence[Point]) -> Point | None:
+    """The point whose first warp is drawn: a kernel's last step, of one small block; None for exchanges."""
+    if not counted or study.settings["problem"] == EXCHANGE:
+        return None
+    last = counted[-1]
+    grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None
+    point = replace(
+        last, block_size=DRAWN_BLOCK, grid_size=grid, array_size=4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * last.unroll
+    )
+    return None if study.kernels[kernel].unsupported(point.values) else point
