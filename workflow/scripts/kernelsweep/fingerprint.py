@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 
@@ -13,35 +14,47 @@ def imported_modules(file: Path, package: Path) -> list[Path]:
     found: set[Path] = set()
     waiting = [file]
     while waiting:
-        for node in ast.walk(ast.parse(waiting.pop().read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            else:
+        for name in _imported_names(waiting.pop().read_text(encoding="utf-8")):
+            parts = name.split(".")
+            if parts[0] != package.name:
                 continue
-            for name in names:
-                parts = name.split(".")
-                if parts[0] != package.name:
-                    continue
-                base = package.joinpath(*parts[1:])
-                for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-                    if candidate.is_file() and candidate not in found:
-                        found.add(candidate)
-                        waiting.append(candidate)
+            base = package.joinpath(*parts[1:])
+            for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+                if candidate.is_file() and candidate not in found:
+                    found.add(candidate)
+                    waiting.append(candidate)
     return sorted(found)
+
+
+# A run asks some twenty times, for a script each, and most scripts import the same modules.
+@cache
+def _imported_names(source: str) -> tuple[str, ...]:
+    """What a file's text imports: modules, and what may be modules in them."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return tuple(names)
 
 
 def code_hash(files: Iterable[Path]) -> str:
     """SHA-256 over the files' code as Python itself would write it, without comments and docstrings."""
     digest = hashlib.sha256()
     for file in files:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:]
-        digest.update(ast.unparse(tree).encode())
+        digest.update(_code(file.read_text(encoding="utf-8")))
     return digest.hexdigest()
+
+
+@cache
+def _code(source: str) -> bytes:
+    """A file's text without comments and docstrings, laid out in one way."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.unparse(tree).encode()
 
 
 def fingerprint(package: Path, modules: Iterable[str]) -> str:

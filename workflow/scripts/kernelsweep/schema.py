@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,8 @@ def _described(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
+# Every kernel's header is checked by the same one.
+@cache
 def _read_schema(path: Path) -> dict[str, Any]:
     """A schema with every `$ref: file` replaced by that file's content, where the keys beside the reference win.
 
