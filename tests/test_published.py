@@ -9,7 +9,7 @@ import pytest
 from synthetic_sweep import UNROLLING
 
 from kernelsweep.errors import UserError
-from kernelsweep.published import load_published, load_published_outputs
+from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
 
 RESOURCES = Path(__file__).parents[1] / "resources/published"
 STEPWISE: dict[str, Any] = {
@@ -71,3 +71,13 @@ def test_the_cpus_time_may_come_from_another_run() -> None:
     assert published is not None
     assert published.time_us("cpu", None) == pytest.approx(21427.2)
     assert published.time_us("neighbored", 1) == pytest.approx(555.2), "of the table, not of that run"
+
+
+def test_metrics_outside_the_table_are_read_beside_its_own() -> None:
+    # The article tells its barrier stalls in its text only.
+    spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_metrics": {"run": "-"}}
+    published = load_published_metrics(spec, RESOURCES)
+    assert published is not None
+    assert published.value("unrolled", 8, "global_load_efficiency") == 99.21
+    assert published.value("unrolled", 8, "barrier_stall") == 17.2
+    assert published.value("neighbored", 1, "barrier_stall") is None

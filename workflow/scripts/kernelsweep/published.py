@@ -104,13 +104,18 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published
 def load_published_metrics(spec: Mapping[str, Any] | None, directory: Path) -> PublishedMetrics | None:
     """The hardware metrics among the figures that a study's `published` entry names, or None when there are none.
 
-    `spec` is as for load_published; rows whose metric is `time` are left out. Raises UserError as that does.
+    `spec` is as for load_published, and its `where_metrics` keeps further rows, such as metrics that the source tells
+    outside its table (or null). Rows whose metric is `time` are left out. Raises UserError as load_published does.
     """
     if spec is None:
         return None
     path = directory / str(spec["file"])
+    columns = ("kernel", "metric", "unit", "value")
+    rows = _chosen_rows(spec, path, columns)
+    if spec.get("where_metrics"):
+        rows += _chosen_rows({**spec, "where": spec["where_metrics"]}, path, columns)
     values: dict[tuple[str, int | None, str], float] = {}
-    for row in _chosen_rows(spec, path, ("kernel", "metric", "unit", "value")):
+    for row in rows:
         if row["metric"] == "time":
             continue
         unroll = row.get("unroll", "")
