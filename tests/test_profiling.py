@@ -384,7 +384,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     study = yaml.safe_load(path.read_text())
     study["reference"] |= {"array_size": 1000, "block_size": 64}
     study["axes"] = {"unroll": [1, 4]}
-    study["figures"] = ["ladder", "metrics", "roofline", "load_efficiency"]
+    study["figures"] = ["metrics", "load_efficiency"]
     path.write_text(yaml.safe_dump(study, sort_keys=False))
     metrics = project / "results/emulator/metrics.csv"
     monkeypatch.setenv("NCU_PLAYS", "no permission")

@@ -442,10 +442,11 @@ def test_a_run_gives_a_table_and_fails_for_what_was_found(
 ) -> None:
     # The emulator in the GPU's place: all but the target's own check for one.
     shrink(project, ["warp_shuffle", "unrolling"])
-    path = project / "config/studies/unrolling.yaml"
-    study = yaml.safe_load(path.read_text())
-    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] == "unrolled_warps_volatile"]
-    path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
+    for name, kept in (("unrolling", ["unrolled_warps_volatile"]), ("warp_shuffle", ["shared_memory", "shuffle"])):
+        path = project / f"config/studies/{name}.yaml"
+        study = yaml.safe_load(path.read_text())
+        study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kept]
+        path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
     monkeypatch.setenv("FAKE_KERNEL", "shuffle")
     monkeypatch.setenv("FAKE_TOOL", "racecheck")
     monkeypatch.setenv("FAKE_LOG", RACECHECK)
