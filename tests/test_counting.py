@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,17 +18,21 @@ from test_kernels import shipped_kernels
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.build import build
-from kernelsweep.compilers import gcc
+from kernelsweep.compilers import gcc, nvcc
 from kernelsweep.configuration import load_study
 from kernelsweep.counting.choice import checked_points
 from kernelsweep.counting.findings import Finding, describe
 from kernelsweep.counting.metrics import Counts, metrics
 from kernelsweep.counting.run import Counted, CountingRunner
+from kernelsweep.errors import UserError
 from kernelsweep.figures import access_pattern
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.platforms.counting import CountingPlatform
 from kernelsweep.results import read_rows
+from kernelsweep.sanitizer import TOOLS
+from kernelsweep.sanitizer.log import parse_log
+from kernelsweep.sanitizer.tool import command, find
 from kernelsweep.sweep import Point, instantiation, instantiations
 from kernelsweep.tasks import kernel_task
 from kernelsweep.translation_unit import parameter_names
@@ -241,12 +246,12 @@ def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str
     assert run_mistake(kernels, name) == []
 
 
-def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+def launch_of(name: str) -> dict[str, Any]:
+    """What a kernel of mistakes.cu is launched with: Kernels.run's parameters."""
     of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "wrong_half")
-    block = 32 if name in of_one_warp else 64
     inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
     outputs = 129
-    if name in ("uninitialised_global",):
+    if name == "uninitialised_global":
         inputs = []
     elif name.startswith("atomic"):
         inputs, outputs = [np.zeros(1, np.int32)], 0
@@ -255,8 +260,78 @@ def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
     elif name.startswith("last_block"):
         inputs.append(np.zeros(1, np.uint32))
     grid = 2 if name in ("ragged_tail", "blocks_collide") or name.startswith("last_block") else 1
-    _, found = kernels("mistakes").run(name, *inputs, outputs=outputs, grid=grid, block=block, shared=256)
+    block = 32 if name in of_one_warp else 64
+    return {"arguments": inputs, "outputs": outputs, "grid": grid, "block": block, "shared": 256}
+
+
+def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+    launch = launch_of(name)
+    _, found = kernels("mistakes").run(name, *launch.pop("arguments"), **launch)
     return found
+
+
+# Agreement with compute-sanitizer
+
+TOOL_FOR = {"race": "racecheck", "out_of_bounds": "memcheck", "uninitialised": "initcheck"}
+# What the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
+NOT_WATCHED = {
+    "uninitialised_shared": "initcheck watches global memory",
+    "blocks_collide": "racecheck watches shared memory",
+    "last_block<false>": "racecheck watches shared memory",
+    "atomic_and_plain": "racecheck watches shared memory",
+}
+
+
+def described(name: str) -> str:
+    """A launch as launch_mistakes.cu reads it."""
+    launch = launch_of(name)
+    arguments = [
+        f"n{argument}" if isinstance(argument, int) else f"i{argument.size}={argument[0]}"
+        for argument in launch["arguments"]
+    ]
+    if launch["outputs"]:
+        arguments.insert(min(1, len(arguments)), f"o{launch['outputs']}")
+    return " ".join([name, str(launch["grid"]), str(launch["block"]), str(launch["shared"]), *arguments])
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize("tool", TOOLS)
+def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], tool: str, tmp_path: Path) -> None:
+    try:
+        compute_sanitizer = find()
+    except UserError as error:
+        pytest.skip(str(error))
+    found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
+    # What other tools say of an address that is nobody's is no part of this.
+    watched = [
+        name
+        for name, findings in found.items()
+        if tool == "memcheck" or all(finding.kind != "out_of_bounds" for finding in findings)
+    ]
+    expected = {
+        name: finding
+        for name in watched
+        for finding in found[name]
+        if TOOL_FOR[finding.kind] == tool and name not in NOT_WATCHED
+    }
+    program = tmp_path / "launch_mistakes"
+    source = KERNELS / "launch_mistakes.cu"
+    subprocess.run([nvcc.find(), "-arch=native", "-lineinfo", "-o", str(program), str(source)], check=True)
+    options = command(compute_sanitizer, tool, Path(), Path())
+    options = options[: options.index("--") + 1]
+    run = subprocess.run([*options, str(program), *map(described, watched)], capture_output=True, text=True)
+    said = run.stdout + run.stderr
+    print(said)
+    assert all(f"{name}: no error" in said for name in watched if name not in expected), said
+    reported = parse_log(said).findings
+    # The tools write out template arguments in their own way.
+    functions = {finding.function.split("<")[0] for finding in reported if finding.function}
+    assert functions == {name.split("<")[0] for name in expected}, said
+    for name, finding in expected.items():
+        lines = {Path(line).name for line in finding.lines}
+        places = {Path(one.location).name for one in reported if one.function == name}
+        assert places & lines, (name, places, lines)
 
 
 # Shipped kernels
