@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from matplotlib.colors import to_hex
 from planted import ROOT, point
 from test_emulator import INCLUDE, KERNELS, line_of, write_unit
 from test_kernels import shipped_kernels
-from workflow_runs import shrink, snakemake
+from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import build
 from kernelsweep.compilers import gcc, nvcc
@@ -29,11 +30,12 @@ from kernelsweep.figures import access_pattern
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.platforms.counting import CountingPlatform
-from kernelsweep.results import read_rows
+from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sanitizer import TOOLS
 from kernelsweep.sanitizer.log import parse_log
 from kernelsweep.sanitizer.tool import command, find
 from kernelsweep.sweep import Point, instantiation, instantiations
+from kernelsweep.tables.counted import compare, comparison_text
 from kernelsweep.tasks import kernel_task
 from kernelsweep.translation_unit import parameter_names
 
@@ -48,6 +50,7 @@ ENTRIES = {
         *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
         *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
         "copy_records",
+        "copies_and_fills",
         "ragged_loop",
         "long_loop",
         "two_branches",
@@ -158,6 +161,16 @@ def test_a_structure_is_moved_in_pieces_of_16_bytes(kernels: Callable[[str], Ker
     # 32 structures of 40 bytes fill 40 sectors; the pieces at 0, 16 and 32 bytes into each touch so many of them.
     pieces = [{(40 * lane + at + byte) // 32 for lane in range(32) for byte in range(size)} for at, size in PIECES]
     assert counted["global_load_sectors"] == sum(map(len, pieces))
+
+
+def test_memcpy_and_memset_are_counted_in_pieces_of_16_bytes(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16)
+    assert not found
+    assert (counted["global_load_requests"], counted["global_store_requests"]) == (4, 8)
+    assert (counted["global_load_bytes"], counted["global_store_bytes"]) == (32 * 64, 2 * 32 * 64)
+    assert counted["global_load_sectors"] == 4 * 32, "each lane's piece has a sector of its own"
+    _, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16 - 1)
+    assert [finding.kind for finding in found] == ["out_of_bounds"]
 
 
 @pytest.mark.parametrize(("name", "wavefronts", "conflicts"), [
@@ -415,13 +428,77 @@ def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) 
     assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
 
 
-def test_the_workflow_counts_a_kernel(project: Path) -> None:
-    shrink(project, ["stepwise"])
-    folder = project / "results/emulator/counts/stepwise"
-    run = snakemake(project, str(folder.relative_to(project) / "strided_index.csv"))
+def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["reference"]["array_size"] = "2^16"
+    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    path.write_text(yaml.safe_dump(study))
+    results = project / "results/emulator"
+    run = snakemake(project, "results/emulator/metrics.csv")
     assert run.returncode == 0, run.stdout
-    rows = {row["metric"]: row for row in read_rows(folder / "strided_index.csv")}
-    assert rows["bank_conflict"]["source"] == "counted"
-    assert float(rows["bank_conflict"]["value"]) > 0
-    assert rows["global_load_efficiency"]["unit"] == "%"
-    assert list(read_rows(folder / "strided_index.findings.csv")) == []
+    rows = {row["metric"]: row for row in read_rows(results / "metrics.csv")}
+    stores = rows["global_store_efficiency"]
+    assert list(stores) == list(METRIC_COLUMNS)
+    assert (stores["array_size"], stores["grid_size"], stores["source"]) == ("65536", "256", "counted")
+    assert (stores["unit"], float(stores["value"])) == ("%", 12.5)
+    assert list(read_rows(results / "counts/warp_shuffle/shuffle.findings.csv")) == []
+
+    run = snakemake(project, "results/emulator/studies/warp_shuffle/table.md")
+    assert run.returncode == 0, run.stdout
+    assert "rule count_kernel" not in run.stdout, "once is enough"
+    table = (results / "studies/warp_shuffle/table.md").read_text()
+    assert "### What the kernels do to memory" in table and "ounted on the emulator" in table
+    assert "Hardware counters" not in table and "12.50" in table
+
+    kernel = project / "kernels/warp_shuffle/shuffle.cu"
+    kernel.write_text(kernel.read_text().replace("{", "{ ;", 1))
+    assert "count_kernel warp_shuffle shuffle" in planned_jobs(project, "warp_shuffle")
+
+
+# Held against Nsight Compute
+
+
+def metric_row(kernel: str, metric: str, value: str) -> dict[str, str]:
+    return {**dict.fromkeys(METRIC_COLUMNS, ""), "study": "a study", "kernel": kernel, "unroll": "1"} | {
+        "metric": metric,
+        "value": value,
+    }
+
+
+def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
+    measured = [
+        metric_row("close", "global_load_efficiency", "98.75"),
+        metric_row("close", "global_load_sectors", "1000"),
+        metric_row("close", "shared_load_requests", "10"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "shared_store_requests", "10"),
+        metric_row("close", "shared_store_wavefronts", "10"),
+        # Nsight Compute's own counter has other traffic's in it, and is not what is compared.
+        metric_row("close", "bank_conflict", "99"),
+        metric_row("far", "global_load_efficiency", "50"),
+        metric_row("far", "global_load_sectors", "1000"),
+        metric_row("missing", "global_load_sectors", "7"),
+        metric_row("empty", "global_load_sectors", ""),
+    ]
+    counted = [
+        metric_row("close", "global_load_efficiency", "98.745174"),
+        metric_row("close", "global_load_sectors", "1009"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "bank_conflict", "15"),
+        metric_row("far", "global_load_efficiency", "49.8"),
+        metric_row("far", "global_load_sectors", "900"),
+        metric_row("only counted", "global_load_sectors", "1"),
+    ]
+    compared = {(one.step, one.metric): one for one in compare(counted, measured)}
+    assert {step for step, _ in compared} == {"close", "far", "missing"}
+    assert compared["close", "bank_conflict"].measured == 15 and compared["close", "bank_conflict"].is_same
+    assert not compared["close", "shared_store_wavefronts"].is_within, "it was not counted"
+    assert compared["far", "global_load_sectors"].off == pytest.approx(-0.1)
+    page = comparison_text(list(compared.values()), {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
+    assert "| global load efficiency | 0.1 percentage points | 2 | 1 | 1 | -0.200 percentage points: far of" in page
+    assert "| global load sectors | 1% | 3 | 0 | 1 | not counted instead of 7: missing of a study |" in page
+    assert "| 98.75% | – | – | 1,009 / 1,000 |" in page, "within the goal"
+    assert "| **49.80% / 50.00%** | – | – | **900 / 1,000** |" in page
+    assert "**not counted / 7**" in page

@@ -182,9 +182,14 @@ def restrictions(wildcards):
     return [*config["restrictions"], *STUDIES[wildcards.study].settings["restrictions"]]
 
 
+def is_counted(platform):
+    """Whether a platform's metrics are what the emulator counts, not Nsight Compute's."""
+    return platform == EMULATOR
+
+
 def metric_parts(platform, studies):
-    """The files that hold a platform's metrics, one a kernel: Nsight Compute's, or what the emulator counts."""
-    return parts("counts" if platform == EMULATOR else "metrics", platform, studies)
+    """The files that hold a platform's metrics, one a kernel."""
+    return parts("counts" if is_counted(platform) else "metrics", platform, studies)
 
 
 def parts(folder, platform, studies):
@@ -228,7 +233,7 @@ def metrics_to_come(platform, studies):
         packed = f"resources/recordings/{platform.removeprefix('recording/')}/metrics.csv.gz"
         return [f"results/{platform}/metrics.csv"] if os.path.isfile(packed) else []
     of_kernels = metric_parts(platform, studies)
-    if platform == EMULATOR:
+    if is_counted(platform):
         return [path for path in of_kernels if os.path.isfile(path)]
     return of_kernels if config["profile"] else []
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelsweep.configuration import EMULATOR
+from kernelsweep.counting import COUNTED
 from kernelsweep.counting.run import Counted
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import point_columns
@@ -27,13 +28,11 @@ FINDING_COLUMNS = (
     *FURTHER_POINT_COLUMNS,
 )
 
-SOURCE = "counted"
-
 
 def count_rows(study: str, kernel: KernelSource, counted: Iterable[Counted]) -> list[Row]:
     """A row for each metric of each point that ran to its end, be its result right or wrong."""
     return [
-        {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": SOURCE}
+        {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": COUNTED}
         for run in counted
         if run.outcome.status in ("ok", "wrong_result")
         for name, metric in run.metrics.items()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.counting import COUNTED
 from kernelsweep.measurements import ladder_steps, reference_text
 from kernelsweep.metrics import Metrics, by_step, heading, sources, title
 from kernelsweep.published import PublishedMetrics
@@ -14,6 +15,7 @@ from kernelsweep.tables.layout import EMPTY, Column, TableText
 from kernelsweep.tables.points import numbered
 
 TITLE = "Hardware counters"
+TITLE_OF_COUNTS = "What the kernels do to memory"
 
 # Digits by which steps can be told apart, without those in which a counter differs from run to run.
 _DIGITS = 4
@@ -57,7 +59,7 @@ def metrics_text(
     told = found[found["metric"].isin(shown)]
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
-        title=TITLE,
+        title=TITLE_OF_COUNTS if set(told["source"]) == {COUNTED} else TITLE,
         provenance=f"{sources(told)}; reference point: {reference_text(study)}.",
         kernels=[step.kernel for step in steps],
         marks=marks,
