@@ -449,7 +449,7 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     assert run.returncode == 0, run.stdout
     assert "rule count_kernel" not in run.stdout, "once is enough"
     table = (results / "studies/warp_shuffle/table.md").read_text()
-    assert "### What the kernels do to memory" in table and "ounted on the emulator" in table
+    assert "### What the kernels do to memory" in table and "Counted on the emulator" in table
     assert "Hardware counters" not in table and "12.50" in table
 
     kernel = project / "kernels/warp_shuffle/shuffle.cu"

@@ -49,7 +49,7 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
     const unsigned lane = thread % lanes_of_a_warp;
     join_request(site, lane, address, ordering.moment);
     if (state.check_races)
-        check_access(place, size, operation, site, thread);
+        check_access(place, site, thread);
     if (operation == atomic && place.space == global_memory && state.check_races) {
         check_pending();
         release_and_acquire(thread);

@@ -57,10 +57,11 @@ def metrics_text(
     for name in shown:
         columns += _columns(found, name, len(steps), metrics.published)
     told = found[found["metric"].isin(shown)]
+    who = sources(told)
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
         title=TITLE_OF_COUNTS if set(told["source"]) == {COUNTED} else TITLE,
-        provenance=f"{sources(told)}; reference point: {reference_text(study)}.",
+        provenance=f"{who[:1].upper()}{who[1:]}; reference point: {reference_text(study)}.",
         kernels=[step.kernel for step in steps],
         marks=marks,
         columns=columns,
