@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,25 +11,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from matplotlib.colors import to_hex
 from planted import ROOT, point
 from test_emulator import INCLUDE, KERNELS, line_of, write_unit
 from test_kernels import shipped_kernels
-from workflow_runs import shrink, snakemake
+from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import build
-from kernelsweep.compilers import gcc
+from kernelsweep.compilers import gcc, nvcc
 from kernelsweep.configuration import load_study
 from kernelsweep.counting.choice import checked_points
 from kernelsweep.counting.findings import Finding, describe
 from kernelsweep.counting.metrics import Counts, metrics
 from kernelsweep.counting.run import Counted, CountingRunner
+from kernelsweep.errors import UserError
 from kernelsweep.figures import access_pattern
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.platforms.counting import CountingPlatform
-from kernelsweep.results import read_rows
+from kernelsweep.results import METRIC_COLUMNS, read_rows
+from kernelsweep.sanitizer import TOOLS
+from kernelsweep.sanitizer.log import parse_log
+from kernelsweep.sanitizer.tool import command, find
 from kernelsweep.sweep import Point, instantiation, instantiations
+from kernelsweep.tables.counted import compare, comparison_text
 from kernelsweep.tasks import kernel_task
 from kernelsweep.translation_unit import parameter_names
 
@@ -43,6 +50,7 @@ ENTRIES = {
         *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
         *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
         "copy_records",
+        "copies_and_fills",
         "ragged_loop",
         "long_loop",
         "two_branches",
@@ -155,6 +163,16 @@ def test_a_structure_is_moved_in_pieces_of_16_bytes(kernels: Callable[[str], Ker
     assert counted["global_load_sectors"] == sum(map(len, pieces))
 
 
+def test_memcpy_and_memset_are_counted_in_pieces_of_16_bytes(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16)
+    assert not found
+    assert (counted["global_load_requests"], counted["global_store_requests"]) == (4, 8)
+    assert (counted["global_load_bytes"], counted["global_store_bytes"]) == (32 * 64, 2 * 32 * 64)
+    assert counted["global_load_sectors"] == 4 * 32, "each lane's piece has a sector of its own"
+    _, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16 - 1)
+    assert [finding.kind for finding in found] == ["out_of_bounds"]
+
+
 @pytest.mark.parametrize(("name", "wavefronts", "conflicts"), [
     ("strided_shared<int, 1>", 1, 0), ("strided_shared<int, 2>", 2, 1), ("strided_shared<int, 32>", 32, 31),
     ("strided_shared<int, 33>", 1, 0),  # the classic padding
@@ -241,12 +259,12 @@ def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str
     assert run_mistake(kernels, name) == []
 
 
-def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+def launch_of(name: str) -> dict[str, Any]:
+    """What a kernel of mistakes.cu is launched with: Kernels.run's parameters."""
     of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "wrong_half")
-    block = 32 if name in of_one_warp else 64
     inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
     outputs = 129
-    if name in ("uninitialised_global",):
+    if name == "uninitialised_global":
         inputs = []
     elif name.startswith("atomic"):
         inputs, outputs = [np.zeros(1, np.int32)], 0
@@ -255,8 +273,78 @@ def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
     elif name.startswith("last_block"):
         inputs.append(np.zeros(1, np.uint32))
     grid = 2 if name in ("ragged_tail", "blocks_collide") or name.startswith("last_block") else 1
-    _, found = kernels("mistakes").run(name, *inputs, outputs=outputs, grid=grid, block=block, shared=256)
+    block = 32 if name in of_one_warp else 64
+    return {"arguments": inputs, "outputs": outputs, "grid": grid, "block": block, "shared": 256}
+
+
+def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+    launch = launch_of(name)
+    _, found = kernels("mistakes").run(name, *launch.pop("arguments"), **launch)
     return found
+
+
+# Agreement with compute-sanitizer
+
+TOOL_FOR = {"race": "racecheck", "out_of_bounds": "memcheck", "uninitialised": "initcheck"}
+# What the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
+NOT_WATCHED = {
+    "uninitialised_shared": "initcheck watches global memory",
+    "blocks_collide": "racecheck watches shared memory",
+    "last_block<false>": "racecheck watches shared memory",
+    "atomic_and_plain": "racecheck watches shared memory",
+}
+
+
+def described(name: str) -> str:
+    """A launch as launch_mistakes.cu reads it."""
+    launch = launch_of(name)
+    arguments = [
+        f"n{argument}" if isinstance(argument, int) else f"i{argument.size}={argument[0]}"
+        for argument in launch["arguments"]
+    ]
+    if launch["outputs"]:
+        arguments.insert(min(1, len(arguments)), f"o{launch['outputs']}")
+    return " ".join([name, str(launch["grid"]), str(launch["block"]), str(launch["shared"]), *arguments])
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize("tool", TOOLS)
+def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], tool: str, tmp_path: Path) -> None:
+    try:
+        compute_sanitizer = find()
+    except UserError as error:
+        pytest.skip(str(error))
+    found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
+    # What other tools say of an address that is nobody's is no part of this.
+    watched = [
+        name
+        for name, findings in found.items()
+        if tool == "memcheck" or all(finding.kind != "out_of_bounds" for finding in findings)
+    ]
+    expected = {
+        name: finding
+        for name in watched
+        for finding in found[name]
+        if TOOL_FOR[finding.kind] == tool and name not in NOT_WATCHED
+    }
+    program = tmp_path / "launch_mistakes"
+    source = KERNELS / "launch_mistakes.cu"
+    subprocess.run([nvcc.find(), "-arch=native", "-lineinfo", "-o", str(program), str(source)], check=True)
+    options = command(compute_sanitizer, tool, Path(), Path())
+    options = options[: options.index("--") + 1]
+    run = subprocess.run([*options, str(program), *map(described, watched)], capture_output=True, text=True)
+    said = run.stdout + run.stderr
+    print(said)
+    assert all(f"{name}: no error" in said for name in watched if name not in expected), said
+    reported = parse_log(said).findings
+    # The tools write out template arguments in their own way.
+    functions = {finding.function.split("<")[0] for finding in reported if finding.function}
+    assert functions == {name.split("<")[0] for name in expected}, said
+    for name, finding in expected.items():
+        lines = {Path(line).name for line in finding.lines}
+        places = {Path(one.location).name for one in reported if one.function == name}
+        assert places & lines, (name, places, lines)
 
 
 # Shipped kernels
@@ -340,13 +428,77 @@ def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) 
     assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
 
 
-def test_the_workflow_counts_a_kernel(project: Path) -> None:
-    shrink(project, ["stepwise"])
-    folder = project / "results/emulator/counts/stepwise"
-    run = snakemake(project, str(folder.relative_to(project) / "strided_index.csv"))
+def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["reference"]["array_size"] = "2^16"
+    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    path.write_text(yaml.safe_dump(study))
+    results = project / "results/emulator"
+    run = snakemake(project, "results/emulator/metrics.csv")
     assert run.returncode == 0, run.stdout
-    rows = {row["metric"]: row for row in read_rows(folder / "strided_index.csv")}
-    assert rows["bank_conflict"]["source"] == "counted"
-    assert float(rows["bank_conflict"]["value"]) > 0
-    assert rows["global_load_efficiency"]["unit"] == "%"
-    assert list(read_rows(folder / "strided_index.findings.csv")) == []
+    rows = {row["metric"]: row for row in read_rows(results / "metrics.csv")}
+    stores = rows["global_store_efficiency"]
+    assert list(stores) == list(METRIC_COLUMNS)
+    assert (stores["array_size"], stores["grid_size"], stores["source"]) == ("65536", "256", "counted")
+    assert (stores["unit"], float(stores["value"])) == ("%", 12.5)
+    assert list(read_rows(results / "counts/warp_shuffle/shuffle.findings.csv")) == []
+
+    run = snakemake(project, "results/emulator/studies/warp_shuffle/table.md")
+    assert run.returncode == 0, run.stdout
+    assert "rule count_kernel" not in run.stdout, "once is enough"
+    table = (results / "studies/warp_shuffle/table.md").read_text()
+    assert "### What the kernels do to memory" in table and "Counted on the emulator" in table
+    assert "Hardware counters" not in table and "12.50" in table
+
+    kernel = project / "kernels/warp_shuffle/shuffle.cu"
+    kernel.write_text(kernel.read_text().replace("{", "{ ;", 1))
+    assert "count_kernel warp_shuffle shuffle" in planned_jobs(project, "warp_shuffle")
+
+
+# Held against Nsight Compute
+
+
+def metric_row(kernel: str, metric: str, value: str) -> dict[str, str]:
+    return {**dict.fromkeys(METRIC_COLUMNS, ""), "study": "a study", "kernel": kernel, "unroll": "1"} | {
+        "metric": metric,
+        "value": value,
+    }
+
+
+def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
+    measured = [
+        metric_row("close", "global_load_efficiency", "98.75"),
+        metric_row("close", "global_load_sectors", "1000"),
+        metric_row("close", "shared_load_requests", "10"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "shared_store_requests", "10"),
+        metric_row("close", "shared_store_wavefronts", "10"),
+        # Nsight Compute's own counter has other traffic's in it, and is not what is compared.
+        metric_row("close", "bank_conflict", "99"),
+        metric_row("far", "global_load_efficiency", "50"),
+        metric_row("far", "global_load_sectors", "1000"),
+        metric_row("missing", "global_load_sectors", "7"),
+        metric_row("empty", "global_load_sectors", ""),
+    ]
+    counted = [
+        metric_row("close", "global_load_efficiency", "98.745174"),
+        metric_row("close", "global_load_sectors", "1009"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "bank_conflict", "15"),
+        metric_row("far", "global_load_efficiency", "49.8"),
+        metric_row("far", "global_load_sectors", "900"),
+        metric_row("only counted", "global_load_sectors", "1"),
+    ]
+    compared = {(one.step, one.metric): one for one in compare(counted, measured)}
+    assert {step for step, _ in compared} == {"close", "far", "missing"}
+    assert compared["close", "bank_conflict"].measured == 15 and compared["close", "bank_conflict"].is_same
+    assert not compared["close", "shared_store_wavefronts"].is_within, "it was not counted"
+    assert compared["far", "global_load_sectors"].off == pytest.approx(-0.1)
+    page = comparison_text(list(compared.values()), {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
+    assert "| global load efficiency | 0.1 percentage points | 2 | 1 | 1 | -0.200 percentage points: far of" in page
+    assert "| global load sectors | 1% | 3 | 0 | 1 | not counted instead of 7: missing of a study |" in page
+    assert "| 98.75% | – | – | 1,009 / 1,000 |" in page, "within the goal"
+    assert "| **49.80% / 50.00%** | – | – | **900 / 1,000** |" in page
+    assert "**not counted / 7**" in page

@@ -59,3 +59,10 @@ __global__ void synchronises(unsigned *total, int *output)
     output[threadIdx.x] = __shfl_xor_sync(0xffffffffu, int(threadIdx.x), 1);
     __syncthreads();
 }
+
+// Each lane's row of 64 bytes; the compiler does not know how many.
+__global__ void copies_and_fills(const int *input, int *output, size_t bytes)
+{
+    memcpy(output + 16 * threadIdx.x, input + 16 * threadIdx.x, bytes);
+    memset(output + 16 * (32 + threadIdx.x), 0, bytes);
+}

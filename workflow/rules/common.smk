@@ -1,6 +1,7 @@
 # What the rules share: the library, the checked configuration, and functions from wildcards to inputs and parameters.
 
 import functools
+import json
 import os
 import sys
 from dataclasses import asdict
@@ -28,7 +29,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import included_files
-from kernelsweep.platforms.detect import choose_platforms, left_out
+from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
+from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.profiling import profiled_platform
 from kernelsweep.sweep import instantiations
 
@@ -116,11 +118,33 @@ def included(wildcards):
 def counting_points(wildcards):
     """A kernel's points to count, to check for mistakes, and to draw."""
     study, kernel = STUDIES[wildcards.study], wildcards.kernel
-    # Also of a kernel that counts on lockstep: what it does to memory does not depend on its values.
-    swept = [point for point, reason in kernel_points(config, study, kernel, COUNTING_TARGET) if not reason]
-    counted = counted_points(study, kernel, swept)
-    drawn = drawn_point(study, kernel, counted)
-    return counted, checked_points(counted), [drawn] if drawn else []
+    axes = kernel_axes(config, study, kernel, COUNTING_TARGET)[0]
+    devices = [MULTIPROCESSORS, *map(recorded_multiprocessors, profiled_recordings())]
+    own, *others = [counted_points(study, kernel, axes, count, restrictions(wildcards)) for count in devices]
+    drawn = drawn_point(study, kernel, own)
+    return list(dict.fromkeys(sum(others, own))), checked_points(own), [drawn] if drawn else []
+
+
+def profiled_recordings():
+    """The recordings that have counters, the newest first: what counts are held against."""
+    names = recordings(ROOT)
+    return [name for name in names if (ROOT / f"resources/recordings/{name}/metrics.csv.gz").is_file()]
+
+
+def comparisons(wildcards):
+    """The pages that hold counts against the counters of recordings."""
+    names = profiled_recordings()
+    if not names:
+        raise WorkflowError(
+            "No recording in resources/recordings/ has counters (metrics.csv.gz) to hold counts against."
+        )
+    return [f"docs/{name}/counted.md" for name in names]
+
+
+def recorded_multiprocessors(name):
+    """How many multiprocessors a recording's GPU had, which some launches take their grid from."""
+    environment = json.loads((ROOT / f"resources/recordings/{name}/environment.json").read_text())
+    return environment["device"]["multiprocessors"]
 
 
 def emulator_headers(wildcards):
@@ -158,6 +182,16 @@ def restrictions(wildcards):
     return [*config["restrictions"], *STUDIES[wildcards.study].settings["restrictions"]]
 
 
+def is_counted(platform):
+    """Whether a platform's metrics are what the emulator counts, not Nsight Compute's."""
+    return platform == EMULATOR
+
+
+def metric_parts(platform, studies):
+    """The files that hold a platform's metrics, one a kernel."""
+    return parts("counts" if is_counted(platform) else "metrics", platform, studies)
+
+
 def parts(folder, platform, studies):
     """The files that hold a platform's results, such as points or builds: one a kernel, and the baselines' points."""
     files = [
@@ -191,18 +225,30 @@ def metric_definitions(study):
 
 
 def metrics_to_come(platform, studies):
-    """The files of metrics that are made before tables and figures are: a recording's, or those that are asked for."""
+    """The files of metrics that are made before tables and figures are: a recording's, or those that are asked for.
+
+    Of the emulator, those that were counted before: where they are there, they follow every edit, as its points do.
+    """
     if is_recording(platform):
         packed = f"resources/recordings/{platform.removeprefix('recording/')}/metrics.csv.gz"
         return [f"results/{platform}/metrics.csv"] if os.path.isfile(packed) else []
-    return parts("metrics", platform, studies) if config["profile"] else []
+    of_kernels = metric_parts(platform, studies)
+    if is_counted(platform):
+        return [path for path in of_kernels if os.path.isfile(path)]
+    return of_kernels if config["profile"] else []
 
 
 def metrics_there(platform, studies):
     """The files of metrics that are there anyhow, each with its content's hash: shown, but neither made nor renewed."""
     if metrics_to_come(platform, studies) or is_recording(platform):
         return {}
-    return {path: sha256_of(path) for path in parts("metrics", platform, studies) if os.path.isfile(path)}
+    return {path: sha256_of(path) for path in metric_parts(platform, studies) if os.path.isfile(path)}
+
+
+def joined_metrics(platform):
+    """A platform's metrics.csv, where every kernel's part of it is made in this run."""
+    complete = metrics_to_come(platform, config["studies"]) == metric_parts(platform, config["studies"])
+    return [f"results/{platform}/metrics.csv"] if complete else []
 
 
 def published_file(wildcards):

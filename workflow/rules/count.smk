@@ -41,3 +41,27 @@ rule draw_access_pattern:
         code=code_of("draw_access_pattern.py"),
     script:
         "../scripts/draw_access_pattern.py"
+
+
+# A page that is kept in the repository, for readers who have neither.
+rule compare_counts:
+    input:
+        counted=f"results/{EMULATOR}/metrics.csv",
+        measured="results/recording/{name}/metrics.csv",
+        device="results/recording/{name}/device.json",
+    output:
+        "docs/{name}/counted.md",
+    log:
+        "results/recording/{name}/logs/compare_counts.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        steps=[
+            (study, step["kernel"], step["unroll"])
+            for study in config["studies"]
+            for step in STUDIES[study].settings["ladder"]
+        ],
+        command="uv run snakemake --cores 2 counted_against_ncu",
+        code=code_of("compare_counts.py"),
+    script:
+        "../scripts/compare_counts.py"

@@ -34,7 +34,7 @@ rule profile_kernel:
 
 rule collect_metrics:
     input:
-        lambda wildcards: parts("metrics", wildcards.platform, config["studies"]),
+        lambda wildcards: metric_parts(wildcards.platform, config["studies"]),
     output:
         "results/{platform}/metrics.csv",
     log:

@@ -8,11 +8,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.build import read_report
-from kernelsweep.counting.results import COUNT_COLUMNS, FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.counting.results import FINDING_COLUMNS, count_rows, finding_rows
 from kernelsweep.counting.run import CountingRunner
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
-from kernelsweep.results import write_rows
+from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep import Point, instantiation
 from kernelsweep.tasks import kernel_task
 
@@ -53,7 +53,7 @@ with logged(snakemake.log[0]):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
         for finding in run.findings:
             print(f"  {finding.message}")
-    failures += finding_rows(wildcards.study, kernel.name, [*counts, *found], kernel.undefined_behaviour or "")
-    write_rows(Path(snakemake.output.counts), COUNT_COLUMNS, count_rows(wildcards.study, kernel.name, counts))
+    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+    write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
     write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
     Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")

@@ -14,9 +14,10 @@ from kernelsweep.configuration import EMULATOR
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
+from kernelsweep.plans import point_columns
 from kernelsweep.profiling.choice import choose_points, why_not_compiled
 from kernelsweep.profiling.definitions import asked_for, definitions
-from kernelsweep.profiling.rows import empty_rows, point_columns, profile_rows
+from kernelsweep.profiling.rows import empty_rows, profile_rows
 from kernelsweep.profiling.tool import MISSING, find, profile
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep import instantiation

@@ -49,7 +49,7 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
     const unsigned lane = thread % lanes_of_a_warp;
     join_request(site, lane, address, ordering.moment);
     if (state.check_races)
-        check_access(place, size, operation, site, thread);
+        check_access(place, site, thread);
     if (operation == atomic && place.space == global_memory && state.check_races) {
         check_pending();
         release_and_acquire(thread);
@@ -58,7 +58,7 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
         pause_lane(*worker, lane);
 }
 
-// A structure larger than what one instruction moves.
+// More than what one instruction moves: a structure, or what memcpy, memmove and memset are asked for.
 EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, Operation operation, const void *caller)
 {
     for (size_t done = 0; done < size; done += largest_access) {
@@ -164,6 +164,27 @@ EMULATOR_HOOK void __tsan_write_range(void *address, size_t size)
 {
     emulator::counting::observe_range(address, size, emulator::counting::store, __builtin_return_address(0));
 }
+
+// The sanitizer leaves these calls to its library. The linker names them so, and the C library's own __real_.
+extern "C" void *__real_memcpy(void *target, const void *source, size_t size);
+extern "C" void *__real_memmove(void *target, const void *source, size_t size);
+extern "C" void *__real_memset(void *target, int value, size_t size);
+#define EMULATOR_COPY(function)                                                                                        \
+    EMULATOR_HOOK void *__wrap_##function(void *target, const void *source, size_t size)                               \
+    {                                                                                                                  \
+        emulator::counting::observe_range(source, size, emulator::counting::load, __builtin_return_address(0));        \
+        emulator::counting::observe_range(target, size, emulator::counting::store, __builtin_return_address(0));       \
+        return __real_##function(target, source, size);                                                                \
+    }
+EMULATOR_COPY(memcpy)
+EMULATOR_COPY(memmove)
+#undef EMULATOR_COPY
+EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
+{
+    emulator::counting::observe_range(target, size, emulator::counting::store, __builtin_return_address(0));
+    return __real_memset(target, value, size);
+}
+
 EMULATOR_HOOK void __tsan_init() {}
 EMULATOR_HOOK void __tsan_func_entry(void *) {}
 EMULATOR_HOOK void __tsan_func_exit() {}

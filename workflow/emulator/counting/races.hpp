@@ -167,12 +167,13 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const 
     cell.set(last_write, now);
 }
 
-// An access to be checked.
+// An access to be checked. Its block and moment are those of the check, which comes before the next synchronisation; what
+// else there is to know is its site's.
 struct Pending {
-    Place place;
-    size_t size;
-    Operation operation;
-    Access now;
+    ptrdiff_t offset; // as in Place
+    uint32_t site;
+    uint16_t thread;
+    uint16_t buffer;
 };
 
 // A check waits until `most_pending` more accesses have been made: its cells are on their way from memory meanwhile.
@@ -187,25 +188,26 @@ struct PendingChecks {
 
 inline PendingChecks pending_checks;
 
-EMULATOR_UNCOUNTED_INLINE Cell *cells_of(const Place &place)
+EMULATOR_UNCOUNTED_INLINE Cell *cells_of(Space space, unsigned buffer)
 {
-    return place.space == shared_memory ? spaces.shared_cells : spaces.buffers[place.buffer].cells;
+    return space == shared_memory ? spaces.shared_cells : spaces.buffers[buffer].cells;
 }
 
 EMULATOR_UNCOUNTED_INLINE void check_first_pending()
 {
-    const Pending &pending = pending_checks.ring[pending_checks.first];
+    const Pending pending = pending_checks.ring[pending_checks.first];
     pending_checks.first = (pending_checks.first + 1) % most_pending;
     --pending_checks.count;
-    Cell *const cells = cells_of(pending.place);
-    Place here = pending.place;
-    Access now = pending.now;
-    for (size_t byte = size_t(pending.place.offset), end = byte + pending.size; byte < end;) {
+    const Site &site = requests.sites[pending.site];
+    Cell *const cells = cells_of(site.space, pending.buffer);
+    Place here = {site.space, pending.buffer, pending.offset, true};
+    Access now = {requests.run, ordering.moment, pending.thread, pending.site, 0};
+    for (size_t byte = size_t(pending.offset), end = byte + site.size; byte < end;) {
         const size_t first = byte % word;
         const size_t bytes = word - first < end - byte ? word - first : end - byte;
         now.bytes = ((1u << bytes) - 1) << first;
         here.offset = ptrdiff_t(byte);
-        check_word(cells[byte / word], here, now, pending.operation);
+        check_word(cells[byte / word], here, now, site.operation);
         byte += bytes;
     }
 }
@@ -216,18 +218,18 @@ EMULATOR_UNCOUNTED inline void check_pending()
         check_first_pending();
 }
 
-EMULATOR_UNCOUNTED inline void check_access(const Place &place, size_t size, Operation operation, unsigned site,
-                                            unsigned thread)
+EMULATOR_UNCOUNTED_INLINE void check_access(const Place &place, unsigned site, unsigned thread)
 {
-    const Access now = {requests.run, ordering.moment, thread, site, 0};
     if (!place.inside) {
+        const Access now = {requests.run, ordering.moment, thread, site, 0};
         report(out_of_bounds, place, now, now);
         return;
     }
     if (pending_checks.count == most_pending)
         check_first_pending();
-    __builtin_prefetch(cells_of(place) + size_t(place.offset) / word, 1);
-    pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {place, size, operation, now};
+    __builtin_prefetch(cells_of(place.space, place.buffer) + size_t(place.offset) / word, 1);
+    pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {
+        place.offset, site, uint16_t(thread), uint16_t(place.buffer)};
 }
 
 } // namespace emulator::counting

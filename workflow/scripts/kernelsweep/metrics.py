@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.counting import COUNT, COUNTED
 from kernelsweep.errors import UserError
-from kernelsweep.measurements import Step, at_reference, ladder_steps, one_study
+from kernelsweep.measurements import Step, at_reference, has_times, ladder_steps, one_study
 from kernelsweep.profiling import PROFILE
 from kernelsweep.published import PublishedMetrics
 from kernelsweep.results import FURTHER_POINT_COLUMNS, METRIC_COLUMNS, POINT_COLUMNS
@@ -24,7 +25,7 @@ _OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
 ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE}` renews it."
 
 # How a reader is told who counted.
-SOURCES = {"ncu": "Nsight Compute", "counted": "counted on the emulator"}
+SOURCES = {"ncu": "Nsight Compute", COUNTED: "counted on the emulator"}
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,10 @@ def heading(metric: str, unit: str) -> str:
     return title(metric) if {unit, unit.removesuffix("s")} & set(words) else f"{title(metric)} ({unit})"
 
 
-def why_none(found: pandas.DataFrame, wanted: Sequence[str]) -> str:
+def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:
     """Why there is nothing to draw of the metrics `wanted`, in words."""
+    if found.empty and not has_times(device):
+        return f"Nothing has been counted for this study ({COUNT})."
     if found.empty:
         return f"No hardware counters: this study has not been profiled ({PROFILE})."
     missing = [name for name in wanted if name not in set(found["metric"])]

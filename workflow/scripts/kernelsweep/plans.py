@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 from kernelsweep.sweep import Point
 
@@ -122,6 +123,12 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
     "halving": halving,
     "one_to_one": one_to_one,
 }
+
+
+def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
+    """The columns that name a point; grid_size is the first launch's, as in measurements.csv."""
+    return {**point.values, "grid_size": PLANS[plan](point).launches[0].grid}
+
 
 # The plans whose number of blocks is the sweep's to choose: the axis grid_size.
 PLANS_WITH_A_GRID = ("two_stages", "three_stages")

@@ -10,3 +10,9 @@ findings  races, uninitialised reads and accesses out of bounds, in words
 
 docs/counting.md says how a warp's requests are made of its lanes' accesses, and what is ordered before what.
 """
+
+# The source of its metrics, in metrics.csv.
+COUNTED = "counted"
+
+# What a user types to have kernels counted.
+COUNT = "uv run snakemake --cores 2 count"

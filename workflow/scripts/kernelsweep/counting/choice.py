@@ -5,44 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kernelsweep.axes import grid_on_device
+from kernelsweep.axes import Axes
 from kernelsweep.configuration import EXCHANGE, Study
 from kernelsweep.plans import PLANS_WITH_A_GRID
-from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.profiling.choice import choose_points
 from kernelsweep.sweep import Point
-
-# The reference's array size, or this where that is larger: counting takes about half a second for so many elements of
-# the slowest kernels. Every thread block does the same, so sectors a block and efficiencies are those of larger arrays.
-LARGEST_COUNTED = 2**20
 
 # The picture of a warp is of a block of two warps, whose few steps have room in it.
 DRAWN_BLOCK = 64
 
 
-def counted_points(study: Study, kernel: str, swept: Sequence[Point]) -> list[Point]:
-    """The points of a kernel's steps of the study's ladder, at its reference.
+def counted_points(
+    study: Study, kernel: str, axes: Axes, multiprocessors: int, restrictions: Sequence[str]
+) -> list[Point]:
+    """The points that Nsight Compute would be given on a GPU with so many multiprocessors, as far as they can be run.
 
-    swept  the points of the kernel's sweep that can run; of an exchange, the one most like the published is taken
+    axes  the kernel's on a GPU
     """
-    reference = study.settings["reference"]
-    size, block = reference["array_size"], reference["block_size"]
-    if study.settings["problem"] == EXCHANGE:
-        return sorted(
-            swept, key=lambda point: (point.array_size != size, point.block_size != block, point.width != size)
-        )[:1]
-    return [
-        Point(
-            array_size=min(size, LARGEST_COUNTED),
-            block_size=block,
-            unroll=step["unroll"],
-            dtype=reference["dtype"],
-            operation=reference["operation"],
-            cache=reference["cache"],
-            grid_size=None if step["grid_size"] is None else grid_on_device(step["grid_size"], MULTIPROCESSORS),
-        )
-        for step in study.settings["ladder"]
-        if step["kernel"] == kernel
-    ]
+    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions)
+    return [point for point, reason in chosen if not reason]
 
 
 def checked_points(counted: Sequence[Point]) -> list[Point]:

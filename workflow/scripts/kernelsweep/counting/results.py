@@ -1,4 +1,4 @@
-"""The files that counting leaves: rows of metrics, and rows of mistakes."""
+"""The files that counting leaves: rows of metrics.csv, and rows of mistakes."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelsweep.configuration import EMULATOR
+from kernelsweep.counting import COUNTED
 from kernelsweep.counting.run import Counted
+from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import point_columns
 from kernelsweep.results import FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
-
-# As metrics.csv: one row a point and metric.
-COUNT_COLUMNS = (
-    "study",
-    "kernel",
-    "platform",
-    *POINT_COLUMNS,
-    "metric",
-    "unit",
-    "value",
-    "source",
-    *FURTHER_POINT_COLUMNS,
-)
 
 # One row a point and mistake: race, uninitialised or out_of_bounds; or the status of a point that did not end well, or
 # build_failed of a kernel. lines are file:line of the access, and of the other one of a race; count how often it
@@ -38,22 +28,20 @@ FINDING_COLUMNS = (
     *FURTHER_POINT_COLUMNS,
 )
 
-SOURCE = "counted"
 
-
-def count_rows(study: str, kernel: str, counted: Iterable[Counted]) -> list[Row]:
+def count_rows(study: str, kernel: KernelSource, counted: Iterable[Counted]) -> list[Row]:
     """A row for each metric of each point that ran to its end, be its result right or wrong."""
     return [
-        {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": SOURCE}
+        {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": COUNTED}
         for run in counted
         if run.outcome.status in ("ok", "wrong_result")
         for name, metric in run.metrics.items()
     ]
 
 
-def finding_rows(study: str, kernel: str, runs: Sequence[Counted], undefined_behaviour: str) -> list[Row]:
-    """A row for each mistake of each point; `undefined_behaviour` is what the kernel's header says of it, or empty."""
-    expected = {"expected": undefined_behaviour}
+def finding_rows(study: str, kernel: KernelSource, runs: Sequence[Counted]) -> list[Row]:
+    """A row for each mistake of each point."""
+    expected = {"expected": kernel.undefined_behaviour or ""}
     ends = [
         {**_names(study, kernel, run), "mistake": run.outcome.status, "message": run.outcome.message, **expected}
         for run in runs
@@ -73,5 +61,5 @@ def finding_rows(study: str, kernel: str, runs: Sequence[Counted], undefined_beh
     ]
 
 
-def _names(study: str, kernel: str, run: Counted) -> dict[str, Any]:
-    return {"study": study, "kernel": kernel, "platform": EMULATOR, **run.point.values}
+def _names(study: str, kernel: KernelSource, run: Counted) -> dict[str, Any]:
+    return {"study": study, "kernel": kernel.name, "platform": EMULATOR, **point_columns(run.point, kernel.plan)}

@@ -75,7 +75,7 @@ def _reason(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     if not has_times(device):
         return f"No times: {device_text(device)}."
     if found.empty or found.loc[found["metric"] == EFFICIENCY, "value"].isna().all():
-        return why_none(found, [EFFICIENCY])
+        return why_none(found, [EFFICIENCY], device)
     return "No step has both a time and counters at the reference point."
 
 

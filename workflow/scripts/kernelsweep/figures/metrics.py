@@ -54,7 +54,7 @@ def draw(
     caption = _caption(found, shown, study, device, metrics, undefined_kernels(measurements))
     if found.loc[found["metric"].isin(shown), "value"].isna().all():
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No metrics to draw.", caption)
-        style.say_missing(figure.subplots(), why_none(found, study["metrics"]))
+        style.say_missing(figure.subplots(), why_none(found, study["metrics"], device))
         return figure
     columns = min(PANELS_A_ROW, len(shown))
     lines = math.ceil(len(shown) / columns)

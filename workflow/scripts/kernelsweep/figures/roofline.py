@@ -101,7 +101,7 @@ def _reason(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     if not has_times(device):
         return f"No times, so no roofline: {device_text(device)}."
     if found.empty or found.loc[found["metric"] == BYTES, "value"].isna().all():
-        return why_none(found, [BYTES])
+        return why_none(found, [BYTES], device)
     return "No step has both a time and counters at the reference point."
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from kernelsweep.plans import PLANS
 from kernelsweep.profiling.combine import combine
 from kernelsweep.profiling.definitions import Definition
 from kernelsweep.profiling.matching import match_launches
@@ -59,8 +57,3 @@ def _why(profile: Profile, number: int) -> str:
         return "Not profiled: the process under Nsight Compute ended before this point, or in it."
     entry = profile.manifest[number]
     return f"Not profiled: {entry.status}: {' '.join(entry.message.split())}"
-
-
-def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
-    """The columns that name a point; grid_size is the first launch's, as in measurements.csv."""
-    return {**point.values, "grid_size": PLANS[plan](point).launches[0].grid}

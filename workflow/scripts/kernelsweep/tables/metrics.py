@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.counting import COUNTED
 from kernelsweep.measurements import ladder_steps, reference_text
 from kernelsweep.metrics import Metrics, by_step, heading, sources, title
 from kernelsweep.published import PublishedMetrics
@@ -14,6 +15,7 @@ from kernelsweep.tables.layout import EMPTY, Column, TableText
 from kernelsweep.tables.points import numbered
 
 TITLE = "Hardware counters"
+TITLE_OF_COUNTS = "What the kernels do to memory"
 
 # Digits by which steps can be told apart, without those in which a counter differs from run to run.
 _DIGITS = 4
@@ -55,10 +57,11 @@ def metrics_text(
     for name in shown:
         columns += _columns(found, name, len(steps), metrics.published)
     told = found[found["metric"].isin(shown)]
+    who = sources(told)
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
-        title=TITLE,
-        provenance=f"{sources(told)}; reference point: {reference_text(study)}.",
+        title=TITLE_OF_COUNTS if set(told["source"]) == {COUNTED} else TITLE,
+        provenance=f"{who[:1].upper()}{who[1:]}; reference point: {reference_text(study)}.",
         kernels=[step.kernel for step in steps],
         marks=marks,
         columns=columns,
