@@ -14,7 +14,13 @@ SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
 
 
 def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")) -> None:
-    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies, without further points."""
+    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies, without further points.
+
+    The other studies go: to read and check their kernels takes a second at every start of Snakemake.
+    """
+    for path in (project / "config/studies").glob("*.yaml"):
+        if path.stem not in studies:
+            path.unlink()
     path = project / "config/config.yaml"
     text = re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text())
     for axis, values in SMALL_AXES.items():
