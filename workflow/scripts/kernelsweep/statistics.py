@@ -32,11 +32,6 @@ class Summary:
     noise: float
     spread: float | None = None
 
-    @property
-    def half_width(self) -> float:
-        """The interval's larger side, microseconds."""
-        return max(self.high - self.median, self.median - self.low)
-
 
 @cache
 def median_ranks(count: int) -> tuple[int, int]:

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 from kernelsweep.compilers.nvcc import DEFAULT_TOOLKIT
 
@@ -34,12 +33,6 @@ def tool_version(tool: str) -> str:
     run = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace")
     match = re.search(r"[Vv]ersion:? (\d+(?:\.\d+)+)", run.stdout + run.stderr)
     return match[1] if match else ""
-
-
-def environment() -> dict[str, str]:
-    """The environment of a process that imports this library."""
-    package = str(Path(__file__).resolve().parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
 
 
 def close_context() -> None:

@@ -10,6 +10,12 @@ import tempfile
 from pathlib import Path
 
 
+def environment() -> dict[str, str]:
+    """The environment of a process that imports this library."""
+    package = str(Path(__file__).resolve().parent.parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
+
+
 class WorkerProcess:
     """A process of kernelsweep.worker, which imports what the platform needs and waits; it touches no device yet.
 
@@ -20,15 +26,13 @@ class WorkerProcess:
 
     def __init__(self, platform: str) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        package = str(Path(__file__).resolve().parent.parent)
-        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "kernelsweep.worker", platform],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.messages,
             text=True,
-            env={**os.environ, "PYTHONPATH": path},
+            env=environment(),
         )
         assert self._popen.stdin is not None and self._popen.stdout is not None
         self.requests, self.answers = self._popen.stdin, self._popen.stdout

@@ -17,7 +17,8 @@ from kernelsweep.profiling import PROFILE, worker
 from kernelsweep.profiling.capture import Capture, parse_capture
 from kernelsweep.runner import KernelTask
 from kernelsweep.sweep import Point
-from kernelsweep.watched import START_SECONDS, environment, find_tool
+from kernelsweep.watched import START_SECONDS, find_tool
+from kernelsweep.worker_process import environment
 
 AGAIN = f"then `{PROFILE} --forcerun profile_kernel`"
 

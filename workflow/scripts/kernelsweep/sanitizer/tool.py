@@ -17,7 +17,8 @@ from kernelsweep.runner import KernelTask
 from kernelsweep.sanitizer import worker
 from kernelsweep.sanitizer.log import Log
 from kernelsweep.sweep import Point
-from kernelsweep.watched import START_SECONDS, environment, find_tool
+from kernelsweep.watched import START_SECONDS, find_tool
+from kernelsweep.worker_process import environment
 
 # What compute-sanitizer ends with where it found something; a number that neither it nor Python ends with otherwise.
 FOUND = 86
