@@ -83,24 +83,23 @@ def step_metrics(
     timed = at_reference(study, one_study(measurements))
     found = []
     for number, step in enumerate(ladder_steps(study, device)):
-        of_step = step.rows(rows)
+        of_step = step.rows(rows).drop_duplicates("metric").set_index("metric")
         binaries = set(step.rows(timed)["binary_sha256"].dropna()) - {""}
-        for name in metrics.definitions:
-            for _, row in of_step[of_step["metric"] == name].head(1).iterrows():
-                stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}
-                found.append(
-                    {
-                        "step": number,
-                        "kernel": step.kernel,
-                        "unroll": step.unroll,
-                        "metric": name,
-                        "unit": row["unit"],
-                        "value": float("nan") if stale else row["value"],
-                        "source": row["source"],
-                        "message": ANOTHER_BUILD if stale else row["message"],
-                        "published": _published(step, name, metrics.published),
-                    }
-                )
+        for name, row in of_step.reindex([name for name in metrics.definitions if name in of_step.index]).iterrows():
+            stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}
+            found.append(
+                {
+                    "step": number,
+                    "kernel": step.kernel,
+                    "unroll": step.unroll,
+                    "metric": name,
+                    "unit": row["unit"],
+                    "value": float("nan") if stale else row["value"],
+                    "source": row["source"],
+                    "message": ANOTHER_BUILD if stale else row["message"],
+                    "published": _published(step, str(name), metrics.published),
+                }
+            )
     columns = ["step", "kernel", "unroll", "metric", "unit", "value", "source", "message", "published"]
     return pandas.DataFrame(found, columns=columns).astype({"value": "float64", "published": "float64"})
 

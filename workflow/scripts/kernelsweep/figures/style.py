@@ -149,7 +149,8 @@ def _lay_out(figure: Figure) -> None:
     screen_dpi = figure.get_dpi()
     figure.set_dpi(RASTER_DPI)
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    # None, not "none": with any engine, even one that does nothing, savefig draws the figure twice.
+    figure.set_layout_engine(None)
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITION_DIGITS)))
     figure.set_dpi(screen_dpi)
