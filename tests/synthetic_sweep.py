@@ -235,7 +235,7 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             for axes in kernel_axes(config, study, kernel, device["platform"])
         ]
         for point in points(*every):
-            reason = skip_reason(point, source, [], keeps_lockstep=device["kind"] == "gpu")
+            reason = skip_reason(point, source, [], "emulator" if device["kind"] == "emulator" else None)
             launches = PLANS[source.plan](point).launches
             row = {
                 **point.values,

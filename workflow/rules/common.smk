@@ -13,7 +13,6 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
-from kernelsweep.build import COUNTING_TARGET
 from kernelsweep.configuration import (
     EMULATOR,
     check_metrics,
@@ -28,7 +27,7 @@ from kernelsweep.counting.choice import checked_points, counted_points, drawn_po
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
-from kernelsweep.kernel_source import included_files
+from kernelsweep.kernel_source import COUNTING_TARGET, included_files
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.profiling import profiled_platform
@@ -160,7 +159,8 @@ def variants(wildcards):
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
     platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    run = [point for point, reason in kernel_points(config, study, wildcards.kernel, platform) if not reason]
+    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    run = [point for point, reason in swept if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)
 
 

@@ -235,9 +235,11 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
 
 
 def kernel_points(
-    config: Mapping[str, Any], study: Study, kernel: str, platform: str
+    config: Mapping[str, Any], study: Study, kernel: str, platform: str, arch: str | None = None
 ) -> list[tuple[Point, str | None]]:
     """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run.
+
+    arch  the architecture of a GPU that is compiled for, such as sm_90; None for any
 
     Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: these points are those
     that must be compiled, and no variant depends on the grid.
@@ -248,6 +250,6 @@ def kernel_points(
         if "grid_size" not in Expression(restriction).names
     ]
     return [
-        (point, skip_reason(point, study.kernels[kernel], restrictions, keeps_lockstep=platform != EMULATOR))
+        (point, skip_reason(point, study.kernels[kernel], restrictions, EMULATOR if platform == EMULATOR else arch))
         for point in points(*kernel_axes(config, study, kernel, platform))
     ]

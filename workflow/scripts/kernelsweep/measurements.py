@@ -138,7 +138,9 @@ def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[St
         Step(
             str(step["kernel"]),
             int(step["unroll"]),
-            None if step["grid_size"] is None else grid_on_device(step["grid_size"], device["multiprocessors"]),
+            None
+            if step["grid_size"] is None
+            else grid_on_device(step["grid_size"], device["multiprocessors"], study["reference"]["block_size"]),
         )
         for step in study["ladder"]
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kernelsweep.axes import Axes
 from kernelsweep.configuration import EXCHANGE, Study
+from kernelsweep.kernel_source import COUNTING_TARGET
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.profiling.choice import choose_points
 from kernelsweep.sweep import Point
@@ -22,7 +23,9 @@ def counted_points(
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions)
+    chosen = choose_points(
+        study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET
+    )
     return [point for point, reason in chosen if not reason]
 
 

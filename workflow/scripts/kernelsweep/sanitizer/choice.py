@@ -23,13 +23,13 @@ def choose_points(
     kernel: KernelSource,
     restrictions: Sequence[str],
     variants: Container[str],
-    keeps_lockstep: bool,
+    target: str | None,
 ) -> list[Point]:
     """Points around block boundaries, at most MOST_POINTS, or as many as the sweep has groups where those are more.
 
-    sweeps          the kernel's axes on the device
-    variants        the C++ names of those that are compiled; points of others are left out
-    keeps_lockstep  as in sweep.skip_reason
+    sweeps    the kernel's axes on the device
+    variants  the C++ names of those that are compiled; points of others are left out
+    target    as in sweep.skip_reason
 
     A group is what must be there at least once: an element type with an operation, an exchange's width and arguments.
     The first group gets every corner of the sweep (the smallest and the largest block size, unroll factor and grid) at
@@ -39,7 +39,7 @@ def choose_points(
 
     def runs(point: Point) -> bool:
         compiled = instantiation(kernel, point) in variants
-        return compiled and not skip_reason(point, kernel, restrictions, keeps_lockstep)
+        return compiled and not skip_reason(point, kernel, restrictions, target)
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
