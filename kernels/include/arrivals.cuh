@@ -10,10 +10,10 @@ __device__ inline bool arrives_last(unsigned *counter, unsigned expected)
     if (threadIdx.x == 0) {
         __threadfence();
         is_last = atomicInc(counter, expected - 1) == expected - 1;
+        if (is_last)
+            __threadfence();
     }
     __syncthreads();
-    if (is_last)
-        __threadfence();
     return is_last;
 }
 
