@@ -21,6 +21,7 @@ from kernelsweep.configuration import (
     load_config,
     load_study,
     metrics_of,
+    rival_axes,
     study_names,
 )
 from kernelsweep.counting.choice import checked_points, counted_points, drawn_point
@@ -28,9 +29,11 @@ from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import COUNTING_TARGET, included_files
+from kernelsweep.limits import DRIVER_LIMITS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.profiling import profiled_platform
+from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
 
 try:
@@ -197,14 +200,27 @@ def parts(folder, platform, studies):
     files = [
         f"results/{platform}/{folder}/{study}/{kernel}.csv" for study in studies for kernel in STUDIES[study].kernels
     ]
-    return files + (baselines(platform, studies) if folder == "points" else [])
+    return files + (beside_the_kernels(platform, studies) if folder == "points" else [])
 
 
-def baselines(platform, studies):
-    """The files of the studies' baselines, one a study that has some; beside emulated points they would say nothing."""
+def beside_the_kernels(platform, studies):
+    """The files of what is measured beside the studies' kernels: baselines, rivals, and the driver's copy and fill.
+
+    Beside emulated points their times would say nothing.
+    """
     if platform == EMULATOR:
         return []
-    return [f"results/{platform}/baselines/{study}.csv" for study in studies if STUDIES[study].settings["baselines"]]
+    settings = {study: STUDIES[study].settings for study in studies}
+    return [
+        *(f"results/{platform}/baselines/{study}.csv" for study in studies if settings[study]["baselines"]),
+        *(f"results/{platform}/rivals/{study}/{rival}.csv" for study in studies for rival in settings[study]["rivals"]),
+        *(f"results/{platform}/limits/{study}.csv" for study in studies if driver_limits(study)),
+    ]
+
+
+def driver_limits(study):
+    """Which of the driver's copy and fill are limits of a study."""
+    return [name for name in STUDIES[study].settings["limits"] if name in DRIVER_LIMITS]
 
 
 def study_measurements(wildcards):

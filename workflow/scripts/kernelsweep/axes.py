@@ -81,7 +81,9 @@ def _on_device(grid_size: int | str, multiprocessors: int) -> int | str:
         return grid_size
     match = _OF_MULTIPROCESSORS.fullmatch(grid_size)
     if match is None:
-        raise ValueError(f"{grid_size!r} is no grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors")
+        raise ValueError(
+            f"{grid_size!r} is no grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors"
+        )
     count = int(match[1]) * multiprocessors
     return f"{count} threads" if match[2] else count
 

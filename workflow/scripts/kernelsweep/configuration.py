@@ -12,9 +12,11 @@ from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.limits import DRIVER_LIMITS
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.profiling.definitions import check_names, definitions
+from kernelsweep.rivals import RIVAL_PLAN, RIVALS
 from kernelsweep.schema import check, nearest, read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
@@ -104,6 +106,7 @@ def load_study(name: str, root: Path) -> Study:
     baselines = settings["baselines"]
     if baselines and (settings["problem"] != "reduction" or settings["reference"]["operation"] != "sum"):
         raise UserError(f"{shown}: baselines are sums, but the study's reference point is none.")
+    _check_rivals(settings, kernels, shown)
     for key in ("ladder", "profiled"):
         _check_steps(settings[key], key, kernels, shown)
     for point in settings["profiled"]:
@@ -144,6 +147,20 @@ def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str
             step["grid_size"] = None
         elif step["grid_size"] is None:
             raise UserError(f"{shown}: {key} has {step['kernel']} without a grid_size, which its plan needs.")
+
+
+def _check_rivals(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+    """What a schema can't say: rivals reduce, no kernel has the name of one, and a limit is known."""
+    for key in ("rivals", "limits"):
+        if settings[key] and settings["problem"] != "reduction":
+            raise UserError(f"{shown}: {key} are of reductions, but the study's problem is {settings['problem']}.")
+    for name in RIVALS:
+        if name in kernels:
+            raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
+    for name in settings["limits"]:
+        if name not in (*DRIVER_LIMITS, *kernels):
+            known = [*DRIVER_LIMITS, *kernels]
+            raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
 
 
 def _check_profiled(at: dict[str, Any], shown: str) -> None:
@@ -216,6 +233,16 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
     The first are the sweep's; in a full sweep those of the study's further points follow.
     """
     entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
+    return _axes(config, study, entry, study.kernels[kernel].plan, platform)
+
+
+def rival_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
+    """The axes of a study's rivals, which choose their own blocks: as kernel_axes, each point once."""
+    return [{**axes, "block_size": [1], "unroll": [1]} for axes in _axes(config, study, {}, RIVAL_PLAN, platform)]
+
+
+def _axes(config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], plan: str, platform: str) -> list[Axes]:
+    """The axes of what the study's entry names, driven by a plan."""
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []
     for last in ({}, *further):
@@ -224,7 +251,7 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
             layers.append(settings.get("axes", {}))
             layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
         axes = resolve_axes(*layers)
-        if study.kernels[kernel].plan not in PLANS_WITH_A_GRID:
+        if plan not in PLANS_WITH_A_GRID:
             axes["grid_size"] = [ABSENT["grid_size"]]
         if study.settings["problem"] == EXCHANGE:
             axes["operation"] = [EXCHANGE]

@@ -139,6 +139,11 @@ def _blocks(count: int, point: Point) -> int:
     return -(-count // (point.block_size * point.unroll))
 
 
+def library_call(point: Point) -> Plan:
+    """(data, value, array_size): one call of a library that leaves one value, whatever it launches for that."""
+    return Plan((Launch(1, 1, (DATA, "value", point.array_size)),), {"value": 1}, "value", 1)
+
+
 def _single_launch(point: Point, grid: int) -> Plan:
     launch = Launch(grid, point.block_size, (DATA, "partials", "arrivals", "value", point.array_size))
     arrivals = VECTOR_BYTES // np.dtype(point.dtype).itemsize
@@ -167,6 +172,7 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
     "single_launch_of_clusters": single_launch_of_clusters,
     "halving": halving,
     "one_to_one": one_to_one,
+    "library_call": library_call,
 }
 
 

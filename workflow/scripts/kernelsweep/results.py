@@ -126,6 +126,9 @@ METRIC_COLUMNS = (
 # What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
 BASELINE_PREFIX = "cpu_"
 
+# What the rows of a limit that the driver's own copy or fill shows are called: limit_copy.
+LIMIT_PREFIX = "limit_"
+
 STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
 
 Row = dict[str, Any]

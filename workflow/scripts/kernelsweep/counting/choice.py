@@ -23,9 +23,7 @@ def counted_points(
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(
-        study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET
-    )
+    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET)
     return [point for point, reason in chosen if not reason]
 
 
