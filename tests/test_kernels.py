@@ -34,8 +34,8 @@ GRID_SIZES = (1, 7, 300)  # a single block; few for many elements; more blocks t
 
 
 def shipped_kernels(problem: str) -> list[Any]:
-    """Every kernel of a problem, once. Those marked as undefined behaviour have no right result, and those that are only
-    for a GPU don't compile here: skipped, by name.
+    """Every kernel of a problem, once. Those that the emulator can't run, or that have no right result, are skipped by
+    name.
     """
     studies = [study for study in (load_study(name, ROOT) for name in study_names(ROOT))]
     kernels = {
@@ -46,13 +46,10 @@ def shipped_kernels(problem: str) -> list[Any]:
     }
     return [
         pytest.param(
-            kernel,
-            id=f"{path.parent.name}/{kernel.name}",
-            marks=pytest.mark.skip(reason=kernel.unsupported_on("emulator"))
-            if kernel.unsupported_on("emulator")
-            else (),
+            kernel, id=f"{path.parent.name}/{kernel.name}", marks=[pytest.mark.skip(reason=why)] if why else []
         )
         for path, kernel in kernels.items()
+        for why in [kernel.unsupported_on("emulator")]
     ]
 
 
@@ -102,7 +99,7 @@ def elements(dtype: str, operation: str, count: int, seed: int) -> np.ndarray:
 
 
 class Guarded:
-    """An array between two guard zones of random bytes, aligned as memory of a GPU is, or `offset` elements off that."""
+    """An array between two guard zones of random bytes, aligned as memory of a GPU is or `offset` elements off it."""
 
     def __init__(self, values: np.ndarray, offset: int = 0) -> None:
         size, zone = values.nbytes, (GUARD + offset) * values.itemsize
@@ -147,8 +144,9 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
 def launched(
     kernel: KernelSource, library: EmulatedLibrary, point: Point, array: np.ndarray, offset: int = 0
 ) -> np.ndarray:
-    """What the kernel leaves of an array, launched as its plan says, with an eye on all the memory around it. A plan with
-    zeroed buffers is run a second time on what the first has left of them.
+    """What the kernel leaves of an array, launched as its plan says, with an eye on all the memory around it.
+
+    A plan with zeroed buffers is run a second time, on what the first run has left of them.
     """
     plan = PLANS[kernel.plan](point)
     zeroed = {name: Guarded(np.zeros(count, array.dtype)) for name, count in plan.zeroed.items()}
