@@ -1,4 +1,4 @@
-"""Time the driver's copy and fill at every size of a study: what the device's memory can do, as rows of measurements."""
+"""Time the driver's copy and fill at every size of a study: what the device's memory can do, as measurement rows."""
 
 import json
 import sys

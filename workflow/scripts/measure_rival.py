@@ -1,4 +1,4 @@
-"""Measure a library's reduction at every size, type and operation of a study, as its kernels are: checked, then timed."""
+"""Measure a library's reduction at every size, type and operation of a study, checked and timed as kernels are."""
 
 import json
 import sys

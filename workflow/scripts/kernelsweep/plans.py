@@ -45,7 +45,7 @@ class Plan:
     buffers  the number of elements of every buffer besides `data`, by name
     result   the buffer that holds the result
     results  how many elements of it, for the host to combine or compare
-    zeroed   buffers as well, but zero before the point's first launch; every run of the plan leaves them zero for the next
+    zeroed   further buffers, zero before the point's first launch; every run of the plan leaves them zero for the next
     """
 
     launches: tuple[Launch, ...]

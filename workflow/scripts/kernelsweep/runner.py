@@ -310,7 +310,8 @@ class Runner:
             left = np.empty(count * np.dtype(point.dtype).itemsize, np.uint8)
             self._platform.download(self._buffers.get(name), left)
             if left.any():
-                return f"the result is right, but {name} is not left zero, as the next run needs it: {left.tobytes().hex()}"
+                found = left.tobytes().hex()
+                return f"the result is right, but {name} is not left zero, as the next run needs it: {found}"
         return None
 
     def _prepare_run(self, point: Point, place: int = 0) -> None:

@@ -22,14 +22,15 @@ from kernelsweep.sweep import Point, instantiation, points, skip_reason
 
 
 class Reduction(Protocol):
-    """Queues the reduction of `count` elements at the address `data` to one of the same type at the address `value`.
+    """A library's reduction as a function."""
 
-    stream  PyCUDA's
+    def __call__(self, operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
+        """Queue the reduction of `count` elements at the address `data` to one of the same type at `value`.
 
-    Waits for nothing. The first call for a type, a count or a stream may take its time and allocate memory.
-    """
+        stream  PyCUDA's
 
-    def __call__(self, operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None: ...
+        Waits for nothing. The first call for a type, a count or a stream may take its time and allocate memory.
+        """
 
 
 @dataclass(frozen=True)
