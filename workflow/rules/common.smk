@@ -29,10 +29,10 @@ from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import COUNTING_TARGET, included_files
-from kernelsweep.limits import DRIVER_LIMITS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.profiling import profiled_platform
+from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.figures import FIGURES_OF_METRICS
+from kernelsweep.figures import FIGURES_OF_METRICS, FIGURES_WITH_RIVALS
 from kernelsweep.figures.style import FORMATS, save
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels
@@ -17,7 +17,8 @@ from kernelsweep.published import load_published, load_published_metrics, load_p
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    measurements = of_kernels(study, measurements[measurements["study"] == snakemake.wildcards.study])
+    of_study = measurements[measurements["study"] == snakemake.wildcards.study]
+    own = of_kernels(study, of_study)
     device = json.loads(Path(snakemake.input.device).read_text())
     directory = Path("resources/published")
     # An exchange's published figures are outputs, neither times nor metrics.
@@ -34,6 +35,7 @@ with logged(snakemake.log[0]):
     for name in snakemake.params.figures:
         module = importlib.import_module(f"kernelsweep.figures.{name}")
         further = (metrics,) if name in FIGURES_OF_METRICS else ()
-        figure = module.draw(study, measurements, device, published, *further)
+        rows = of_study if name in FIGURES_WITH_RIVALS else own
+        figure = module.draw(study, rows, device, published, *further)
         for suffix in FORMATS:
             save(figure, folder / f"{name}{suffix}")

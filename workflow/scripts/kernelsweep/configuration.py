@@ -12,10 +12,10 @@ from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.kernel_source import KernelSource
-from kernelsweep.limits import DRIVER_LIMITS
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.profiling.definitions import check_names, definitions
+from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVAL_PLAN, RIVALS
 from kernelsweep.schema import check, nearest, read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason

@@ -16,10 +16,6 @@ from kernelsweep.results import LIMIT_PREFIX, Row, time_columns
 from kernelsweep.sampling import Sampling, sample
 from kernelsweep.sweep import Point, points
 
-# As many bytes are moved as a reduction of the point's array reads, so that times and bandwidths compare as they are:
-# copy reads half of them and writes them to the other half, fill writes all.
-DRIVER_LIMITS = ("copy", "fill")
-
 # So many bytes at the start of what was moved are looked at afterwards.
 _LOOKED_AT = 4096
 
@@ -41,7 +37,10 @@ def measure_limits(
     peak_bandwidth_gbs: float | None,
     known: Mapping[str, Any],
 ) -> list[Row]:
-    """The rows of measurements.csv of each name of DRIVER_LIMITS at each point.
+    """The rows of measurements.csv of each of `names`, of results.DRIVER_LIMITS, at each point.
+
+    As many bytes are moved as a reduction of the point's array reads, so that times and bandwidths compare as they are:
+    copy reads half of them and writes them to the other half, fill writes all.
 
     known  the columns that the caller knows: study, platform, device
     """

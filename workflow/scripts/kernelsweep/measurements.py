@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.axes import grid_on_device
 from kernelsweep.errors import UserError
+from kernelsweep.plans import CLUSTER_SIZE, VECTOR_BYTES
 from kernelsweep.results import (
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
@@ -125,11 +127,24 @@ class Step:
         return step_name(self.kernel, self.unroll)
 
     def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
-        """The rows of `measurements` that are of this step."""
-        chosen = (measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)
-        if self.grid_size is not None:
-            chosen &= (measurements["grid_size"] == self.grid_size).fillna(False)
-        return measurements[chosen]
+        """The rows of `measurements` that are of this step.
+
+        Where its plan fits the grid to the array, small arrays have a smaller grid.
+        """
+        rows = measurements[(measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)]
+        if self.grid_size is None:
+            return rows
+        fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
+        chosen = rows[((rows["grid_size"] == self.grid_size) | fitted).fillna(False).astype(bool)]
+        largest = chosen.sort_values("grid_size").drop_duplicates([*POINT_COLUMNS], keep="last")
+        return chosen.loc[chosen.index.isin(largest.index)]
+
+
+def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
+    """Which rows have as many blocks as their array has work for, in whole thread block clusters or not (see plans)."""
+    sizes = rows["array_size"] * rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize)
+    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
+    return (rows["grid_size"] == needed) | (rows["grid_size"] == -(-needed // CLUSTER_SIZE) * CLUSTER_SIZE)
 
 
 def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:

@@ -126,7 +126,8 @@ METRIC_COLUMNS = (
 # What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
 BASELINE_PREFIX = "cpu_"
 
-# What the rows of a limit that the driver's own copy or fill shows are called: limit_copy.
+# The driver's own ways to move memory, which show what it can do, and what their rows are called: limit_copy.
+DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"
 
 STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")

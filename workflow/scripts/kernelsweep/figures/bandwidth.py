@@ -1,4 +1,7 @@
-"""Bandwidth against array size, a line a ladder step, at the reference block size; cold and hot cache side by side."""
+"""Bandwidth against array size, a line a ladder step, at the reference block size; cold and hot cache side by side.
+
+Beside the steps, where the study has them: libraries' reductions, and what the memory was measured to do.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kernelsweep.figures import style
 from kernelsweep.measurements import (
@@ -23,11 +27,14 @@ from kernelsweep.measurements import (
     undefined_kernels,
 )
 from kernelsweep.published import Published
+from kernelsweep.reached import limit_bandwidths, limit_text
 
 BODY_IN = 2.7
 EMPTY_BODY_IN = 1.2
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
+RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 3.0}
+LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @style.styled
@@ -38,6 +45,8 @@ def draw(
     published: Published | None,
 ) -> Figure:
     """A panel a cache state that has times; published times have no bandwidth curve and are not drawn.
+
+    measurements  with the rows of rivals and limits
 
     Points that failed are gaps in their line, counted in the caption.
     """
@@ -53,21 +62,26 @@ def draw(
         figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("array_size", "cache")))
         return figure
+    rivals = _rivals(study, measurements, device)
+    limits = limit_bandwidths(study, measurements, device)
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], device)
     figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], message, caption)
     panels = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0])
     for axes, cache in zip(panels, caches, strict=True):
         _panel(axes, steps, with_times[with_times["cache"] == cache])
+        _lines(axes, rivals[rivals["cache"] == cache], "kernel", study["rivals"], RIVAL_STYLE)
+        _lines(axes, limits[limits["cache"] == cache], "limit", study["limits"], LIMIT_STYLE)
         axes.set_title(f"{cache} cache", loc="left")
     peak = device["peak_bandwidth_gbs"]
-    top = max(with_times["bandwidth_gbs"].max(), peak or 0.0)
+    drawn = pandas.concat([frame["bandwidth_gbs"] for frame in (with_times, rivals, limits)])
+    top = max(drawn.max(), peak or 0.0)
     panels[0].set_ylim(0, top * HEADROOM)
     panels[0].set_ylabel("bandwidth (GB/s)")
     panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     if peak is not None:
         _peak_line(panels, peak)
     panels[-1].legend(
-        handles=panels[0].get_lines()[: len(steps)],
+        handles=_handles(panels),
         loc="upper left",
         bbox_to_anchor=(1.02, 1.0),
         borderaxespad=0.0,
@@ -75,7 +89,7 @@ def draw(
         handlelength=3.2,
         labelspacing=0.45,
         borderpad=0.1,
-        title="step, in the ladder's order",
+        title="step, in the ladder's order" + (", then libraries" if not rivals.empty else ""),
         title_fontsize=style.TEXT_PT,
         alignment="left",
     )
@@ -103,6 +117,28 @@ def _panel(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
     style.size_axis(axes, sizes)
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _rivals(study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+    """The libraries' timed rows at the reference point and at the other array sizes and cache states."""
+    rows = at_reference(study, measurements, free=("array_size", "cache", "block_size"))
+    return timed(rows[rows["kernel"].isin(study["rivals"])], device)
+
+
+def _lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str], look: Mapping[str, Any]) -> None:
+    """A line for each name that has rows, all of one look but for their dashes."""
+    for index, name in enumerate(names):
+        of_name = rows[rows[column] == name].sort_values("array_size")
+        if not of_name.empty:
+            label = limit_text(name) if column == "limit" else name
+            dashes = style.DASHES[index % len(style.DASHES)]
+            axes.plot(of_name["array_size"], of_name["bandwidth_gbs"], label=label, linestyle=dashes, **look)
+
+
+def _handles(panels: Sequence[Axes]) -> list[Line2D]:
+    """A line of each label, from the first panel that has it, in the order of drawing."""
+    lines = [line for axes in panels for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    return list({str(line.get_label()): line for line in reversed(lines)}.values())[::-1]
 
 
 def _peak_line(panels: Sequence[Axes], peak: float) -> None:

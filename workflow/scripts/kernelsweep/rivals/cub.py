@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pycuda.driver as cuda
-
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.rivals import Reduction
 
 
 def load(library: Path) -> Reduction:
     """Its temporary storage is allocated at the first call for a type, an operation, a count and a stream, and kept."""
+    import pycuda.driver as cuda  # Here, for the rest can be had without a GPU.
+
     return reduction(library, cuda.mem_alloc)
 
 
