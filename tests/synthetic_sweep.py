@@ -70,6 +70,8 @@ UNROLLING: dict[str, Any] = {
         {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
     ],
     "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
+    "rivals": [],
+    "limits": [],
     "published": {
         "file": "unrolling_loops.csv",
         "device": "NVIDIA GeForce RTX 3080",
@@ -93,6 +95,8 @@ WARP_SHUFFLE: dict[str, Any] = {
         for name in ("global_memory", "shared_memory", "shuffle")
     ],
     "baselines": [],
+    "rivals": [],
+    "limits": [],
     "published": {
         "file": "warp_shuffle.csv",
         "device": "NVIDIA GeForce RTX 3080",

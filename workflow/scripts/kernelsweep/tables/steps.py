@@ -92,7 +92,7 @@ def study_table(
     device: Mapping[str, Any],
     published: Published | None,
 ) -> pandas.DataFrame:
-    """One row a ladder step, in the ladder's order; rivals; measured baselines; published rows that are no step of ours.
+    """One row a ladder step, in the ladder's order; rivals; measured baselines; what was published besides.
 
     Columns (`TABLE_COLUMNS`):
       kernel, unroll, block_size    the step at the reference point; for a baseline only its name
