@@ -66,6 +66,8 @@ def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: 
 def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folder: Path) -> None:
     if kernel.undefined_behaviour:
         pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
+    if reason := kernel.unsupported_on(arch):
+        pytest.skip(reason)
     supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
     assert supported
     outcomes = run(kernel, supported, folder, arch)

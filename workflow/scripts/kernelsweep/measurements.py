@@ -12,7 +12,7 @@ import pandas
 
 from kernelsweep.axes import grid_on_device
 from kernelsweep.errors import UserError
-from kernelsweep.plans import CLUSTER_SIZE, VECTOR_BYTES
+from kernelsweep.plans import VECTOR_BYTES, whole_clusters
 from kernelsweep.results import (
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
@@ -134,8 +134,9 @@ class Step:
         rows = measurements[(measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)]
         if self.grid_size is None:
             return rows
+        own = rows["grid_size"].isin([self.grid_size, whole_clusters(self.grid_size)])
         fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
-        chosen = rows[((rows["grid_size"] == self.grid_size) | fitted).fillna(False).astype(bool)]
+        chosen = rows[(own | fitted).fillna(False).astype(bool)]
         largest = chosen.sort_values("grid_size").drop_duplicates([*POINT_COLUMNS], keep="last")
         return chosen.loc[chosen.index.isin(largest.index)]
 
@@ -144,7 +145,8 @@ def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
     """Which rows have as many blocks as their array has work for, in whole thread block clusters or not (see plans)."""
     sizes = rows["array_size"] * rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize)
     needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
-    return (rows["grid_size"] == needed) | (rows["grid_size"] == -(-needed // CLUSTER_SIZE) * CLUSTER_SIZE)
+    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == whole_clusters(needed))
+    return fitted
 
 
 def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:

@@ -101,7 +101,12 @@ def single_launch(point: Point) -> Plan:
 
 def single_launch_of_clusters(point: Point) -> Plan:
     """As single_launch, with as many blocks as make whole thread block clusters of 8."""
-    return _single_launch(point, -(-_fitted_grid(point) // CLUSTER_SIZE) * CLUSTER_SIZE)
+    return _single_launch(point, whole_clusters(_fitted_grid(point)))
+
+
+def whole_clusters(blocks: Any) -> Any:
+    """A number of blocks (or many), rounded up to whole thread block clusters."""
+    return -(-blocks // CLUSTER_SIZE) * CLUSTER_SIZE
 
 
 def three_stages(point: Point) -> Plan:
@@ -152,7 +157,7 @@ def _single_launch(point: Point, grid: int) -> Plan:
 
 def _fitted_grid(point: Point) -> int:
     """The number of blocks that the sweep sets, or as many as have a vector for each thread and unroll factor."""
-    block_elements = point.block_size * point.unroll * VECTOR_BYTES // np.dtype(point.dtype).itemsize
+    block_elements = point.block_size * point.unroll * (VECTOR_BYTES // np.dtype(point.dtype).itemsize)
     return min(_grid(point), -(-point.array_size // block_elements))
 
 
@@ -182,7 +187,15 @@ def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
 
 
 # The plans whose number of blocks is the sweep's to choose: the axis grid_size.
-PLANS_WITH_A_GRID = ("two_stages", "three_stages", "grid_partials", "single_launch", "single_launch_of_clusters")
+# Those that fit it to the array are of kernels that read in vectors.
+FITTED_PLANS = ("grid_partials", "single_launch", "single_launch_of_clusters")
+PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)
+
+
+def round_elements(plan: str, point: Point) -> int:
+    """How many elements all blocks take in one round, or one block where the array sets their number."""
+    vector = VECTOR_BYTES // np.dtype(point.dtype).itemsize if plan in FITTED_PLANS else 1
+    return point.block_size * point.unroll * vector * (point.grid_size or 1)
 
 
 def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:
