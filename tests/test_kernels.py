@@ -247,7 +247,7 @@ def test_a_vector_kernel_is_right_wherever_its_array_begins(name: str, tmp_path:
     if kernel.gpu_only:
         pytest.skip(f"only for a GPU: {kernel.gpu_only}")
     built = [
-        point(1, 32, unroll=unroll, dtype=dtype, operation=kernel.operations[-1], grid_size=3)
+        point(1, 32, unroll=unroll, dtype=dtype, operation=kernel.operations[0], grid_size=3)
         for dtype in kernel.dtypes
         for unroll in {kernel.unroll[0], kernel.unroll[-1]}
     ]

@@ -42,8 +42,8 @@ __device__ Element take(Element *sum)
 }
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void atomic_sum(const Element *data, Element *, RunningSum<Element> *arrivals, Element *result,
-                           size_t array_size)
+__global__ void __launch_bounds__(block_size)
+    atomic_sum(const Element *data, Element *, RunningSum<Element> *arrivals, Element *result, size_t array_size)
 {
     Element value = combine_vectors<unroll, Operation>(data, array_size);
     value = reduce_block<Operation, block_size>(value);

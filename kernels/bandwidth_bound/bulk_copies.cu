@@ -23,8 +23,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void bulk_copies(const Element *data, Element *partials, unsigned *arrivals, Element *result,
-                            size_t array_size)
+__global__ void __launch_bounds__(block_size)
+    bulk_copies(const Element *data, Element *partials, unsigned *arrivals, Element *result, size_t array_size)
 {
     constexpr unsigned stages = 4;
     constexpr unsigned stage_vectors = block_size * unroll;

@@ -21,8 +21,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void __cluster_dims__(8, 1, 1) clusters(const Element *data, Element *partials, unsigned *arrivals,
-                                                   Element *result, size_t array_size)
+__global__ void __launch_bounds__(block_size) __cluster_dims__(8, 1, 1)
+    clusters(const Element *data, Element *partials, unsigned *arrivals, Element *result, size_t array_size)
 {
     constexpr unsigned cluster_size = 8;
     __shared__ Element block_results[cluster_size];

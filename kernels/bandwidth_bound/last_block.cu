@@ -17,8 +17,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void last_block(const Element *data, Element *partials, unsigned *arrivals, Element *result,
-                           size_t array_size)
+__global__ void __launch_bounds__(block_size)
+    last_block(const Element *data, Element *partials, unsigned *arrivals, Element *result, size_t array_size)
 {
     Element value = combine_vectors<unroll, Operation>(data, array_size);
     value = reduce_block<Operation, block_size>(value);

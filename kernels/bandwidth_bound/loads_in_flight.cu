@@ -15,7 +15,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void loads_in_flight(const Element *data, Element *partials, size_t count)
+__global__ void __launch_bounds__(block_size)
+    loads_in_flight(const Element *data, Element *partials, size_t count)
 {
     Element value = combine_vectors<unroll, Operation>(data, count);
     value = reduce_block<Operation, block_size>(value);

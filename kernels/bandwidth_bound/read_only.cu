@@ -13,7 +13,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void read_only(const Element *data, Element *partials, size_t array_size)
+__global__ void __launch_bounds__(block_size)
+    read_only(const Element *data, Element *partials, size_t array_size)
 {
     Element value = combine_vectors<unroll, Operation>(data, array_size);
     value = reduce_block<Operation, block_size>(value);

@@ -15,7 +15,8 @@
 #include "vectors.cuh"
 
 template <typename Element, typename Operation, unsigned block_size>
-__global__ void vector_loads(const Element *data, Element *partials, size_t count)
+__global__ void __launch_bounds__(block_size)
+    vector_loads(const Element *data, Element *partials, size_t count)
 {
     Element value = combine_vectors<1, Operation>(data, count);
     value = reduce_block<Operation, block_size>(value);

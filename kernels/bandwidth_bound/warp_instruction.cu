@@ -1,5 +1,5 @@
-// Warp instruction: as `last_block`, but a warp's 32 values are combined by one instruction (`__reduce_add_sync` and its
-// kin) instead of five shuffles and five additions.
+// Warp instruction: as `last_block`, but a warp's 32 values are combined by one instruction (`__reduce_add_sync` and
+// its kin) instead of five shuffles and five additions.
 //
 // Of 32-bit integers only, on GPUs since sm_80.
 //
@@ -29,8 +29,8 @@ __device__ int reduce_warp_at_once(int value)
 }
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
-__global__ void warp_instruction(const Element *data, Element *partials, unsigned *arrivals, Element *result,
-                                 size_t array_size)
+__global__ void __launch_bounds__(block_size)
+    warp_instruction(const Element *data, Element *partials, unsigned *arrivals, Element *result, size_t array_size)
 {
     const auto reduce = [](Element value) { return reduce_warp_at_once<Operation>(value); };
     Element value = combine_vectors<unroll, Operation>(data, array_size);

@@ -124,7 +124,11 @@ def counting_points(wildcards):
     devices = [MULTIPROCESSORS, *map(recorded_multiprocessors, profiled_recordings())]
     own, *others = [counted_points(study, kernel, axes, count, restrictions(wildcards)) for count in devices]
     drawn = drawn_point(study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), checked_points(own, study.kernels[kernel].plan), [drawn] if drawn else []
+    return (
+        list(dict.fromkeys(sum(others, own))),
+        checked_points(own, study.kernels[kernel].plan),
+        [drawn] if drawn else [],
+    )
 
 
 def profiled_recordings():

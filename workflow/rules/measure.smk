@@ -94,7 +94,14 @@ rule measure_rival:
         restrictions=restrictions,
         measuring=config["measuring"],
         seed=config["seed"],
-        code=code_of("measure_rival.py"),
+        code=lambda wildcards: [
+            code_of(name)
+            for name in (
+                "measure_rival.py",
+                "kernelsweep/platforms/rival.py",
+                f"kernelsweep/rivals/{wildcards.rival}.py",
+            )
+        ],
     script:
         "../scripts/measure_rival.py"
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from kernelsweep.axes import Axes
 from kernelsweep.element_types import CXX_TYPES
+from kernelsweep.fingerprint import fingerprint
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.sweep import Point, instantiation, points, skip_reason
 
@@ -132,7 +133,8 @@ def rival_report(
         return {**report, "status": built["status"], "message": built["message"]}
     run = {variant: point for point, variant, reason in planned if not reason}
     if run:
-        digest = version(name, library)
+        code = fingerprint(Path(__file__).parent.parent, ("platforms.rival", f"rivals.{name}"))
+        digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
             variant: {"rival": name, "operation": point.operation, "dtype": point.dtype, "binary_sha256": digest}
             for variant, point in run.items()
@@ -141,14 +143,13 @@ def rival_report(
 
 
 def version(name: str, library: Path) -> str:
-    """What a rival's times depend on, as a hash: its package's version, or what was compiled of it."""
+    """What a rival is: its package's name and version, or the hash of what was compiled of it."""
     package = RIVALS[name].package
     if package is None:
         return hashlib.sha256(library.read_bytes()).hexdigest()
     # CuPy's distributions are named after the CUDA that they are for: cupy-cuda13x.
     found = importlib.metadata.packages_distributions().get(package, [package])
-    versions = [f"{distribution} {importlib.metadata.version(distribution)}" for distribution in sorted(found)]
-    return hashlib.sha256(" ".join(versions).encode()).hexdigest()
+    return " ".join(f"{distribution} {importlib.metadata.version(distribution)}" for distribution in sorted(found))
 
 
 def load(name: str, library: Path) -> Reduction:
