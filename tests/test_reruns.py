@@ -17,7 +17,8 @@ STUDIES = {
     "warp_shuffle": ["shared_memory", "shuffle"],
 }
 # What every change of a measurement brings up to date, whatever the study.
-JOINED = {"all", "collect emulator", "describe_environment emulator", "summarise emulator", "give_verdict emulator"}
+JUDGED = {"judge_claims emulator", "find_best emulator", "give_verdict emulator"}
+JOINED = {"all", "collect emulator", "describe_environment emulator", "summarise emulator", *JUDGED}
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +114,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
     assert planned_jobs(project) == drawn_from("warp_shuffle") | {
         "all",
         "describe_environment emulator",
-        "give_verdict emulator",
+        *JUDGED,
     }
 
 

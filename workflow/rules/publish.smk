@@ -65,11 +65,7 @@ rule draw_figures:
 
 rule summarise:
     input:
-        measurements=lambda wildcards: (
-            [f"results/{wildcards.platform}/measurements.csv"]
-            if is_recording(wildcards.platform)
-            else parts("points", wildcards.platform, config["studies"])
-        ),
+        measurements=all_measurements,
         device="results/{platform}/device.json",
         metrics=lambda wildcards: metrics_to_come(wildcards.platform, config["studies"]),
     output:
@@ -109,6 +105,7 @@ rule give_verdict:
         measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}"),
     output:
         touch("results/{platform}/.verdict"),
     log:
@@ -126,6 +123,7 @@ use rule give_verdict as give_verdict_on_study with:
         summary="results/{platform}/studies/{study}/summary.md",
         measurements=study_measurements,
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:
