@@ -42,7 +42,7 @@ def _reason(studies: Collection[str], device: Mapping[str, Any]) -> str:
     if not studies:
         return "Exchanges each do something else, so none is the best."
     if not has_times(device):
-        return f"There are no times on this platform: {device['provenance']}."
+        return "There are no times on this platform, so no configuration is the best."
     return "No point of these studies has a time."
 
 

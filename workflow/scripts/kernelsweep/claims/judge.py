@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,91 +66,123 @@ class Evidence:
     device: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class _Point:
+    """The evidence at one point: the study's reference point, or a claim's own.
+
+    where      the point in words
+    rows       the measurements there; on_host those that may differ from it in block size and cache, as on the host
+    in_group   an exchange's, in one thread block that is one group
+    metrics    the metrics there
+    steps      the ladder's
+    kernels    the study's; undefined those whose behaviour is
+    """
+
+    where: str
+    rows: pandas.DataFrame
+    on_host: pandas.DataFrame
+    in_group: pandas.DataFrame
+    metrics: pandas.DataFrame
+    steps: Sequence[Step]
+    kernels: Collection[str]
+    undefined: Collection[str]
+    uncertainties: Mapping[str, float]
+    device: Mapping[str, Any]
+
+
 class _NotMeasured(Exception):
     """There is nothing to judge a claim by; the text says why."""
 
 
 def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
     """Each claim about the study with its verdict, in their order."""
-    return [_judge(claim, evidence) for claim in claims]
+    points: dict[str, _Point] = {}
+    for claim in claims:
+        if str(claim.at) not in points:
+            points[str(claim.at)] = _point(claim.at, evidence)
+    return [_judge(claim, points[str(claim.at)]) for claim in claims]
 
 
-def _judge(claim: Claim, evidence: Evidence) -> Judged:
-    evidence = _at(claim, evidence)
+def _point(at: Mapping[str, Any], evidence: Evidence) -> _Point:
+    study = {**evidence.study, "reference": {**evidence.study["reference"], **at}}
+    return _Point(
+        where=reference_text(study),
+        rows=at_reference(study, evidence.measurements),
+        on_host=at_reference(study, evidence.measurements, free=("block_size", "cache")),
+        in_group=in_one_group(study, evidence.measurements),
+        metrics=at_reference(study, evidence.metrics),
+        steps=ladder_steps(study, evidence.device),
+        kernels=[entry["name"] for entry in study["kernels"]],
+        undefined=undefined_kernels(evidence.measurements),
+        uncertainties=evidence.uncertainties,
+        device=evidence.device,
+    )
+
+
+def _judge(claim: Claim, point: _Point) -> Judged:
     try:
         if claim.quantity == OUTPUT:
-            output = _output(claim, evidence)
+            output = _output(claim, point)
             return Judged(claim, HOLDS if output == claim.value else FAILS, output=output)
         remarks: list[str] = []
-        measured = _speedup(claim, evidence, remarks) if claim.quantity == SPEEDUP else _metric(claim, evidence)
+        measured = _speedup(claim, point, remarks) if claim.quantity == SPEEDUP else _metric(claim, point)
     except _NotMeasured as reason:
         return Judged(claim, NOT_MEASURED, message=str(reason))
     verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
     return Judged(claim, verdict, measured, message="; ".join(remarks))
 
 
-def _at(claim: Claim, evidence: Evidence) -> Evidence:
-    """The evidence with the claim's own point for the study's reference point."""
-    study = {**evidence.study, "reference": {**evidence.study["reference"], **claim.at}}
-    return Evidence(study, evidence.measurements, evidence.metrics, evidence.uncertainties, evidence.device)
-
-
-def _speedup(claim: Claim, evidence: Evidence, remarks: list[str]) -> Interval:
+def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
     """The reference kernel's time over the kernel's."""
-    if not has_times(evidence.device):
-        raise _NotMeasured(f"no times on this platform: {evidence.device['provenance']}")
-    slow, fast = (
-        _time(kernel, unroll, evidence, remarks)
-        for kernel, unroll in ((claim.reference_kernel, claim.reference_unroll), (claim.kernel, claim.unroll))
-    )
+    if not has_times(point.device):
+        raise _NotMeasured("no times on this platform")
+    slow = _time(claim.reference_kernel, claim.reference_unroll, point, remarks)
+    fast = _time(claim.kernel, claim.unroll, point, remarks)
     return ratio(over=slow, under=fast)
 
 
-def _time(kernel: str, unroll: int, evidence: Evidence, remarks: list[str]) -> Interval:
+def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interval:
     name = step_name(kernel, unroll)
     if kernel.startswith(BASELINE_PREFIX):
-        # It has neither a block nor a flushed cache.
-        rows = at_reference(evidence.study, evidence.measurements, free=("block_size", "cache"))
-        row = _right_row(rows[rows["kernel"] == kernel], name, evidence)
+        found = point.on_host[point.on_host["kernel"] == kernel]
     else:
-        rows = at_reference(evidence.study, evidence.measurements)
-        row = _right_row(_step(kernel, unroll, evidence).rows(rows), name, evidence)
+        found = _step(kernel, unroll, point).rows(point.rows)
+    row = _right_row(found, name, point)
     flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
     if flags:
         remarks.append(f"{name}: {', '.join(flags)}")
-    return time_interval({str(column): value for column, value in row.items()})
+    return time_interval(row)
 
 
-def _right_row(found: pandas.DataFrame, name: str, evidence: Evidence) -> pandas.Series[Any]:
+def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
     """The one row that was found of a side, whose result is right."""
     if found.empty:
-        raise _NotMeasured(f"{name} at {reference_text(evidence.study)} is not in this sweep")
+        raise _NotMeasured(f"{name} at {point.where} is not in this sweep")
     if len(found) > 1:
         raise _NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
-    row: pandas.Series[Any] = found.iloc[0]
+    (row,) = found.to_dict("records")
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
         raise _NotMeasured(f"{name}: {status}" + (f": {message[:_MESSAGE_LENGTH]}" if message else ""))
     return row
 
 
-def _step(kernel: str, unroll: int, evidence: Evidence) -> Step:
+def _step(kernel: str, unroll: int, point: _Point) -> Step:
     """A side as a step, with the grid that the ladder gives it."""
-    if kernel not in [entry["name"] for entry in evidence.study["kernels"]]:
+    if kernel not in point.kernels:
         raise _NotMeasured(f"the study has no kernel {kernel}")
-    if kernel in undefined_kernels(evidence.measurements):
+    if kernel in point.undefined:
         raise _NotMeasured(f"the behaviour of {kernel} is undefined, so it is no side of a claim")
-    steps = ladder_steps(evidence.study, evidence.device)
-    named = [step for step in steps if (step.kernel, step.unroll) == (kernel, unroll)]
+    named = [step for step in point.steps if (step.kernel, step.unroll) == (kernel, unroll)]
     return named[0] if named else Step(kernel, unroll)
 
 
-def _metric(claim: Claim, evidence: Evidence) -> Interval:
+def _metric(claim: Claim, point: _Point) -> Interval:
     """The kernel's metric, or its ratio to the reference kernel's."""
-    value = _metric_of(claim.kernel, claim.unroll, claim.quantity, evidence)
+    value = _metric_of(claim.kernel, claim.unroll, claim.quantity, point)
     if not claim.reference_kernel:
         return value
-    reference = _metric_of(claim.reference_kernel, claim.reference_unroll, claim.quantity, evidence)
+    reference = _metric_of(claim.reference_kernel, claim.reference_unroll, claim.quantity, point)
     if reference.value == 0:
         name = step_name(claim.reference_kernel, claim.reference_unroll)
         raise _NotMeasured(f"{claim.quantity} of {name} is 0, so there is no ratio to it")
@@ -161,28 +193,26 @@ def _metric(claim: Claim, evidence: Evidence) -> Interval:
     return Interval(0, 0, 0) if value.value == 0 else ratio(over=value, under=reference)
 
 
-def _metric_of(kernel: str, unroll: int, metric: str, evidence: Evidence) -> Interval:
-    step = _step(kernel, unroll, evidence)
-    found = step.rows(at_reference(evidence.study, evidence.metrics))
+def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval:
+    step = _step(kernel, unroll, point)
+    found = step.rows(point.metrics)
     if metric not in set(found["metric"]):
         if COUNTED in set(found["source"]):
             raise _NotMeasured(f"the emulator doesn't count {metric}")
-        raise _NotMeasured(why_none(found, [metric], evidence.device))
+        raise _NotMeasured(why_none(found, [metric], point.device))
     row = found[found["metric"] == metric].iloc[0]
     if pandas.isna(row["value"]):
         raise _NotMeasured(str(row["message"]) or f"{metric} has no value")
-    timed = step.rows(at_reference(evidence.study, evidence.measurements))
-    binaries = set(timed["binary_sha256"].dropna()) - {""}
+    binaries = set(step.rows(point.rows)["binary_sha256"].dropna()) - {""}
     if binaries and row["binary_sha256"] not in {"", *binaries}:
         raise _NotMeasured(ANOTHER_BUILD)
     value = float(row["value"])
-    uncertainty = 0.0 if row["source"] == COUNTED else evidence.uncertainties.get(metric, 0.0)
+    uncertainty = 0.0 if row["source"] == COUNTED else point.uncertainties.get(metric, 0.0)
     return Interval(value, value / (1 + uncertainty), value * (1 + uncertainty))
 
 
-def _output(claim: Claim, evidence: Evidence) -> str:
+def _output(claim: Claim, point: _Point) -> str:
     """What the exchange left of the reference point's array, element by element."""
-    rows = in_one_group(evidence.study, evidence.measurements)
-    of_arguments = rows[rows["arguments"] == claim.arguments]
-    found = _step(claim.kernel, claim.unroll, evidence).rows(of_arguments)
-    return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", evidence)["output"])
+    of_arguments = point.in_group[point.in_group["arguments"] == claim.arguments]
+    found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
+    return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

@@ -114,19 +114,20 @@ def _published(judged: Judged) -> str:
 
 
 def _sentence(judged: Judged) -> str:
-    """The claim, and where it isn't true what is, or why nobody knows."""
+    """The claim, and where it isn't true what is."""
     text = judged.claim.text
     if judged.verdict == FAILS and judged.measured:
         text += f" **Here: {_interval(judged)}.**"
     elif judged.verdict == FAILS:
         text += f" **Here: {judged.output}.**"
-    return f"{text} ({judged.message})" if judged.message else text
+    return text
 
 
 def _measured(judged: Judged) -> str:
+    """What was measured, with any remark on it; or why nothing was."""
     if judged.measured:
-        return _interval(judged)
-    return "the same" if judged.verdict == HOLDS else judged.output or "–"
+        return f"{_interval(judged)}; {judged.message}" if judged.message else _interval(judged)
+    return judged.message or ("the same" if judged.verdict == HOLDS else judged.output)
 
 
 def _interval(judged: Judged) -> str:
