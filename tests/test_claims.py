@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -307,23 +308,26 @@ def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
 
 
 def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
-    entry = {"claim": "By 8 | it is faster.", "kernel": "unrolled", "unroll": 8, "reference_kernel": "unrolled"}
-    study = tmp_path / "study.yaml"
+    """The example in the documents, as it is written there; and one that doesn't hold."""
+    (example,) = re.findall(r"```yaml\n(claims:\n.*?)```", (ROOT / "docs/claims.md").read_text(), re.DOTALL)
+    (entry,) = yaml.safe_load(example)["claims"]
+    wrong = entry | {"claim": "By 16 | it is faster still.", "value": 3, "id": "wrong", "source": "a friend"}
     shipped = yaml.safe_load((ROOT / "config/studies/unrolling.yaml").read_text())
-    entry |= {"reference_unroll": 2, "relation": "at_least", "value": 3, "at": {"array_size": "2^20"}}
-    study.write_text(yaml.safe_dump(shipped | {"claims": [entry]}))
     (tmp_path / "config/studies").mkdir(parents=True)
-    study.rename(tmp_path / "config/studies/unrolling.yaml")
+    study = tmp_path / "config/studies/unrolling.yaml"
+    study.write_text(yaml.safe_dump(shipped | {"claims": [entry, wrong]}))
     for name in ("kernels", "workflow", "resources"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (claim,) = own_claims("unrolling", load_study("unrolling", tmp_path).settings["claims"])
-    assert (claim.id, claim.source, claim.at) == ("unrolling-1", "own claim", {"array_size": 2**20})
-    judged = judge([claim], evidence())
+    first, second = own_claims("unrolling", load_study("unrolling", tmp_path).settings["claims"])
+    assert (first.id, first.source, first.at) == ("unrolling-1", "own claim", {"array_size": 2**28})
+    assert (second.id, second.source) == ("wrong", "a friend")
+    judged = judge([first, second], evidence())
+    assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
     text = claims_text(judged, {"unrolling": "Unrolling"}, H200)
-    (row,) = [line for line in text.splitlines() if "By 8" in line]
-    assert row.startswith(r"| ✗ does not hold | By 8 \| it is faster. **Here: 1.5")
-    assert "| at least 3 |" in row and row.endswith("| own claim |")
-    assert "| unrolling | 0 | 1 | 0 | 0 |" in text
+    (row,) = [line for line in text.splitlines() if "faster still" in line]
+    assert row.startswith(r"| ✗ does not hold | By 16 \| it is faster still. **Here: 1.0")
+    assert "| at least 3 |" in row and row.endswith("| a friend |")
+    assert "| unrolling | 1 | 1 | 0 | 0 |" in text
 
 
 def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:
