@@ -102,10 +102,10 @@ use rule summarise as summarise_study with:
 rule give_verdict:
     input:
         summary="results/{platform}/summary.md",
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}"),
         measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
-        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}"),
     output:
         touch("results/{platform}/.verdict"),
     log:
@@ -121,9 +121,9 @@ rule give_verdict:
 use rule give_verdict as give_verdict_on_study with:
     input:
         summary="results/{platform}/studies/{study}/summary.md",
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
         measurements=study_measurements,
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
-        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:

@@ -10,9 +10,9 @@ Measure         measure (what the journal lacks, and the rows), workers and work
 Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
+Judge           claims/ (what the literature says, held against what was measured), best/ (the fastest configurations)
 Publish         measurements and metrics, intervals (and their ratios), published (the literature's figures), tables/,
-                figures/, claims/ (which of them hold here), best/ (the fastest configurations), summary, environment,
-                recording
+                figures/, summary, environment, recording
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.
