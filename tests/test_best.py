@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,14 @@ def test_the_recordings_file_is_as_the_schema_says(recorded: dict[str, Any]) -> 
     for broken in ({"unroll": None}, {"time_us": "24.8"}, {"surprise": 1}):
         entry = recorded["entries"][0] | broken
         assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors({**recorded, "entries": [entry]}))
+
+
+def test_the_documents_example_works_as_written(recorded: dict[str, Any], tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/best-configurations.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    path = tmp_path / "best.json"
+    path.write_text(json.dumps(recorded))
+    entry = names["best"](path, "unrolling", "unrolled", 20_000_000)
+    chosen = [(one["block_size"], one["unroll"]) for one in (entry, *entry["ties"])]
+    assert (chosen, entry["array_size"], round(entry["time_us"], 2)) == ([(128, 16), (256, 16)], 2**24, 25.34)

@@ -29,7 +29,7 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
         entries.append({**entry, "undefined_behaviour": undefined, **fastest, "ties": list(ties)})
     document = {
         "schema_version": SCHEMA_VERSION,
-        "device": {key: device[key] for key in ("name", "multiprocessors", "provenance")},
+        "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
         "studies": list(studies),
         "reason_for_none": "" if entries else _reason(studies, device),
         "entries": entries,
