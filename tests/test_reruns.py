@@ -118,6 +118,16 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
     }
 
 
+def test_a_claim_of_ones_own_is_judged_and_nothing_is_drawn_again(project: Path) -> None:
+    claim = (
+        "{claim: By 4 it is faster., kernel: shuffle, unroll: 4, reference_kernel: shuffle, relation: above, value: 1}"
+    )
+    edit(project / "config/studies/warp_shuffle.yaml", "title:", f"claims: [{claim}]\ntitle:")
+    jobs = planned_jobs(project)
+    assert "judge_claims emulator" in jobs
+    assert not [job for job in jobs if job.startswith(("build", "measure", "make_table", "draw", "find_best"))]
+
+
 def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:
     edit(project / "workflow/scripts/kernelsweep/sampling.py", "BATCH = 2", "BATCH = 4")
     jobs = planned_jobs(project)

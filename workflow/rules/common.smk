@@ -281,6 +281,11 @@ def published_files(platform, studies):
     ]
 
 
+def shown_settings(wildcards):
+    """What a study's table and figures have to know of it: all but its claims, which are judged on their own."""
+    return {key: value for key, value in STUDIES[wildcards.study].settings.items() if key != "claims"}
+
+
 def judged_settings(studies):
     """What the judge of claims has to know of these studies."""
     keys = ("title", "problem", "kernels", "reference", "ladder", "claims")

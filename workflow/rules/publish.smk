@@ -22,7 +22,7 @@ rule make_table:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        study=shown_settings,
         definitions=lambda wildcards: metric_definitions(wildcards.study),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("make_table.py"),
@@ -51,7 +51,7 @@ rule draw_figures:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        study=shown_settings,
         figures=lambda wildcards: study_figures(wildcards.platform, wildcards.study),
         definitions=lambda wildcards: metric_definitions(wildcards.study),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
