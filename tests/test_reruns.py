@@ -52,7 +52,8 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def drawn_from(study: str) -> set[str]:
-    return {f"make_table emulator {study}", f"draw_figures emulator {study}"}
+    judged = {"judge_claims emulator", "find_best emulator"}
+    return judged | {f"make_table emulator {study}", f"draw_figures emulator {study}"}
 
 
 def test_nothing_changed_runs_nothing(project: Path) -> None:
@@ -115,6 +116,16 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
         "describe_environment emulator",
         "give_verdict emulator",
     }
+
+
+def test_a_claim_of_ones_own_is_judged_and_nothing_is_drawn_again(project: Path) -> None:
+    claim = (
+        "{claim: By 4 it is faster., kernel: shuffle, unroll: 4, reference_kernel: shuffle, relation: above, value: 1}"
+    )
+    edit(project / "config/studies/warp_shuffle.yaml", "title:", f"claims: [{claim}]\ntitle:")
+    jobs = planned_jobs(project)
+    assert "judge_claims emulator" in jobs
+    assert not [job for job in jobs if job.startswith(("build", "measure", "make_table", "draw", "find_best"))]
 
 
 def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "workflow/scripts"))
 from kernelsweep.build import COUNTING_TARGET
 from kernelsweep.configuration import (
     EMULATOR,
+    EXCHANGE,
     check_metrics,
     kernel_axes,
     kernel_points,
@@ -23,6 +24,7 @@ from kernelsweep.configuration import (
     load_study,
     metrics_of,
     study_names,
+    uncertainties,
 )
 from kernelsweep.counting.choice import checked_points, counted_points, drawn_point
 from kernelsweep.errors import UserError
@@ -31,6 +33,7 @@ from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import included_files
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.profiling import profiled_platform
 from kernelsweep.sweep import instantiations
 
@@ -214,6 +217,13 @@ def study_measurements(wildcards):
     return parts("points", wildcards.platform, [wildcards.study])
 
 
+def all_measurements(wildcards):
+    """The same of all studies that the configuration names."""
+    if is_recording(wildcards.platform):
+        return [f"results/{wildcards.platform}/measurements.csv"]
+    return parts("points", wildcards.platform, config["studies"])
+
+
 def to_profile(asked_by):
     """The GPU's platform, for what asks to have it profiled."""
     return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
@@ -269,6 +279,37 @@ def published_files(platform, studies):
         for study in studies
         for name in ("table.md", "table.csv", "table.tex", "figures")
     ]
+
+
+def shown_settings(wildcards):
+    """What a study's table and figures have to know of it: all but its claims, which are judged on their own."""
+    return {key: value for key, value in STUDIES[wildcards.study].settings.items() if key != "claims"}
+
+
+def judged_settings(studies):
+    """What the judge of claims has to know of these studies."""
+    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    return {study: {key: STUDIES[study].settings[key] for key in keys} for study in studies}
+
+
+def raced_settings(studies):
+    """What is needed of these studies to find their fastest points, without those whose kernels are no rivals."""
+    keys = ("title", "kernels", "reference")
+    raced = [study for study in studies if STUDIES[study].settings["problem"] != EXCHANGE]
+    return {study: {key: STUDIES[study].settings[key] for key in keys} for study in raced}
+
+
+def gridded_kernels(studies):
+    """By study, the kernels whose number of blocks is the sweep's choice."""
+    return {
+        study: [name for name, kernel in STUDIES[study].kernels.items() if kernel.plan in PLANS_WITH_A_GRID]
+        for study in studies
+    }
+
+
+def judgements(folder):
+    """What is made of the times and metrics of all studies, or of one: verdicts on claims, and best configurations."""
+    return [f"{folder}/{name}" for name in ("claims.md", "claims.csv", "best.md", "best.json")]
 
 
 def verdict(platform, study=None):

@@ -10,6 +10,7 @@ Measure         measure (what the journal lacks, and the rows), workers and work
 Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
+Judge           claims/ (what the literature says, held against what was measured), best/ (the fastest configurations)
 Publish         measurements and metrics, intervals (and their ratios), published (the literature's figures), tables/,
                 figures/, summary, environment, recording
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
