@@ -14,6 +14,7 @@ include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/publish.smk"
+include: "workflow/rules/page.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
 

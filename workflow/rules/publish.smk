@@ -109,6 +109,7 @@ rule give_verdict:
         measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
+        page="results/{platform}/report.html",
     output:
         touch("results/{platform}/.verdict"),
     log:
@@ -126,6 +127,7 @@ use rule give_verdict as give_verdict_on_study with:
         summary="results/{platform}/studies/{study}/summary.md",
         measurements=study_measurements,
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
+        page="results/{platform}/studies/{study}/report.html",
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:

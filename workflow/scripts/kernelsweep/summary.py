@@ -55,7 +55,7 @@ def summarise_rows(
     for study, kernel in kernels:
         cells = " | ".join(str(counts[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
-    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *_failed_points(rows)]
+    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *failed_points(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +92,8 @@ def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [*lines, ""]
 
 
-def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
+def failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """The points that failed, as Markdown: by name, the worst first, a kernel's first few only; or that all are right."""
     failed = [row for row in rows if row["status"] not in ("ok", "skipped")]
     failed.sort(key=lambda row: row["status"] != "wrong_result")  # What is worst comes first.
     if not failed:
