@@ -91,4 +91,4 @@ def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
 
 def _clocks(rows: Sequence[Mapping[str, str]]) -> str:
     clocks = [float(row["clock_mhz"]) for row in rows if row["clock_mhz"]]
-    return f"{min(clocks):,.0f} to {max(clocks):,.0f} MHz" if clocks else "not read"
+    return " to ".join(f"{clock:,.0f}" for clock in sorted({min(clocks), max(clocks)})) + " MHz" if clocks else "not read"
