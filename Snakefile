@@ -9,6 +9,10 @@ configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
+# The opening words of Snakemake's own report, snakemake --report report.zip.
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"

@@ -1,4 +1,4 @@
-"""What ran, where, when and how it came out: what the page opens with, and what its chapter on the environment lists."""
+"""What ran, where, when and how it came out: what the page opens with, and what it says of the environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES_IN_MIB = 2**20
 def run_facts(
     rows: Sequence[Mapping[str, str]], device: Mapping[str, Any], environment: Mapping[str, Any] | None
 ) -> Facts:
-    """What a reader asks first. Without an environment, as where one study was run, when and by which code is left out."""
+    """What a reader asks first; without an environment, as where one study was run, neither when nor by which code."""
     provenance = str(device["provenance"])
     facts = [
         ("Device", str(device["name"])),
@@ -91,4 +91,6 @@ def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
 
 def _clocks(rows: Sequence[Mapping[str, str]]) -> str:
     clocks = [float(row["clock_mhz"]) for row in rows if row["clock_mhz"]]
-    return " to ".join(f"{clock:,.0f}" for clock in sorted({min(clocks), max(clocks)})) + " MHz" if clocks else "not read"
+    if not clocks:
+        return "not read"
+    return " to ".join(f"{clock:,.0f}" for clock in sorted({min(clocks), max(clocks)})) + " MHz"
