@@ -3,20 +3,19 @@
 from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.page.render import SCRIPT, SOURCES, STYLE, TEMPLATE
 
-# The chapters after the studies (kernelsweep/page/chapters.py) whose files `all` makes, and those that one study has as
-# well. The others are shown where they are there.
+# The chapters after the studies (kernelsweep/page/chapters.py) whose files are made before the page is, of all studies and
+# of one. The others are of all studies, and are shown where they are there.
 MADE_CHAPTERS = []
-STUDY_CHAPTERS = []
 
 
-def made_chapters(folder, names):
+def made_chapters(folder):
     """The files of the chapters that are made before the page is."""
-    return [f"{folder}/{file}" for name in names for file in CHAPTERS[name].files]
+    return [f"{folder}/{file}" for name in MADE_CHAPTERS for file in CHAPTERS[name].files]
 
 
-def chapters_there(folder, names):
+def chapters_there(folder):
     """The files of the other chapters that are there anyhow, each with its content's hash."""
-    files = [f"{folder}/{file}" for name in CHAPTERS if name not in names for file in CHAPTERS[name].files]
+    files = [f"{folder}/{file}" for name in CHAPTERS if name not in MADE_CHAPTERS for file in CHAPTERS[name].files]
     return {path: sha256_of(path) for path in files if os.path.isfile(path)}
 
 
@@ -35,11 +34,11 @@ def page_studies(platform, names):
 
 
 def page_metrics(platform, studies):
-    """Where a reader finds the metrics that figures are drawn from: one file, or a folder of one a kernel."""
-    if studies == config["studies"] and joined_metrics(platform) or is_recording(platform):
-        return metrics_to_come(platform, studies) and [f"results/{platform}/metrics.csv"]
+    """Where a reader finds the metrics that figures are drawn from: one file, or the folder of one a kernel."""
+    if studies == config["studies"] and joined_metrics(platform):
+        return joined_metrics(platform)
     files = [*metrics_to_come(platform, studies), *metrics_there(platform, studies)]
-    return [os.path.commonpath(map(os.path.dirname, files))] if files else []
+    return files if len(files) < 2 else [os.path.commonpath(files)]
 
 
 rule make_page:
@@ -50,14 +49,14 @@ rule make_page:
         environment=["results/{platform}/environment.json"],
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
         metrics=lambda wildcards: joined_metrics(wildcards.platform),
-        chapters=lambda wildcards: made_chapters(f"results/{wildcards.platform}", MADE_CHAPTERS),
+        chapters=lambda wildcards: made_chapters(f"results/{wildcards.platform}"),
         sources=[str((SOURCES / name).relative_to(ROOT)) for name in (TEMPLATE, STYLE, SCRIPT)],
     output:
         report(
             "results/{platform}/report.html",
-            category="All on one page",
+            category="All studies",
             subcategory="{platform}",
-            labels={"result": "page"},
+            labels={"result": "all on one page"},
             caption="../report/page.rst",
         ),
     log:
@@ -69,7 +68,8 @@ rule make_page:
         studies=lambda wildcards: page_studies(wildcards.platform, config["studies"]),
         measurements=lambda wildcards: [f"results/{wildcards.platform}/measurements.csv"],
         metrics=lambda wildcards: page_metrics(wildcards.platform, config["studies"]),
-        chapters_there=lambda wildcards: chapters_there(f"results/{wildcards.platform}", MADE_CHAPTERS),
+        chapters=list(CHAPTERS),
+        chapters_there=lambda wildcards: chapters_there(f"results/{wildcards.platform}"),
         code=code_of("make_page.py"),
     script:
         "../scripts/make_page.py"
@@ -86,9 +86,7 @@ use rule make_page as make_study_page with:
         ),
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
         metrics=lambda wildcards: metrics_to_come(wildcards.platform, [wildcards.study]),
-        chapters=lambda wildcards: made_chapters(
-            f"results/{wildcards.platform}/studies/{wildcards.study}", STUDY_CHAPTERS
-        ),
+        chapters=lambda wildcards: made_chapters(f"results/{wildcards.platform}/studies/{wildcards.study}"),
         sources=rules.make_page.input.sources,
     output:
         "results/{platform}/studies/{study}/report.html",
@@ -103,7 +101,5 @@ use rule make_page as make_study_page with:
             else [f"results/{wildcards.platform}/points/{wildcards.study}"]
         ),
         metrics=lambda wildcards: page_metrics(wildcards.platform, [wildcards.study]),
-        chapters_there=lambda wildcards: chapters_there(
-            f"results/{wildcards.platform}/studies/{wildcards.study}", STUDY_CHAPTERS
-        ),
+        chapters=MADE_CHAPTERS,
         code=code_of("make_page.py"),

@@ -84,7 +84,7 @@ with logged(snakemake.log[0]):
     drawn = {name: study_figures(name, results / "studies" / name) for name in params.studies}
     # What a reader came for: times, where there are some; else whether points are right.
     times = [figures["ladder"] for figures in drawn.values() if "ladder" in figures and "ladder" in FIGURES_OF_TIMES]
-    there = [name for name in CHAPTERS if (base / CHAPTERS[name].markdown).is_file()]
+    there = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
     failed = "\n".join(["# Summary", "", *failed_points(rows)])
 
     content = Page(
@@ -97,8 +97,8 @@ with logged(snakemake.log[0]):
         studies=[study_section(name, drawn[name]) for name in params.studies],
         chapters=[chapter_section(name) for name in there],
         missing=[
-            to_html(chapter.missing, chapter.title, 3, base, base)
-            for name, chapter in CHAPTERS.items()
+            to_html(CHAPTERS[name].missing, CHAPTERS[name].title, 3, base, base)
+            for name in params.chapters
             if name not in there
         ],
         environment=environment_facts(rows, device, environment),

@@ -93,7 +93,7 @@ def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """The points that failed, as Markdown: by name, the worst first, the first few of a kernel; or that all are right."""
+    """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
     failed = [row for row in rows if row["status"] not in ("ok", "skipped")]
     failed.sort(key=lambda row: row["status"] != "wrong_result")  # What is worst comes first.
     if not failed:

@@ -199,7 +199,7 @@ def new_figure(
 
 
 def texts(figure: Figure) -> dict[str, str]:
-    """The title, message and caption that `new_figure` gave a figure, for readers who can't see it or read small type."""
+    """The title, message and caption that `new_figure` gave a figure, for readers who can't see it."""
     kinds = ("title", "message", "caption")
     return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
 
