@@ -25,6 +25,12 @@ const beyond = document.documentElement.scrollWidth - innerWidth;
 return [...wide.map((element) => element.outerHTML.slice(0, 80)), ...(beyond > 0 ? [`${beyond} px to scroll`] : [])];
 """
 
+BROKEN_IMAGES = """
+const done = arguments[0];
+const name = (image) => image.decode().then(() => null, () => image.src.slice(0, 80));
+Promise.all([...document.images].map(name)).then((names) => done(names.filter(Boolean)));
+"""
+
 
 @dataclass(frozen=True)
 class Faults:
@@ -61,11 +67,7 @@ def open_page(driver: webdriver.Chrome, page: Path, width: int) -> Faults:
         driver.get_log(kind)  # What the page before left.
     driver.get(page.resolve().as_uri())
     driver.execute_script("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
-    images = driver.execute_async_script(
-        "const done = arguments[0];"
-        "Promise.all([...document.images].map((image) => image.decode().then(() => null, () => image.src.slice(0, 80))))"
-        ".then((broken) => done(broken.filter(Boolean)));"
-    )
+    images = driver.execute_async_script(BROKEN_IMAGES)
     overflow = driver.execute_script(OVERFLOW)
     events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]

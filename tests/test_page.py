@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -114,15 +115,22 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
         assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
-    assert all(below <= above + 1 for above, below in zip(levels, levels[1:], strict=False)), "no level is left out"
+    assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
     names = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
     assert len(names) == len(set(names))
 
 
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page: Path) -> None:
     text = page.read_text()
-    order = ["Recorded on NVIDIA H200", "fast as", "Every kernel's points", 'id="study-warp_shuffle"', "chapter-comparison"]
-    places = [text.index(part, text.index("<main>")) for part in [*order, 'id="environment"', "resolved configuration"]]
+    summary = ["Recorded on NVIDIA H200", "Every point that was run is right", "fast as", "Every kernel's points"]
+    order = [
+        *summary,
+        'id="study-warp_shuffle"',
+        'id="chapter-comparison"',
+        'id="environment"',
+        "resolved configuration",
+    ]
+    places = [text.index(part, text.index("<main>")) for part in order]
     assert places == sorted(places)
     assert "not run here" in text, "a chapter that isn't there is left out with a sentence"
 
@@ -135,7 +143,8 @@ def test_the_same_data_gives_the_same_bytes(project: Path, page: Path) -> None:
 
 
 def test_messages_of_a_compiler_stay_text() -> None:
-    html = to_html("# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n", "A", 3, Path(), Path())
+    text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
+    html = to_html(text, "A", 3, Path(), Path())
     assert "<h3>B</h3>" in html and "<h1>" not in html, "headings are below the page's own"
     assert "vector&lt;int&gt;" in html and "&lt;script&gt;" in html and "<sup>1</sup>" in html
 

@@ -9,12 +9,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kernelsweep.figures import FIGURES_OF_METRICS, FIGURES_OF_TIMES, TEXTS_FILE
 from kernelsweep.logs import logged
 from kernelsweep.page.chapters import CHAPTERS
-from kernelsweep.page.facts import configuration_text, environment_facts, points_by_status, run_facts, statuses_of
+from kernelsweep.page.facts import configuration_text, environment_facts, points_by_status, run_facts
 from kernelsweep.page.figures import Figure, figure, link
 from kernelsweep.page.markdown import to_html
 from kernelsweep.page.render import Page, Section, render
 from kernelsweep.results import read_rows
-from kernelsweep.summary import failed_points
+from kernelsweep.summary import failed_points, statuses_of
 
 page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
 base = page.parent

@@ -40,6 +40,11 @@ def _expected(row: Mapping[str, str]) -> bool:
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
+def statuses_of(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """The statuses that occur, ok first."""
+    return sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
+
+
 def summarise_rows(
     rows: Sequence[Mapping[str, str]], provenance: str, metrics: Iterable[Mapping[str, str]] = ()
 ) -> str:
@@ -47,7 +52,7 @@ def summarise_rows(
 
     metrics  the rows of metrics.csv, of which those without a value are named
     """
-    statuses = sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
+    statuses = statuses_of(rows)
     kernels = list(dict.fromkeys((row["study"], row["kernel"]) for row in rows))
     counts = Counter((row["study"], row["kernel"], row["status"]) for row in rows)
     lines = [f"# Summary: {len(rows)} points, {provenance}", ""]

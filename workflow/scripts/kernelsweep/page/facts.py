@@ -8,10 +8,24 @@ from typing import Any
 
 import yaml
 
+from kernelsweep.summary import statuses_of
+
 Facts = list[tuple[str, str]]
 
 _REVISION_DIGITS = 12
-_BYTES_IN_MIB = 2**20
+
+# Of a device's description: what it is called, its key and how it is written. An emulator has few of them.
+_DEVICE_FACTS = (
+    ("Compute capability", "compute_capability", "{}"),
+    ("Multiprocessors", "multiprocessors", "{}"),
+    ("L2 cache", "l2_bytes", "{:,} bytes"),
+    ("Memory", "memory_bytes", "{:,} bytes"),
+    ("Memory's theoretical peak", "peak_bandwidth_gbs", "{:,.0f} GB/s"),
+    ("Memory's clock", "memory_clock_mhz", "{:,.0f} MHz"),
+    ("Multiprocessors' clock, highest", "multiprocessor_clock_mhz", "{:,.0f} MHz"),
+    ("Driver", "driver", "{}"),
+    ("CUDA, of the driver", "cuda_driver_version", "{}"),
+)
 
 
 def run_facts(
@@ -26,14 +40,9 @@ def run_facts(
     ]
     if environment is not None:
         measured = str(environment["measured"])
-        facts.append(("Measured", f"{measured[:10]} {measured[11:16]} UTC"))
+        facts.append(("When", f"{measured[:10]} {measured[11:16]} UTC"))
         facts.append(("Revision", _revision(environment, _REVISION_DIGITS)))
     return facts
-
-
-def statuses_of(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """The statuses that occur, ok first."""
-    return sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
 
 
 def points_by_status(rows: Sequence[Mapping[str, str]], study: str) -> Counter[str]:
@@ -44,20 +53,11 @@ def points_by_status(rows: Sequence[Mapping[str, str]], study: str) -> Counter[s
 def environment_facts(
     rows: Sequence[Mapping[str, str]], device: Mapping[str, Any], environment: Mapping[str, Any] | None
 ) -> Facts:
-    """Device, clocks, host, compilers, versions and git revision."""
+    """Device, clocks, host, compilers, versions and git revision, as far as they are known."""
     facts = [("Device", str(device["name"]))]
-    if device["kind"] == "gpu":
-        facts += [
-            ("Compute capability", str(device["compute_capability"])),
-            ("Multiprocessors", f"{device['multiprocessors']}"),
-            ("L2 cache", f"{device['l2_bytes'] / _BYTES_IN_MIB:,.0f} MiB"),
-            ("Memory", f"{device['memory_bytes'] / _BYTES_IN_MIB:,.0f} MiB"),
-            ("Memory's theoretical peak", f"{device['peak_bandwidth_gbs']:,.0f} GB/s"),
-            ("Multiprocessors' highest clock", f"{device['multiprocessor_clock_mhz']:,.0f} MHz"),
-            ("Their lowest while a point was timed", _clocks(rows)),
-            ("Memory's clock", f"{device['memory_clock_mhz']:,.0f} MHz"),
-            ("Driver", f"{device['driver']}, CUDA {device['cuda_driver_version']}"),
-        ]
+    facts += [(name, text.format(device[key])) for name, key, text in _DEVICE_FACTS if device.get(key) is not None]
+    if any(row["clock_mhz"] for row in rows):
+        facts.append(("Multiprocessors' clock, timed", _clocks(rows)))
     if environment is not None:
         host = environment["host"]
         facts += [
@@ -90,7 +90,6 @@ def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
 
 
 def _clocks(rows: Sequence[Mapping[str, str]]) -> str:
+    """The lowest clock that a point was timed at, and the highest of these where points differ."""
     clocks = [float(row["clock_mhz"]) for row in rows if row["clock_mhz"]]
-    if not clocks:
-        return "not read"
     return " to ".join(f"{clock:,.0f}" for clock in sorted({min(clocks), max(clocks)})) + " MHz"

@@ -42,7 +42,7 @@ class Page:
 
     statuses       that occur among the points
     failed         the points that failed by name, or that none did, as HTML
-    summary        every kernel's points and how well times repeat, as HTML
+    summary        every kernel's points, as HTML
     missing        what the page says of chapters that aren't there, as HTML
     configuration  the resolved one, as text
     """
