@@ -25,7 +25,7 @@ class Chapter:
     @property
     def files(self) -> list[str]:
         """The files that the page's own content comes from."""
-        return [self.markdown, *(f"{figure}.svg" for figure in self.figures)]
+        return [self.markdown, *(f"{figure}{suffix}" for figure in self.figures for suffix in (".svg", ".png"))]
 
 
 # In the page's order.

@@ -30,6 +30,9 @@ TITLES = {
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
 
+# A figure of thousands of points is shown as PNG, which is then smaller, and there at once.
+_LARGEST_SVG_BYTES = 1_000_000
+
 
 @dataclass(frozen=True)
 class Link:
@@ -78,7 +81,7 @@ def figure(path: Path, words: Mapping[str, str], data: Sequence[Path], base: Pat
         title=TITLES.get(name, name.replace("_", " ").capitalize()),
         message=words.get("message", ""),
         caption=words.get("caption", ""),
-        source=data_uri(path),
+        source=data_uri(path if path.stat().st_size <= _LARGEST_SVG_BYTES else path.with_suffix(".png")),
         width=width,
         height=height,
         files=[link(file, base, file.suffix[1:].upper()) for file in others if file.is_file()],
