@@ -9,12 +9,17 @@ configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
+# The opening words of Snakemake's own report, snakemake --report report.zip.
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
+include: "workflow/rules/page.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
 

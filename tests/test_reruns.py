@@ -17,7 +17,14 @@ STUDIES = {
     "warp_shuffle": ["shared_memory", "shuffle"],
 }
 # What every change of a measurement brings up to date, whatever the study.
-JOINED = {"all", "collect emulator", "describe_environment emulator", "summarise emulator", "give_verdict emulator"}
+JOINED = {
+    "all",
+    "collect emulator",
+    "describe_environment emulator",
+    "summarise emulator",
+    "make_page emulator",
+    "give_verdict emulator",
+}
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +101,7 @@ def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
     edit(project / "workflow/scripts/kernelsweep/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1")
     assert planned_jobs(project) == {
         "all",
+        "make_page emulator",
         "give_verdict emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
@@ -103,6 +111,7 @@ def test_the_figure_script_touches_no_measurement(project: Path) -> None:
     edit(project / "workflow/scripts/draw_figures.py", "import json", "import json  # for the device")
     assert planned_jobs(project) == {
         "all",
+        "make_page emulator",
         "give_verdict emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
@@ -114,6 +123,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
     assert planned_jobs(project) == drawn_from("warp_shuffle") | {
         "all",
         "describe_environment emulator",
+        "make_page emulator",
         "give_verdict emulator",
     }
 

@@ -69,6 +69,8 @@ def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(project: 
     assert {row["status"] for row in found if row["kernel"] != "shared_memory"} == {"ok"}
     assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
     assert (project / "results/emulator/studies/warp_shuffle/figures/correctness.png").exists()
+    page = (project / "results/emulator/report.html").read_text()
+    assert "<strong>wrong_result</strong>" in page and "Every point that was run is right" not in page
 
     # Mended, the same command ends well, and runs nothing of the kernels that were right.
     kernel.write_text(kernel.read_text().replace("shared[1]", "shared[0]"))

@@ -31,6 +31,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import included_files
+from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.plans import PLANS_WITH_A_GRID
@@ -259,6 +260,44 @@ def joined_metrics(platform):
     """A platform's metrics.csv, where every kernel's part of it is made in this run."""
     complete = metrics_to_come(platform, config["studies"]) == metric_parts(platform, config["studies"])
     return [f"results/{platform}/metrics.csv"] if complete else []
+
+
+# The chapters after the studies (kernelsweep/page/chapters.py) whose files are made before the page is, of all studies and
+# of one. The others are of all studies, and are shown where they are there.
+MADE_CHAPTERS = []
+
+
+def made_chapters(folder):
+    """The files of the chapters that are made before the page is."""
+    return [f"{folder}/{file}" for name in MADE_CHAPTERS for file in CHAPTERS[name].files]
+
+
+def chapters_there(folder):
+    """The files of the other chapters that are there anyhow, each with its content's hash."""
+    files = [f"{folder}/{file}" for name in CHAPTERS if name not in MADE_CHAPTERS for file in CHAPTERS[name].files]
+    return {path: sha256_of(path) for path in files if os.path.isfile(path)}
+
+
+def page_studies(platform, names):
+    """What the page says of studies besides their results, in their order."""
+    return {
+        name: {
+            "title": STUDIES[name].settings["title"],
+            "description": STUDIES[name].settings["description"],
+            "figures": study_figures(platform, name),
+            "file": f"config/studies/{name}.yaml",
+            "kernels": [str(kernel.path.relative_to(ROOT)) for kernel in STUDIES[name].kernels.values()],
+        }
+        for name in names
+    }
+
+
+def page_metrics(platform, studies):
+    """Where a reader finds the metrics that figures are drawn from: one file, or the folder of one a kernel."""
+    if studies == config["studies"] and joined_metrics(platform):
+        return joined_metrics(platform)
+    files = [*metrics_to_come(platform, studies), *metrics_there(platform, studies)]
+    return files if len(files) < 2 else [os.path.commonpath(files)]
 
 
 def published_file(wildcards):

@@ -106,6 +106,7 @@ rule give_verdict:
         measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
+        page="results/{platform}/report.html",
     output:
         touch("results/{platform}/.verdict"),
     log:
@@ -124,6 +125,7 @@ use rule give_verdict as give_verdict_on_study with:
         judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
         measurements=study_measurements,
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
+        page="results/{platform}/studies/{study}/report.html",
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:

@@ -1,4 +1,4 @@
-"""Draw a study's figures, each as SVG, PNG and PDF."""
+"""Draw a study's figures, each as SVG, PNG and PDF, and keep what they say in words in texts.json."""
 
 import importlib
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.figures import FIGURES_OF_METRICS
-from kernelsweep.figures.style import FORMATS, save
+from kernelsweep.figures import FIGURES_OF_METRICS, TEXTS_FILE
+from kernelsweep.figures.style import FORMATS, save, texts
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels
 from kernelsweep.metrics import Metrics, load_metrics
@@ -31,9 +31,12 @@ with logged(snakemake.log[0]):
     )
 
     folder = Path(snakemake.output[0])
+    said = {}
     for name in snakemake.params.figures:
         module = importlib.import_module(f"kernelsweep.figures.{name}")
         further = (metrics,) if name in FIGURES_OF_METRICS else ()
         figure = module.draw(study, measurements, device, published, *further)
         for suffix in FORMATS:
             save(figure, folder / f"{name}{suffix}")
+        said[name] = texts(figure)
+    (folder / TEXTS_FILE).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n")

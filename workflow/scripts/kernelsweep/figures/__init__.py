@@ -7,3 +7,6 @@ OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes", "metrics")
 
 # Those whose function draw also gets the study's metrics.Metrics.
 FIGURES_OF_METRICS = ("metrics", "roofline", "load_efficiency")
+
+# Beside a study's figures: their titles, messages and captions, by figure.
+TEXTS_FILE = "texts.json"

@@ -166,17 +166,17 @@ def new_figure(
     """
     room_pt = width_in * POINTS_PER_INCH - 2 * MARGIN_PT
     blocks = [
-        (wrap(title, room_pt, TITLE_PT, bold=True), TITLE_PT, "bold", BLACK),
-        (wrap(message, room_pt, TEXT_PT), TEXT_PT, "normal", BLACK),
-        (wrap(caption, room_pt, TEXT_PT), TEXT_PT, "normal", GREY),
+        ("title", wrap(title, room_pt, TITLE_PT, bold=True), TITLE_PT, "bold", BLACK),
+        ("message", wrap(message, room_pt, TEXT_PT), TEXT_PT, "normal", BLACK),
+        ("caption", wrap(caption, room_pt, TEXT_PT), TEXT_PT, "normal", GREY),
     ]
-    heights_pt = [len(lines) * size * LINE_SPACING for lines, size, _, _ in blocks]
+    heights_pt = [len(lines) * size * LINE_SPACING for _, lines, size, _, _ in blocks]
     head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (LEGEND_PT if with_legend else MARGIN_PT)
     foot_pt = MARGIN_PT + heights_pt[2] + MARGIN_PT
     total_pt = head_pt + body_in * POINTS_PER_INCH + foot_pt
     figure = Figure(figsize=(width_in, total_pt / POINTS_PER_INCH), facecolor="white")
     tops_pt = [total_pt - MARGIN_PT, total_pt - MARGIN_PT - heights_pt[0], MARGIN_PT + heights_pt[2]]
-    for (lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
+    for (kind, lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
         for index, line in enumerate(lines):
             figure.text(
                 MARGIN_PT / (width_in * POINTS_PER_INCH),
@@ -187,6 +187,7 @@ def new_figure(
                 color=colour,
                 va="top",
                 parse_math=False,
+                label=kind,
             )
     figure.set_layout_engine(
         "constrained",
@@ -195,6 +196,12 @@ def new_figure(
         h_pad=MARGIN_PT / POINTS_PER_INCH,
     )
     return figure
+
+
+def texts(figure: Figure) -> dict[str, str]:
+    """The title, message and caption that `new_figure` gave a figure, for readers who can't see it."""
+    kinds = ("title", "message", "caption")
+    return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
 
 
 def legend_above(figure: Figure, handles: Sequence[Artist], **options: Any) -> None:
