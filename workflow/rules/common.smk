@@ -264,7 +264,7 @@ def joined_metrics(platform):
 
 # The chapters after the studies (kernelsweep/page/chapters.py) whose files are made before the page is, of all studies and
 # of one. The others are of all studies, and are shown where they are there.
-MADE_CHAPTERS = []
+MADE_CHAPTERS = ["claims", "best"]
 
 
 def made_chapters(folder):
