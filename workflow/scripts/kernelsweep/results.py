@@ -40,6 +40,7 @@ FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 #   device_uuid                the GPU's: two of one model may differ by a percent
 #   seconds, busy_seconds      what the visits took, checking included, and how much of that the GPU was at work
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
+#   visits                     how many visits the time is made of
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -76,6 +77,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "width",
     "arguments",
     "output",
+    "visits",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
@@ -148,6 +150,7 @@ def time_columns(visits: Sequence[Sequence[float]], size: int, peak_bandwidth_gb
         "bandwidth_gbs": f"{bandwidth:.3f}",
         "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if peak_bandwidth_gbs else "",
         "visit_spread": "" if summary.spread is None else f"{summary.spread:.5f}",
+        "visits": len(visits),
     }
 
 
