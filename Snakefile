@@ -16,6 +16,7 @@ include: "workflow/rules/profile.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
+include: "workflow/rules/compare.smk"
 
 
 rule all:
@@ -70,3 +71,10 @@ rule counted_against_ncu:
 rule sanitize:
     input:
         lambda wildcards: f"results/{watched_platform(GPU and GPU.platform, PLATFORMS)}/sanitizer/.verdict",
+
+
+# What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
+# sweeps, as `compare` in config.yaml names them. Not part of `all`.
+rule compare:
+    input:
+        lambda wildcards: comparison(),

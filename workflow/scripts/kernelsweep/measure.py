@@ -15,7 +15,7 @@ import numpy as np
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
-from kernelsweep.outcome import Outcome, combined, read_outcome
+from kernelsweep.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask
@@ -176,7 +176,7 @@ def measurement_rows(
                 "grid_size": launches[0].grid,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
-                "flags": " ".join(_flags(kernel, outcome)),
+                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(point, outcome, device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
@@ -185,17 +185,6 @@ def measurement_rows(
             }
         )
     return rows
-
-
-def _flags(kernel: KernelSource, outcome: Outcome) -> list[str]:
-    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them."""
-    remarks = {
-        "noisy": any(not visit.settled for visit in outcome.visits),
-        "undefined_behaviour": bool(kernel.undefined_behaviour),
-        "throttled": any(not visit.clean for visit in outcome.visits),
-        "other_processes": any(visit.other_processes for visit in outcome.visits),
-    }
-    return [name for name, holds in remarks.items() if holds]
 
 
 def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
