@@ -13,9 +13,13 @@ from kernelsweep.comparison.choice import (
 
 def comparison():
     """The last of the comparison's files."""
-    platform = compared_platform(config["compare"]["after"], PLATFORMS)
+    before, after = config["compare"]["before"], config["compare"]["after"]
+    platform = compared_platform(after, PLATFORMS)
     try:
-        check_sides(config["compare"]["before"], config["compare"]["after"], platform)
+        check_sides(before, after, platform)
+        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
+        for side in {before, after} - {PREVIOUS, NOW}:
+            side_files(side, config["studies"])
     except UserError as error:
         raise WorkflowError(str(error)) from None
     return f"results/{platform}/comparison/.verdict"
@@ -29,10 +33,7 @@ def compared_files(side):
         if named == PREVIOUS:
             return []
         if named != NOW:
-            try:
-                return side_files(named, config["studies"])
-            except UserError as error:
-                raise WorkflowError(str(error)) from None
+            return side_files(named, config["studies"])
         if is_recording(wildcards.platform):
             return [f"results/{wildcards.platform}/measurements.csv"]
         return [

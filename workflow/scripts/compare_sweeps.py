@@ -13,7 +13,6 @@ from kernelsweep.comparison.verdicts import compare, comparison_rows, comparison
 from kernelsweep.figures.ratios import draw
 from kernelsweep.figures.style import save
 from kernelsweep.logs import logged
-from kernelsweep.measurements import device_text
 from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
 
 with logged(snakemake.log[0]):
@@ -22,7 +21,7 @@ with logged(snakemake.log[0]):
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
     if named["after"] == NOW:
         device = json.loads(Path(snakemake.input.device).read_text())
-        of_after = f"now, {device_text(device)}"
+        of_after = f"now, {device['provenance']}"
         settings_after = settings_of(params.measuring, params.seed, device)
     else:
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))

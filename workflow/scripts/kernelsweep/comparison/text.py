@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 
 from kernelsweep.comparison.scatter import Scatter
+from kernelsweep.comparison.sides import NO_RECORD, SAME_CODE
 from kernelsweep.comparison.verdicts import (
     FASTER,
     NO_TIMES,
@@ -122,12 +123,20 @@ def _answer(points: Sequence[Compared], kernels: Mapping[str, Sequence[Compared]
     parts += [f"Undecided: {_listed(undecided)}."] * bool(undecided)
     if not compared and any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare, of {_points_of(both)}.")
-    elif not compared:
-        reasons = Counter(point.note for point in points if point.note != SKIPPED)
-        parts.append(f"Nothing to compare: {reasons.most_common(1)[0][0] if reasons else 'no points'}.")
+    elif not compared and not failed:
+        parts.append(f"Nothing to compare: {_why_nothing(points)}.")
     if both and not failed:
         parts.append("Every result that was right still is.")
     return " ".join(parts)
+
+
+def _why_nothing(points: Sequence[Compared]) -> str:
+    """The reason that most points have; what an edit did not do comes first, for the user has just made it."""
+    edited = [point for point in points if point.note == SAME_CODE]
+    if edited:
+        return f"{_points_of(edited)}, {SAME_CODE}"
+    reasons = Counter(point.note for point in points if point.note != SKIPPED)
+    return reasons.most_common(1)[0][0] if reasons else "no points"
 
 
 def _times(points: Sequence[Compared], margin: float, verdict: str) -> str:
@@ -308,6 +317,8 @@ def _not_compared(points: Sequence[Compared]) -> list[str]:
         return []
     lines = ["## Not compared", ""]
     lines += [f"- {_points_of(those)}: {reason}" for reason, those in reasons.items()]
+    if NO_RECORD in reasons:
+        lines += ["", "A kernel that is measured before it is edited has an earlier measurement, in the journal."]
     return [*lines, ""]
 
 
