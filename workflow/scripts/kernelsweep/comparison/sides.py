@@ -102,15 +102,17 @@ def previous(after: Sequence[Row], journals: Mapping[str, str | Path]) -> Previo
             for row in after
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
-        latest = max((found for _, _, found in choices if isinstance(found, _Record)), default=None, key=_place)
+        compared = [(own, found) for _, own, found in choices if own and isinstance(found, _Record)]
+        newest = max((own for own, _ in compared), default=None, key=_place)
+        latest = max((found for _, found in compared), default=None, key=_place)
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
-            elif own and latest and _stayed(own, found, latest):
+            elif own and newest and latest and _stayed(own, found, newest, latest):
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, found))
-        if latest and all(own and own.source != row["source_sha256"] for row, own, _ in choices):
+        if newest and all(own and own.source != row["source_sha256"] for row, own, _ in choices):
             result.unchanged.append(f"{study}/{kernel}")
     return result
 
@@ -138,13 +140,15 @@ def _own_and_previous(row: Row, records: Mapping[Name, list[_Record]]) -> tuple[
     return own, f"measured with another {' and '.join(differing)} before"
 
 
-def _stayed(own: _Record, found: _Record, latest: _Record) -> bool:
-    """Whether a point was not run again after the version of the kernel that was measured before this one's.
+def _stayed(own: _Record, found: _Record, newest: _Record, latest: _Record) -> bool:
+    """Whether a kernel's latest edit left a point's machine code as it was, so that the point wasn't run for it.
 
-    found   its own record before `own`
-    latest  the last of all points' records before this version's
+    own, found      the point's records now and before
+    newest, latest  the last of all points' records now, and of those before
     """
-    return found.place < own.place and (own.place < latest.place or own.source == latest.source)
+    if latest.place > newest.place:  # The edit was taken back: nothing was run for that.
+        return found.place < own.place
+    return own.source != newest.source
 
 
 def _records(journal: Path) -> dict[Name, list[_Record]]:
