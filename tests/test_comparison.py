@@ -69,7 +69,7 @@ def long_points(points: Sequence[Compared]) -> list[Compared]:
 
 @pytest.fixture(scope="module")
 def sweeps() -> tuple[list[Row], list[Row]]:
-    """Two sweeps of identical code on one H200: the recording, and another one, measured an hour later."""
+    """Two sweeps of identical code on one H200: the recording, and another one."""
     studies = ["unrolling", "warp_shuffle"]
     files = (ROOT / "resources/recordings/nvidia-h200/measurements.csv.gz", ROOT / "tests/captures/second_sweep.csv.gz")
     first, second = (kernels_rows(read_rows(path), studies) for path in files)

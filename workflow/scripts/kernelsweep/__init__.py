@@ -12,6 +12,7 @@ Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ 
                 what is the same for both
 Publish         measurements and metrics, intervals (and their ratios), published (the literature's figures), tables/,
                 figures/, summary, environment, recording
+Compare         comparison/ (two sweeps, or before and after an edit)
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.
