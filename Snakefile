@@ -77,4 +77,4 @@ rule sanitize:
 # sweeps, as `compare` in config.yaml names them. Not part of `all`.
 rule compare:
     input:
-        lambda wildcards: comparison(),
+        lambda wildcards: comparison_verdict(),

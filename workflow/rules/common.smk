@@ -14,6 +14,15 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.build import COUNTING_TARGET
+from kernelsweep.comparison.choice import (
+    NOW,
+    PREVIOUS,
+    check_sides,
+    compared_platform,
+    folder_of,
+    journal_files,
+    side_files,
+)
 from kernelsweep.configuration import (
     EMULATOR,
     check_metrics,
@@ -274,3 +283,44 @@ def published_files(platform, studies):
 def verdict(platform, study=None):
     """The last of a platform's files, for one study or for all that the configuration names."""
     return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
+
+
+def comparison_verdict():
+    """The last of the comparison's files."""
+    before, after = config["compare"]["before"], config["compare"]["after"]
+    platform = compared_platform(after, PLATFORMS)
+    try:
+        check_sides(before, after, platform)
+        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
+        for side in {before, after} - {PREVIOUS, NOW}:
+            side_files(side, config["studies"])
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    return f"results/{platform}/comparison/.verdict"
+
+
+def compared_files(side):
+    """The input function for a side's measurements; what is measured now is brought up to date first."""
+
+    def paths(wildcards):
+        named = config["compare"][side]
+        if named == PREVIOUS:
+            return []
+        if named != NOW:
+            return side_files(named, config["studies"])
+        if is_recording(wildcards.platform):
+            return [f"results/{wildcards.platform}/measurements.csv"]
+        return [
+            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ]
+
+    return paths
+
+
+def journals(wildcards):
+    """The journals with the measurements before those of now."""
+    after = config["compare"]["after"]
+    folder = Path("results") / wildcards.platform if after == NOW else folder_of(after)
+    return journal_files(folder, [(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels])
