@@ -30,7 +30,9 @@ with logged(snakemake.log[0]):
         earlier = previous(after, params.journals)
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         # The journal's records have the settings of now, or they wouldn't be compared.
-        of_before, settings_before = "what each kernel was before its latest edit, from the journal", {}
+        of_before, settings_before = "each kernel as it was before its latest edit, from the journal", {}
+        measured = sorted(row["measured"] for row in before)
+        of_before += f", measured {measured[0]} to {measured[-1]}" if measured else ""
     else:
         before = kernels_rows((row for path in snakemake.input.before for row in read_rows(path)), params.studies)
         reasons, unchanged = {}, []
