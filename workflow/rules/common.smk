@@ -260,31 +260,6 @@ def joined_metrics(platform):
     return [f"results/{platform}/metrics.csv"] if complete else []
 
 
-def published_file(wildcards):
-    published = STUDIES[wildcards.study].settings["published"]
-    return [f"resources/published/{published['file']}"] if published else []
-
-
-def study_figures(platform, study):
-    """A study's figures; those that show times are left out where the platform has no clock."""
-    figures = ["correctness", *STUDIES[study].settings["figures"]]
-    return [figure for figure in figures if platform != EMULATOR or figure not in FIGURES_OF_TIMES]
-
-
-def published_files(platform, studies):
-    """All that is made for a reader: tables and figures of these studies."""
-    return [
-        f"results/{platform}/studies/{study}/{name}"
-        for study in studies
-        for name in ("table.md", "table.csv", "table.tex", "figures")
-    ]
-
-
-def verdict(platform, study=None):
-    """The last of a platform's files, for one study or for all that the configuration names."""
-    return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
-
-
 def comparison_verdict():
     """The last of the comparison's files."""
     before, after = config["compare"]["before"], config["compare"]["after"]
@@ -324,3 +299,28 @@ def journals(wildcards):
     after = config["compare"]["after"]
     folder = Path("results") / wildcards.platform if after == NOW else folder_of(after)
     return journal_files(folder, [(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels])
+
+
+def published_file(wildcards):
+    published = STUDIES[wildcards.study].settings["published"]
+    return [f"resources/published/{published['file']}"] if published else []
+
+
+def study_figures(platform, study):
+    """A study's figures; those that show times are left out where the platform has no clock."""
+    figures = ["correctness", *STUDIES[study].settings["figures"]]
+    return [figure for figure in figures if platform != EMULATOR or figure not in FIGURES_OF_TIMES]
+
+
+def published_files(platform, studies):
+    """All that is made for a reader: tables and figures of these studies."""
+    return [
+        f"results/{platform}/studies/{study}/{name}"
+        for study in studies
+        for name in ("table.md", "table.csv", "table.tex", "figures")
+    ]
+
+
+def verdict(platform, study=None):
+    """The last of a platform's files, for one study or for all that the configuration names."""
+    return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.comparison.choice import NOW, PREVIOUS, folder_of
+from kernelsweep.comparison.choice import NOW, PREVIOUS, RECORDING, folder_of
 from kernelsweep.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.comparison.text import Sides, comparison_text
 from kernelsweep.comparison.verdicts import compare, comparison_rows, comparison_summary
@@ -22,7 +22,9 @@ with logged(snakemake.log[0]):
     if named["after"] == NOW:
         device = json.loads(Path(snakemake.input.device).read_text())
         of_after = f"now, {device['provenance']}"
-        settings_after = settings_of(params.measuring, params.seed, device)
+        recorded = read_settings(Path(snakemake.input.device).parent)
+        is_recording = snakemake.wildcards.platform.startswith(RECORDING)
+        settings_after = recorded if is_recording else settings_of(params.measuring, params.seed, device)
     else:
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
 
