@@ -20,7 +20,6 @@ from kernelsweep.comparison.choice import (
     check_sides,
     compared_platform,
     folder_of,
-    journal_files,
     side_files,
 )
 from kernelsweep.configuration import (
@@ -292,13 +291,6 @@ def compared_files(side):
         ]
 
     return paths
-
-
-def journals(wildcards):
-    """The journals with the measurements before those of now."""
-    after = config["compare"]["after"]
-    folder = Path("results") / wildcards.platform if after == NOW else folder_of(after)
-    return journal_files(folder, [(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels])
 
 
 def published_file(wildcards):

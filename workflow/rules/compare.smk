@@ -20,7 +20,12 @@ rule compare_sweeps:
         "../../envs/kernelsweep.yaml"
     params:
         compare=config["compare"],
-        journals=journals,
+        # Where the journals are, with what was measured before.
+        results=lambda wildcards: (
+            f"results/{wildcards.platform}"
+            if config["compare"]["after"] == NOW
+            else str(folder_of(config["compare"]["after"]))
+        ),
         studies=config["studies"],
         measuring=config["measuring"],
         seed=config["seed"],

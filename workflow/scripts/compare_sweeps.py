@@ -29,7 +29,7 @@ with logged(snakemake.log[0]):
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
 
     if named["before"] == PREVIOUS:
-        earlier = previous(after, params.journals)
+        earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         # The journal's records have the settings of now, or they wouldn't be compared.
         of_before, settings_before = "each kernel as it was before its latest edit, from the journal", {}

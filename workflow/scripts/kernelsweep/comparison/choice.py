@@ -6,7 +6,7 @@ a folder of results; or `recording/<name>`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.errors import UserError
@@ -48,11 +48,6 @@ def side_files(side: str, studies: Sequence[str]) -> list[str]:
         f"nor points/ of {', '.join(studies)}. Allowed: previous or now, a folder of results such as "
         "results-old/nvidia-h200, or recording/<name>."
     )
-
-
-def journal_files(side: Path, kernels: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The journals of kernels, each by its `study/kernel`, in a folder of results."""
-    return {f"{study}/{kernel}": str(side / f"journal/{study}/{kernel}.jsonl") for study, kernel in kernels}
 
 
 def check_sides(before: str, after: str, platform: str) -> None:

@@ -85,10 +85,8 @@ class Previous:
     unchanged: list[str]
 
 
-def previous(after: Sequence[Row], journals: Mapping[str, str | Path]) -> Previous:
-    """The measurements before those of `after`.
-
-    journals  each kernel's, by its `study/kernel`
+def previous(after: Sequence[Row], results: Path) -> Previous:
+    """The measurements before those of `after`, from the journals in their folder of results.
 
     Of each point the latest record with the same settings and device, but other machine code. Points that failed then
     have none: the journal keeps what came out right. Nor is there one of a point that was not run again after the
@@ -96,7 +94,7 @@ def previous(after: Sequence[Row], journals: Mapping[str, str | Path]) -> Previo
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
-        records = _records(Path(journals[f"{study}/{kernel}"]))
+        records = _records(results / f"journal/{study}/{kernel}.jsonl")
         choices = [
             (row, *_own_and_previous(row, records))
             for row in after

@@ -113,20 +113,26 @@ def _answer(points: Sequence[Compared], kernels: Mapping[str, Sequence[Compared]
     if failed:
         parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
     called = {verdict: _called(kernels, margin, verdict) for verdict in VERDICTS}
-    moved = {**called[SLOWER], **called[FASTER]}
     for verdict in (SLOWER, FASTER):
         texts = [f"{name} ({_times(kernels[name], margin, verdict)}, {at})" for name, at in called[verdict].items()]
-        parts += [f"{verdict.capitalize()}: {_listed(texts)}."] * bool(texts)
+        if texts:
+            parts.append(f"{verdict.capitalize()}: {_listed(texts)}.")
+    moved = {**called[SLOWER], **called[FASTER]}
     same = {kernel: at for kernel, at in called[SAME].items() if kernel not in moved}
+    if same:
+        parts.append(f"Same: {_listed([f'{kernel} ({at})' for kernel, at in same.items()])}.")
     undecided = [kernel for kernel in called[UNDECIDED] if kernel not in {**moved, **same}]
-    parts += [f"Same: {_listed([f'{kernel} ({at})' for kernel, at in same.items()])}."] * bool(same)
-    parts += [f"Undecided: {_listed(undecided)}."] * bool(undecided)
+    if undecided:
+        parts.append(f"Undecided: {_listed(undecided)}.")
     if not compared and any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare, of {_points_of(both)}.")
     elif not compared and not failed:
         parts.append(f"Nothing to compare: {_why_nothing(points)}.")
     if both and not failed:
         parts.append("Every result that was right still is.")
+    failing = [point for point in points if point.fails and not point.has_failed_since]
+    if failing:
+        parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     return " ".join(parts)
 
 
@@ -193,10 +199,12 @@ def _failed(points: Sequence[Compared]) -> list[str]:
 def _warnings(points: Sequence[Compared], sides: Sides) -> list[str]:
     """What else differs between the sweeps than the kernels, and what was seen of the GPU."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
-    lines = [
-        f"- {_listed(sides.unchanged)}: the latest edit left the machine code as it was, so that nothing was measured "
-        "anew. What is compared is what the edit before it did."
-    ] * bool(sides.unchanged)
+    lines = []
+    if sides.unchanged:
+        lines.append(
+            f"- {_listed(sides.unchanged)}: the latest edit left the machine code as it was, so that nothing was "
+            "measured anew. What is compared is what the edit before it did."
+        )
     devices = [sorted({str(row["device"]) for row in rows}) for rows in zip(*compared, strict=True)]
     if devices and devices[0] != devices[1]:
         names = [" and ".join(names) for names in devices]

@@ -64,14 +64,14 @@ class Compared:
         return int(self.row["array_size"])
 
     @property
+    def fails(self) -> bool:
+        """Whether the point is not right after, though it should be."""
+        return self.after is not None and bool(failures([self.after]))
+
+    @property
     def has_failed_since(self) -> bool:
-        """Whether the point was right before and is not now, though it should be."""
-        return (
-            self.before is not None
-            and self.after is not None
-            and self.before["status"] == "ok"
-            and bool(failures([self.after]))
-        )
+        """Whether it fails, and was right before."""
+        return self.fails and self.before is not None and self.before["status"] == "ok"
 
 
 @dataclass(frozen=True)
