@@ -59,14 +59,15 @@ def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
     compared = [point for point in points if point.ratio]
     counts = Counter(point.verdict for point in compared)
     without = len(points) - len(compared)
-    caption = (
-        f"{sides} Bars: 99% intervals of the ratios; black: geometric mean of an array size; shaded: within "
-        f"{margin:.2%} of 1." + (f" {without:,} points were not compared: see comparison.md." if without else "")
-    )
+    left_out = f" {without:,} points were not compared: see comparison.md." if without else ""
     if not compared:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, TITLE, "No ratios to draw.", caption)
+        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, TITLE, "No ratios to draw.", sides + left_out)
         style.say_missing(figure.subplots(), _why_none(points))
         return figure
+    caption = (
+        f"{sides} Bars: 99% intervals of the ratios; black: geometric mean of an array size; shaded: within "
+        f"{margin:.2%} of 1.{left_out}"
+    )
     kernels = by_kernel(compared)
     columns = min(len(kernels), MOST_COLUMNS)
     rows = math.ceil(len(kernels) / columns)
