@@ -155,6 +155,40 @@ def recorded_multiprocessors(name):
     return environment["device"]["multiprocessors"]
 
 
+def comparison_verdict():
+    """The last of the comparison's files."""
+    before, after = config["compare"]["before"], config["compare"]["after"]
+    platform = compared_platform(after, PLATFORMS)
+    try:
+        check_sides(before, after, platform)
+        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
+        for side in {before, after} - {PREVIOUS, NOW}:
+            side_files(side, config["studies"])
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    return f"results/{platform}/comparison/.verdict"
+
+
+def compared_files(side):
+    """The input function for a side's measurements; what is measured now is brought up to date first."""
+
+    def paths(wildcards):
+        named = config["compare"][side]
+        if named == PREVIOUS:
+            return []
+        if named != NOW:
+            return side_files(named, config["studies"])
+        if is_recording(wildcards.platform):
+            return [f"results/{wildcards.platform}/measurements.csv"]
+        return [
+            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ]
+
+    return paths
+
+
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
     headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
@@ -257,40 +291,6 @@ def joined_metrics(platform):
     """A platform's metrics.csv, where every kernel's part of it is made in this run."""
     complete = metrics_to_come(platform, config["studies"]) == metric_parts(platform, config["studies"])
     return [f"results/{platform}/metrics.csv"] if complete else []
-
-
-def comparison_verdict():
-    """The last of the comparison's files."""
-    before, after = config["compare"]["before"], config["compare"]["after"]
-    platform = compared_platform(after, PLATFORMS)
-    try:
-        check_sides(before, after, platform)
-        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
-        for side in {before, after} - {PREVIOUS, NOW}:
-            side_files(side, config["studies"])
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
-    return f"results/{platform}/comparison/.verdict"
-
-
-def compared_files(side):
-    """The input function for a side's measurements; what is measured now is brought up to date first."""
-
-    def paths(wildcards):
-        named = config["compare"][side]
-        if named == PREVIOUS:
-            return []
-        if named != NOW:
-            return side_files(named, config["studies"])
-        if is_recording(wildcards.platform):
-            return [f"results/{wildcards.platform}/measurements.csv"]
-        return [
-            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
-            for study in config["studies"]
-            for kernel in STUDIES[study].kernels
-        ]
-
-    return paths
 
 
 def published_file(wildcards):
