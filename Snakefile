@@ -16,6 +16,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/compare.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
@@ -45,6 +46,13 @@ for study in STUDIES:
 rule build:
     input:
         [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+
+
+# What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
+# sweeps, as `compare` in config.yaml names them. Not part of `all`.
+rule compare:
+    input:
+        lambda wildcards: comparison_verdict(),
 
 
 # Every kernel's hardware counters, under NVIDIA's Nsight Compute, which comes with the CUDA toolkit and needs a GPU. Part

@@ -14,6 +14,14 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.build import COUNTING_TARGET
+from kernelsweep.comparison.choice import (
+    NOW,
+    PREVIOUS,
+    check_sides,
+    compared_platform,
+    folder_of,
+    side_files,
+)
 from kernelsweep.configuration import (
     EMULATOR,
     EXCHANGE,
@@ -149,6 +157,40 @@ def recorded_multiprocessors(name):
     """How many multiprocessors a recording's GPU had, which some launches take their grid from."""
     environment = json.loads((ROOT / f"resources/recordings/{name}/environment.json").read_text())
     return environment["device"]["multiprocessors"]
+
+
+def comparison_verdict():
+    """The last of the comparison's files."""
+    before, after = config["compare"]["before"], config["compare"]["after"]
+    platform = compared_platform(after, PLATFORMS)
+    try:
+        check_sides(before, after, platform)
+        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
+        for side in {before, after} - {PREVIOUS, NOW}:
+            side_files(side, config["studies"])
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    return f"results/{platform}/comparison/.verdict"
+
+
+def compared_files(side):
+    """The input function for a side's measurements; what is measured now is brought up to date first."""
+
+    def paths(wildcards):
+        named = config["compare"][side]
+        if named == PREVIOUS:
+            return []
+        if named != NOW:
+            return side_files(named, config["studies"])
+        if is_recording(wildcards.platform):
+            return [f"results/{wildcards.platform}/measurements.csv"]
+        return [
+            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ]
+
+    return paths
 
 
 def emulator_headers(wildcards):

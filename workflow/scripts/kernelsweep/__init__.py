@@ -7,6 +7,7 @@ Measure         measure (what the journal lacks, and the rows), workers and work
                 workers), worker and runner (theirs: point after point), outcome (what became of one),
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
                 sampling, statistics, energy, journal, lease; baselines (the same sums on the host's processor)
+Compare         comparison/ (two sweeps, or before and after an edit)
 Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
