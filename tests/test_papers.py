@@ -44,7 +44,7 @@ def table_of(name: str, device: dict[str, object]) -> str:
     return as_latex(replace(text, below=metrics_text(study, found, of_study, device)))
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed (Debian: texlive-latex-recommended)")
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is missing (Debian: texlive-latex-recommended)")
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
     odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
     tables = [as_latex(study_text(study_table(UNROLLING, odd, H200, None), UNROLLING, H200, None))]

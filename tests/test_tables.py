@@ -300,7 +300,6 @@ def test_latex_is_escaped_and_regular() -> None:
     assert text.isascii()
 
 
-
 def test_latex_tells_steps_of_one_kernel_apart_where_they_differ() -> None:
     rows = floats(sweep(WARP_SHUFFLE, H200))
     same = latex(FLOATS, rows, H200, None)
