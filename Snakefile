@@ -16,6 +16,7 @@ include: "workflow/rules/profile.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
+include: "workflow/rules/archive.smk"
 
 
 rule all:
@@ -33,6 +34,13 @@ for study in STUDIES:
             study
         input:
             [verdict(platform, study) for platform in PLATFORMS],
+
+
+# Everything that `all` makes, packed to be kept or published: one file a platform, from which the same tables and figures
+# can be drawn again on any machine.
+rule archive:
+    input:
+        [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
 
 
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
