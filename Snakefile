@@ -17,6 +17,7 @@ include: "workflow/rules/publish.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/archive.smk"
+include: "workflow/rules/devices.smk"
 
 
 rule all:
@@ -24,6 +25,8 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
+        # Where your own GPU is measured, and there is a recording to set it beside. Otherwise nothing in it would be yours.
+        ["results/devices/devices.md"] if own_gpu() and recordings(ROOT) else [],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -41,6 +44,12 @@ for study in STUDIES:
 rule archive:
     input:
         [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
+
+
+# The recordings, and your own GPU's results where there are some, beside each other.
+rule devices:
+    input:
+        "results/devices/devices.md",
 
 
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
