@@ -11,7 +11,8 @@ Count           counting/ (what a kernel does to memory, and mistakes in it, on 
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
 Publish         measurements and metrics, intervals (and their ratios), published (the literature's figures), tables/,
-                figures/, summary, environment, recording
+                figures/, summary, environment, recording (and what makes one valid), devices (beside each other),
+                archive (results to be drawn again)
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 
 No module knows Snakemake, and no stage reaches back to an earlier one's files.
