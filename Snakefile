@@ -46,7 +46,7 @@ rule archive:
         [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
 
 
-# The recordings, and your own GPU's results where there are some, beside each other.
+# The recordings and your own GPU, which is measured first where it hasn't been, beside each other.
 rule devices:
     input:
         "results/devices/devices.md",
