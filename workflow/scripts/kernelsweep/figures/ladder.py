@@ -79,7 +79,7 @@ def draw(
         return figure
     narrow = style.is_narrow(width_in)
     body_in = (FRAME_IN + ROW_IN * len(table)) * (2 if narrow else 1)
-    legend_lines = 2 if narrow else 1
+    legend_lines = 2 if narrow and published is not None else 1
     figure = style.new_figure(width_in, body_in, study["title"], message, caption, with_legend=legend_lines)
     if narrow:
         time_axes, speedup_axes = figure.subplots(2, 1)
