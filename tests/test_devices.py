@@ -115,6 +115,9 @@ def test_the_figure_has_a_line_a_device_and_legible_texts(width_in: float) -> No
     assert max(max(line.get_ydata()) for line in share.get_lines()) <= 100
     said = " ".join(text.get_text() for text in figure.findobj(Text))
     assert "NVIDIA H100" in said and "easured on NVIDIA H200" in said
+    # A study of nothing but undefined behaviour is drawn all the same.
+    undefined = [step for step in UNROLLING["ladder"] if step["kernel"].endswith("volatile")]
+    assert devices.draw("synthetic", UNROLLING | {"ladder": undefined}, sets).axes[0].get_lines()
     alone = devices.draw("synthetic", UNROLLING, [DataSet("x", H200, sets[0].measurements.iloc[:0])])
     assert "No device has times" in " ".join(text.get_text() for text in alone.findobj(Text))
 

@@ -71,10 +71,11 @@ def draw(
 
 
 def _first_and_last(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> tuple[int, int]:
-    """The numbers, in the ladder, of the first step and of the last one that is defined."""
+    """The numbers, in the ladder, of the first and the last step that are defined; where none is, of all steps."""
     undefined = set().union(*(undefined_kernels(one.of_study(study, settings)) for one in sets))
     defined = [number for number, step in enumerate(settings["ladder"]) if step["kernel"] not in undefined]
-    return defined[0], defined[-1]
+    shown = defined or range(len(settings["ladder"]))
+    return shown[0], shown[-1]
 
 
 def _of_set(
