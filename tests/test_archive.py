@@ -73,7 +73,7 @@ def test_an_archives_figures_can_be_drawn_again_bit_for_bit(project: Path, tmp_p
 
 def test_the_same_content_gives_the_same_bytes_and_says_what_is_not_committed(tmp_path: Path) -> None:
     device = {"provenance": "measured on a GPU"}
-    environment = {"device": device, "measured": "2026-10-01T12:00:00Z"}
+    environment = {"device": device, "measured": "2026-10-01T12:00:00Z", "git_revision": "0c1a018"}
     packed = []
     for name, kept in (("one", "k.cu"), ("two", "k.cu"), ("three", "another.cu")):
         root = tmp_path / name
@@ -104,6 +104,7 @@ def test_the_same_content_gives_the_same_bytes_and_says_what_is_not_committed(tm
         "results/gpu/measurements.csv",
         "results/gpu/samples/mine/k.csv",
     ]
+    assert "measured at commit 0c1a018" in (unpacked / "README.md").read_text()
     assert "Whether the files are those of a commit is unknown" in (unpacked / "README.md").read_text()
 
     git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.org", "-C", str(tmp_path / "one")]
