@@ -177,7 +177,8 @@ with {packages}, which the first command installs.
 
 ## Where the code comes from
 
-The points were measured at commit {environment["git_revision"] or "unknown"}; this archive was made at {revision}. {state}
+The points were measured at commit {environment["git_revision"] or "unknown"}; this archive was made at {revision}.
+{state}
 
 How to cite: `CITATION.cff`. Licence: `LICENSE`.
 """
