@@ -23,6 +23,8 @@ include: "workflow/rules/publish.smk"
 include: "workflow/rules/page.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
+include: "workflow/rules/archive.smk"
+include: "workflow/rules/devices.smk"
 
 
 rule all:
@@ -30,6 +32,8 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
+        # Where your own GPU is measured, and there is a recording to set it beside. Otherwise nothing in it would be yours.
+        ["results/devices/devices.md"] if own_gpu() and recordings(ROOT) else [],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -40,6 +44,19 @@ for study in STUDIES:
             study
         input:
             [verdict(platform, study) for platform in PLATFORMS],
+
+
+# Everything that `all` makes, packed to be kept or published: one file a platform, from which the same tables and figures
+# can be drawn again on any machine.
+rule archive:
+    input:
+        [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
+
+
+# The recordings and your own GPU, which is measured first where it hasn't been, beside each other.
+rule devices:
+    input:
+        "results/devices/devices.md",
 
 
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.

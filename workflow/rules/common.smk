@@ -396,3 +396,32 @@ def judgements(folder):
 def verdict(platform, study=None):
     """The last of a platform's files, for one study or for all that the configuration names."""
     return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
+
+
+def own_gpu():
+    """The GPU's platform where this run measures on it, as a list."""
+    return [GPU.platform] if GPU and GPU.platform in PLATFORMS else []
+
+
+def others_measured():
+    """The platforms of GPUs that have results here from earlier runs: shown, but neither made nor renewed."""
+    descriptions = [json.loads(path.read_text()) for path in sorted(Path("results").glob("*/device.json"))]
+    return [
+        device["platform"]
+        for device in descriptions
+        if device["kind"] == "gpu"
+        and device["platform"] not in own_gpu()
+        and os.path.isfile(f"results/{device['platform']}/measurements.csv")
+    ]
+
+
+def compared_measurements():
+    """The measurements of every device by platform, this machine's first, then the newest recording's."""
+    live = {platform: f"results/{platform}/measurements.csv" for platform in (*own_gpu(), *others_measured())}
+    return live | {f"recording/{name}": f"resources/recordings/{name}/measurements.csv.gz" for name in recordings(ROOT)}
+
+
+def judged_claims():
+    """The claims by platform: this run's own GPU's, which are made before, and those that were judged earlier."""
+    files = {platform: f"results/{platform}/claims.csv" for platform in compared_measurements()}
+    return {platform: path for platform, path in files.items() if platform in own_gpu() or os.path.isfile(path)}

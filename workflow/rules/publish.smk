@@ -53,6 +53,7 @@ rule draw_figures:
     params:
         study=shown_settings,
         figures=lambda wildcards: study_figures(wildcards.platform, wildcards.study),
+        widths=config["figure_widths"],
         definitions=lambda wildcards: metric_definitions(wildcards.study),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=lambda wildcards: [
