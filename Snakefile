@@ -9,13 +9,22 @@ configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
+# The opening words of Snakemake's own report, snakemake --report report.zip.
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/compare.smk"
 include: "workflow/rules/profile.smk"
+include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
+include: "workflow/rules/page.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
+include: "workflow/rules/archive.smk"
+include: "workflow/rules/devices.smk"
 
 
 rule all:
@@ -23,6 +32,8 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
+        # Where your own GPU is measured, and there is a recording to set it beside. Otherwise nothing in it would be yours.
+        ["results/devices/devices.md"] if own_gpu() and recordings(ROOT) else [],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -35,10 +46,30 @@ for study in STUDIES:
             [verdict(platform, study) for platform in PLATFORMS],
 
 
+# Everything that `all` makes, packed to be kept or published: one file a platform, from which the same tables and figures
+# can be drawn again on any machine.
+rule archive:
+    input:
+        [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
+
+
+# The recordings and your own GPU, which is measured first where it hasn't been, beside each other.
+rule devices:
+    input:
+        "results/devices/devices.md",
+
+
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
 rule build:
     input:
         [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+
+
+# What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
+# sweeps, as `compare` in config.yaml names them. Not part of `all`.
+rule compare:
+    input:
+        lambda wildcards: comparison_verdict(),
 
 
 # Every kernel's hardware counters, under NVIDIA's Nsight Compute, which comes with the CUDA toolkit and needs a GPU. Part

@@ -42,9 +42,17 @@ def why_no_nvcc() -> str | None:
     return None
 
 
+def why_no_chromium() -> str | None:
+    """What is missing to look at pages in a browser, or None where it is there."""
+    if importlib.util.find_spec("selenium") is None:
+        return "Selenium is not installed (uv run pytest)"
+    missing = [command for command in ("chromium", "chromedriver") if shutil.which(command) is None]
+    return f"{' and '.join(missing)} not found (Debian's packages chromium and chromium-driver)" if missing else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine can't run, and say what it lacks."""
-    missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc()}
+    missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc(), "chromium": why_no_chromium()}
     for item in items:
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):

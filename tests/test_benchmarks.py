@@ -11,6 +11,7 @@ from planted import ROOT, point
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
 import own_sweep
@@ -107,3 +108,12 @@ def test_kernel_tuner_ratios() -> None:
     slower = compare_kernel_tuner.comparison({**here, "process_s": 4.0}, tuner)
     assert not compare_kernel_tuner.is_met(slower)
     assert compare_kernel_tuner.table(slower).count("MISSED") == 1
+
+
+@pytest.mark.parametrize("name", compare_edits.KERNELS)
+def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None:
+    source = (ROOT / f"kernels/{compare_edits.STUDY}/{name}.cu").read_text()
+    planted = compare_edits.plant(source)
+    assert planted.index("begun = clock64()") < planted.index("__syncthreads") < planted.index("ended = clock64()")
+    with pytest.raises(ValueError, match="another form"):
+        compare_edits.plant(planted.replace("stride", "step"))

@@ -11,7 +11,15 @@ import pytest
 import yaml
 
 from kernelsweep.axes import Expression, axes_on_device, parse_size
-from kernelsweep.configuration import Study, kernel_axes, kernel_points, load_config, load_study, study_names
+from kernelsweep.configuration import (
+    Study,
+    check_metrics,
+    kernel_axes,
+    kernel_points,
+    load_config,
+    load_study,
+    study_names,
+)
 from kernelsweep.errors import UserError
 from kernelsweep.schema import check
 
@@ -28,6 +36,16 @@ KERNEL_FILE = """\
 template <typename Element, typename Operation, unsigned unroll>
 __global__ void doubled(const Element *data, Element *partials, size_t array_size) {}
 """
+
+
+CLAIM = {
+    "claim": "By 2 it is faster.",
+    "kernel": KERNEL,
+    "unroll": 2,
+    "reference_kernel": KERNEL,
+    "relation": "above",
+    "value": 1,
+}
 
 
 @pytest.fixture
@@ -193,6 +211,23 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"published": {"file": "warp_shufle.csv"}},
             ["published.file is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"],
         ),
+        ({"claims": [{"kernel": KERNEL}]}, ["claims.0 lacks the key 'claim'"]),
+        ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
+        ({"claims": [CLAIM | {"relation": "abov"}]}, ["claims.0.relation is 'abov'; did you mean 'above'? Allowed:"]),
+        (
+            {"claims": [CLAIM, CLAIM | {"reference_unroll": 3}]},
+            ["claims.1.reference_unroll is 3. doubled supports 1, 2"],
+        ),
+        ({"claims": [CLAIM | {"reference_kernel": None}]}, ["claims.0 lacks the key 'reference_kernel'"]),
+        (
+            {"claims": [CLAIM | {"reference_kernel": "cpu_numpi"}], "baselines": ["numpy"]},
+            ["did you mean 'cpu_numpy'?"],
+        ),
+        ({"claims": [CLAIM | {"relation": "about"}]}, ["claims.0.tolerance is None. The relation about needs one"]),
+        ({"claims": [CLAIM | {"tolerance": 0.1}]}, ["claims.0.tolerance is 0.1. The relation above has none"]),
+        ({"claims": [CLAIM | {"value": "twice"}]}, ["claims.0.value is 'twice'. Allowed: a number"]),
+        ({"claims": [CLAIM | {"at": {"array_size": "2^40"}}]}, ["claims.0.at.array_size is '2^40'. Allowed: sizes"]),
+        ({"claims": [CLAIM | {"at": {"dtype": "int23"}}]}, ["claims.0 has the dtype 'int23'; did you mean 'int32'?"]),
     ],
 )
 def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
@@ -200,6 +235,25 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
     with pytest.raises(UserError) as error:
         load_study(STUDY, toy)
     assert_readable(error, "config/studies/toy.yaml: ", parts)
+
+
+def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:
+    write_study(toy, {"claims": [CLAIM | {"quantity": "global_lod_efficiency"}]})
+    config = load_config(yaml.safe_load((toy / "config/metrics.yaml").read_text()), toy)
+    with pytest.raises(UserError) as error:
+        check_metrics(config, load_study(STUDY, toy))
+    wanted = "claims.0.quantity is 'global_lod_efficiency'; did you mean 'global_load_efficiency'? Allowed: speedup"
+    assert_readable(error, "config/studies/toy.yaml: ", [wanted])
+
+
+def test_undefined_behaviour_is_no_side_of_a_claim(toy: Path) -> None:
+    study = yaml.safe_load((toy / "config/studies/unrolling.yaml").read_text())
+    claim = CLAIM | {"kernel": "unrolled_warps_volatile", "reference_kernel": "unrolled"}
+    (toy / "config/studies/unrolling.yaml").write_text(yaml.safe_dump(study | {"claims": [claim]}))
+    with pytest.raises(
+        UserError, match=r"claims\.0\.kernel is 'unrolled_warps_volatile', whose behaviour is undefined"
+    ):
+        load_study("unrolling", toy)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
+from pypdf import PdfReader
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
 
 from kernelsweep.configuration import load_study, study_names
@@ -38,6 +39,8 @@ from kernelsweep.published import load_published, load_published_outputs
 
 ROOT = Path(__file__).parents[1]
 MODULES = (ladder, bandwidth, block_unroll, correctness)
+# The height of a page's text, in inches, of the two-column papers that we know.
+PAGE_IN = 9.2
 # Every figure of every study in config/studies/, by the study's and the module's name.
 SHIPPED = [
     (name, figure)
@@ -47,18 +50,25 @@ SHIPPED = [
 
 
 def draw(
-    module: ModuleType, study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], *further: Any
+    module: ModuleType,
+    study: dict[str, Any],
+    rows: pandas.DataFrame,
+    device: dict[str, Any],
+    *further: Any,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     load = load_published_outputs if study.get("problem") == "exchange" else load_published
-    figure = module.draw(study, rows, device, load(study["published"], ROOT / "resources/published"), *further)
+    figure = module.draw(
+        study, rows, device, load(study["published"], ROOT / "resources/published"), *further, width_in=width_in
+    )
     assert isinstance(figure, Figure)
     return figure
 
 
-def draw_shipped(name: str, figure: str, device: dict[str, Any]) -> Figure:
+def draw_shipped(name: str, figure: str, device: dict[str, Any], width_in: float = style.TWO_COLUMN_IN) -> Figure:
     study, rows = shipped(name, device["name"])
     further = [metrics(study, name, rows, device)] if figure in FIGURES_OF_METRICS else []
-    return draw(import_module(f"kernelsweep.figures.{figure}"), study, rows, device, *further)
+    return draw(import_module(f"kernelsweep.figures.{figure}"), study, rows, device, *further, width_in=width_in)
 
 
 def texts(figure: Figure) -> list[str]:
@@ -114,6 +124,23 @@ def test_the_files_do_not_depend_on_the_process(tmp_path: Path) -> None:
         assert (tmp_path / f"here.{suffix}").read_bytes() == (tmp_path / f"there.{suffix}").read_bytes()
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
+    for width, width_in in style.WIDTHS_IN.items():
+        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width_in=width_in)
+        (path,) = [tmp_path / name for name in style.file_names("figure", width) if name.endswith(".pdf")]
+        style.save(figure, path)
+        (page,) = PdfReader(path).pages
+        assert float(page.mediabox.width) == pytest.approx(width_in * 72, abs=0.5)
+        fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+        assert fonts
+        for font in fonts:
+            # Type 42 of matplotlib's: TrueType outlines, whole in the file. Journals refuse Type 3 and missing fonts.
+            (descendant,) = [each.get_object() for each in font.get("/DescendantFonts", [font])]
+            assert descendant["/Subtype"] in ("/TrueType", "/CIDFontType2")
+            assert len(descendant["/FontDescriptor"]["/FontFile2"].get_data()) > 1000
+
+
 def drawn_texts(figure: Figure) -> list[Text]:
     """The texts that the figure shows: not the labels of ticks beyond their axis, which matplotlib keeps as well."""
     hidden = set()
@@ -134,6 +161,15 @@ def test_texts_stay_inside_clear_of_each_other_and_legible(module: ModuleType, s
 @pytest.mark.parametrize(("name", "figure"), SHIPPED)
 def test_so_do_those_of_every_study(name: str, figure: str) -> None:
     check_texts(draw_shipped(name, figure, H200), 3)
+
+
+@pytest.mark.parametrize(("name", "figure"), SHIPPED)
+def test_so_do_those_of_every_study_in_one_column_of_a_page(name: str, figure: str) -> None:
+    drawn = draw_shipped(name, figure, H200, width_in=style.ONE_COLUMN_IN)
+    check_texts(drawn, 3)
+    # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
+    assert drawn.get_figwidth() == style.ONE_COLUMN_IN
+    assert drawn.get_figheight() < PAGE_IN
 
 
 @pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if pair[1] not in FIGURES_OF_TIMES])

@@ -17,7 +17,14 @@ STUDIES = {
     "warp_shuffle": ["shared_memory", "shuffle"],
 }
 # What every change of a measurement brings up to date, whatever the study.
-JOINED = {"all", "collect emulator", "describe_environment emulator", "summarise emulator", "give_verdict emulator"}
+JOINED = {
+    "all",
+    "collect emulator",
+    "describe_environment emulator",
+    "summarise emulator",
+    "make_page emulator",
+    "give_verdict emulator",
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +59,8 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def drawn_from(study: str) -> set[str]:
-    return {f"make_table emulator {study}", f"draw_figures emulator {study}"}
+    judged = {"judge_claims emulator", "find_best emulator"}
+    return judged | {f"make_table emulator {study}", f"draw_figures emulator {study}"}
 
 
 def test_nothing_changed_runs_nothing(project: Path) -> None:
@@ -93,6 +101,7 @@ def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
     edit(project / "workflow/scripts/kernelsweep/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1")
     assert planned_jobs(project) == {
         "all",
+        "make_page emulator",
         "give_verdict emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
@@ -102,6 +111,7 @@ def test_the_figure_script_touches_no_measurement(project: Path) -> None:
     edit(project / "workflow/scripts/draw_figures.py", "import json", "import json  # for the device")
     assert planned_jobs(project) == {
         "all",
+        "make_page emulator",
         "give_verdict emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
@@ -113,8 +123,19 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
     assert planned_jobs(project) == drawn_from("warp_shuffle") | {
         "all",
         "describe_environment emulator",
+        "make_page emulator",
         "give_verdict emulator",
     }
+
+
+def test_a_claim_of_ones_own_is_judged_and_nothing_is_drawn_again(project: Path) -> None:
+    claim = (
+        "{claim: By 4 it is faster., kernel: shuffle, unroll: 4, reference_kernel: shuffle, relation: above, value: 1}"
+    )
+    edit(project / "config/studies/warp_shuffle.yaml", "title:", f"claims: [{claim}]\ntitle:")
+    jobs = planned_jobs(project)
+    assert "judge_claims emulator" in jobs
+    assert not [job for job in jobs if job.startswith(("build", "measure", "make_table", "draw", "find_best"))]
 
 
 def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:

@@ -69,6 +69,8 @@ def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(project: 
     assert {row["status"] for row in found if row["kernel"] != "shared_memory"} == {"ok"}
     assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
     assert (project / "results/emulator/studies/warp_shuffle/figures/correctness.png").exists()
+    page = (project / "results/emulator/report.html").read_text()
+    assert "<strong>wrong_result</strong>" in page and "Every point that was run is right" not in page
 
     # Mended, the same command ends well, and runs nothing of the kernels that were right.
     kernel.write_text(kernel.read_text().replace("shared[1]", "shared[0]"))
@@ -139,7 +141,8 @@ def test_points_that_a_restriction_excludes_are_rows_with_the_reason(project: Pa
 
 
 def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project: Path, root: Path) -> None:
-    run = snakemake(project, "unrolling", "exchanges", "--config", "platform=recording/nvidia-h200")
+    claims = "results/recording/nvidia-h200/claims.md"
+    run = snakemake(project, "unrolling", "exchanges", claims, "--config", "platform=recording/nvidia-h200")
     assert run.returncode == 0, run.stdout
     results = project / "results/recording/nvidia-h200"
     found = rows(results / "measurements.csv")
@@ -154,11 +157,15 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
         for figure in names:
             for extension in ("svg", "png", "pdf"):
                 assert (folder / f"figures/{figure}.{extension}").stat().st_size > 0
-    # The README's figure and table are those of the recording, to the byte.
+    # The README's figure and table are those of the recording, to the byte, and so is the page of claims.
     unrolling = results / "studies/unrolling"
     shown = root / "docs/nvidia-h200"
     assert (unrolling / "figures/ladder.svg").read_bytes() == (shown / "unrolling_ladder.svg").read_bytes()
     assert (unrolling / "table.md").read_text() == (shown / "unrolling_table.md").read_text()
+    assert (project / claims).read_text() == (shown / "claims.md").read_text()
+    # One study alone is judged, too, and gets its best configurations.
+    assert {row["study"] for row in rows(unrolling / "claims.csv")} == {"unrolling"}
+    assert {entry["study"] for entry in json.loads((unrolling / "best.json").read_text())["entries"]} == {"unrolling"}
 
 
 def test_the_recording_is_small_and_complete(root: Path) -> None:

@@ -13,8 +13,17 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
+from kernelsweep.comparison.choice import (
+    NOW,
+    PREVIOUS,
+    check_sides,
+    compared_platform,
+    folder_of,
+    side_files,
+)
 from kernelsweep.configuration import (
     EMULATOR,
+    EXCHANGE,
     check_metrics,
     kernel_axes,
     kernel_points,
@@ -23,14 +32,17 @@ from kernelsweep.configuration import (
     metrics_of,
     rival_axes,
     study_names,
+    uncertainties,
 )
 from kernelsweep.counting.choice import checked_points, counted_points, drawn_point
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
 from kernelsweep.kernel_source import COUNTING_TARGET, included_files
+from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.profiling import profiled_platform
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVALS
@@ -153,6 +165,40 @@ def recorded_multiprocessors(name):
     return environment["device"]["multiprocessors"]
 
 
+def comparison_verdict():
+    """The last of the comparison's files."""
+    before, after = config["compare"]["before"], config["compare"]["after"]
+    platform = compared_platform(after, PLATFORMS)
+    try:
+        check_sides(before, after, platform)
+        # Here, not only where they are read: with an older comparison there, Snakemake would be content with that.
+        for side in {before, after} - {PREVIOUS, NOW}:
+            side_files(side, config["studies"])
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    return f"results/{platform}/comparison/.verdict"
+
+
+def compared_files(side):
+    """The input function for a side's measurements; what is measured now is brought up to date first."""
+
+    def paths(wildcards):
+        named = config["compare"][side]
+        if named == PREVIOUS:
+            return []
+        if named != NOW:
+            return side_files(named, config["studies"])
+        if is_recording(wildcards.platform):
+            return [f"results/{wildcards.platform}/measurements.csv"]
+        return [
+            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
+            for study in config["studies"]
+            for kernel in STUDIES[study].kernels
+        ]
+
+    return paths
+
+
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
     headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
@@ -234,6 +280,13 @@ def study_measurements(wildcards):
     return parts("points", wildcards.platform, [wildcards.study])
 
 
+def all_measurements(wildcards):
+    """The same of all studies that the configuration names."""
+    if is_recording(wildcards.platform):
+        return [f"results/{wildcards.platform}/measurements.csv"]
+    return parts("points", wildcards.platform, config["studies"])
+
+
 def to_profile(asked_by):
     """The GPU's platform, for what asks to have it profiled."""
     return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
@@ -271,6 +324,44 @@ def joined_metrics(platform):
     return [f"results/{platform}/metrics.csv"] if complete else []
 
 
+# The chapters after the studies (kernelsweep/page/chapters.py) whose files are made before the page is, of all studies and
+# of one. The others are of all studies, and are shown where they are there.
+MADE_CHAPTERS = ["claims", "best"]
+
+
+def made_chapters(folder):
+    """The files of the chapters that are made before the page is."""
+    return [f"{folder}/{file}" for name in MADE_CHAPTERS for file in CHAPTERS[name].files]
+
+
+def chapters_there(folder):
+    """The files of the other chapters that are there anyhow, each with its content's hash."""
+    files = [f"{folder}/{file}" for name in CHAPTERS if name not in MADE_CHAPTERS for file in CHAPTERS[name].files]
+    return {path: sha256_of(path) for path in files if os.path.isfile(path)}
+
+
+def page_studies(platform, names):
+    """What the page says of studies besides their results, in their order."""
+    return {
+        name: {
+            "title": STUDIES[name].settings["title"],
+            "description": STUDIES[name].settings["description"],
+            "figures": study_figures(platform, name),
+            "file": f"config/studies/{name}.yaml",
+            "kernels": [str(kernel.path.relative_to(ROOT)) for kernel in STUDIES[name].kernels.values()],
+        }
+        for name in names
+    }
+
+
+def page_metrics(platform, studies):
+    """Where a reader finds the metrics that figures are drawn from: one file, or the folder of one a kernel."""
+    if studies == config["studies"] and joined_metrics(platform):
+        return joined_metrics(platform)
+    files = [*metrics_to_come(platform, studies), *metrics_there(platform, studies)]
+    return files if len(files) < 2 else [os.path.commonpath(files)]
+
+
 def published_file(wildcards):
     published = STUDIES[wildcards.study].settings["published"]
     return [f"resources/published/{published['file']}"] if published else []
@@ -291,6 +382,66 @@ def published_files(platform, studies):
     ]
 
 
+def shown_settings(wildcards):
+    """What a study's table and figures have to know of it: all but its claims, which are judged on their own."""
+    return {key: value for key, value in STUDIES[wildcards.study].settings.items() if key != "claims"}
+
+
+def judged_settings(studies):
+    """What the judge of claims has to know of these studies."""
+    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    return {study: {key: STUDIES[study].settings[key] for key in keys} for study in studies}
+
+
+def raced_settings(studies):
+    """What is needed of these studies to find their fastest points, without those whose kernels are no rivals."""
+    keys = ("title", "kernels", "reference")
+    raced = [study for study in studies if STUDIES[study].settings["problem"] != EXCHANGE]
+    return {study: {key: STUDIES[study].settings[key] for key in keys} for study in raced}
+
+
+def gridded_kernels(studies):
+    """By study, the kernels whose number of blocks is the sweep's choice."""
+    return {
+        study: [name for name, kernel in STUDIES[study].kernels.items() if kernel.plan in PLANS_WITH_A_GRID]
+        for study in studies
+    }
+
+
+def judgements(folder):
+    """What is made of the times and metrics of all studies, or of one: verdicts on claims, and best configurations."""
+    return [f"{folder}/{name}" for name in ("claims.md", "claims.csv", "best.md", "best.json")]
+
+
 def verdict(platform, study=None):
     """The last of a platform's files, for one study or for all that the configuration names."""
     return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
+
+
+def own_gpu():
+    """The GPU's platform where this run measures on it, as a list."""
+    return [GPU.platform] if GPU and GPU.platform in PLATFORMS else []
+
+
+def others_measured():
+    """The platforms of GPUs that have results here from earlier runs: shown, but neither made nor renewed."""
+    descriptions = [json.loads(path.read_text()) for path in sorted(Path("results").glob("*/device.json"))]
+    return [
+        device["platform"]
+        for device in descriptions
+        if device["kind"] == "gpu"
+        and device["platform"] not in own_gpu()
+        and os.path.isfile(f"results/{device['platform']}/measurements.csv")
+    ]
+
+
+def compared_measurements():
+    """The measurements of every device by platform, this machine's first, then the newest recording's."""
+    live = {platform: f"results/{platform}/measurements.csv" for platform in (*own_gpu(), *others_measured())}
+    return live | {f"recording/{name}": f"resources/recordings/{name}/measurements.csv.gz" for name in recordings(ROOT)}
+
+
+def judged_claims():
+    """The claims by platform: this run's own GPU's, which are made before, and those that were judged earlier."""
+    files = {platform: f"results/{platform}/claims.csv" for platform in compared_measurements()}
+    return {platform: path for platform, path in files.items() if platform in own_gpu() or os.path.isfile(path)}

@@ -22,7 +22,7 @@ rule make_table:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        study=shown_settings,
         definitions=lambda wildcards: metric_definitions(wildcards.study),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("make_table.py"),
@@ -51,8 +51,9 @@ rule draw_figures:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=lambda wildcards: STUDIES[wildcards.study].settings,
+        study=shown_settings,
         figures=lambda wildcards: study_figures(wildcards.platform, wildcards.study),
+        widths=config["figure_widths"],
         definitions=lambda wildcards: metric_definitions(wildcards.study),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=lambda wildcards: [
@@ -65,11 +66,7 @@ rule draw_figures:
 
 rule summarise:
     input:
-        measurements=lambda wildcards: (
-            [f"results/{wildcards.platform}/measurements.csv"]
-            if is_recording(wildcards.platform)
-            else parts("points", wildcards.platform, config["studies"])
-        ),
+        measurements=all_measurements,
         device="results/{platform}/device.json",
         metrics=lambda wildcards: metrics_to_come(wildcards.platform, config["studies"]),
     output:
@@ -106,9 +103,11 @@ use rule summarise as summarise_study with:
 rule give_verdict:
     input:
         summary="results/{platform}/summary.md",
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}"),
         measurements=["results/{platform}/measurements.csv"],
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
+        page="results/{platform}/report.html",
     output:
         touch("results/{platform}/.verdict"),
     log:
@@ -124,8 +123,10 @@ rule give_verdict:
 use rule give_verdict as give_verdict_on_study with:
     input:
         summary="results/{platform}/studies/{study}/summary.md",
+        judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
         measurements=study_measurements,
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
+        page="results/{platform}/studies/{study}/report.html",
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:

@@ -1,4 +1,4 @@
-"""Draw a study's figures, each as SVG, PNG and PDF."""
+"""Draw a study's figures, each as SVG, PNG and PDF, as a PDF of each further width; and texts.json, what they say."""
 
 import importlib
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.figures import FIGURES_OF_METRICS, FIGURES_WITH_RIVALS
-from kernelsweep.figures.style import FORMATS, save
+from kernelsweep.figures import FIGURES_OF_METRICS, FIGURES_WITH_RIVALS, TEXTS_FILE
+from kernelsweep.figures.style import TWO_COLUMNS, WIDTHS_IN, file_names, save, texts
 from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels
 from kernelsweep.metrics import Metrics, load_metrics
@@ -32,10 +32,15 @@ with logged(snakemake.log[0]):
     )
 
     folder = Path(snakemake.output[0])
+    said = {}
     for name in snakemake.params.figures:
         module = importlib.import_module(f"kernelsweep.figures.{name}")
         further = (metrics,) if name in FIGURES_OF_METRICS else ()
         rows = of_study if name in FIGURES_WITH_RIVALS else own
-        figure = module.draw(study, rows, device, published, *further)
-        for suffix in FORMATS:
-            save(figure, folder / f"{name}{suffix}")
+        for width in snakemake.params.widths:
+            figure = module.draw(study, rows, device, published, *further, width_in=WIDTHS_IN[width])
+            for file_name in file_names(name, width):
+                save(figure, folder / file_name)
+            if width == TWO_COLUMNS:
+                said[name] = texts(figure)
+    (folder / TEXTS_FILE).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n")

@@ -12,6 +12,7 @@ from kernelsweep.summary import failures
 
 with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
+    print(f"All of it on one page: {snakemake.input.page}\n", file=terminal)
     rows = [row for path in snakemake.input.measurements for row in read_rows(path)]
     failed = failures(rows)
     if failed:

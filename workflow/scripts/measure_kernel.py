@@ -59,6 +59,7 @@ with logged(snakemake.log[0]) as terminal, started:
 
     name = f"{wildcards.study}/{kernel.name}"
     tell = teller(terminal, name)
+    source = source_sha256(kernel_file, Path("kernels/include"))
     # The journal before the GPU: who waits for another job's points holds up nobody. CUDA starts in measure()'s worker.
     with (
         Journal(Path(params.journal), tell) as journal,
@@ -68,13 +69,15 @@ with logged(snakemake.log[0]) as terminal, started:
         if gpu:
             print(f"on {gpu.name}, {gpu.uuid}", flush=True)
 
-        outcomes = measure(task, planned, report, journal, device, measuring["timeout_seconds"], shown.show, started)
+        outcomes = measure(
+            task, planned, report, journal, device, measuring["timeout_seconds"], shown.show, started, source
+        )
 
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
         "platform": wildcards.platform,
-        "source_sha256": source_sha256(kernel_file, Path("kernels/include")),
+        "source_sha256": source,
     }
     rows = measurement_rows(kernel, report, outcomes, device, known)
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
+from kernelsweep.claims.claim import check_claims, check_quantities
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_header import read_kernel
@@ -109,8 +110,10 @@ def load_study(name: str, root: Path) -> Study:
     _check_rivals(settings, kernels, shown)
     for key in ("ladder", "profiled"):
         _check_steps(settings[key], key, kernels, shown)
-    for point in settings["profiled"]:
-        _check_profiled(point["at"], shown)
+    for key in ("profiled", "claims"):
+        for number, point in enumerate(settings[key]):
+            _check_place(point["at"], f"{shown}: {key}.{number}")
+    check_claims(settings, kernels, shown)
     published = settings["published"]
     if published and not (root / "resources/published" / published["file"]).is_file():
         there = sorted(path.name for path in (root / "resources/published").glob("*.csv"))
@@ -124,13 +127,23 @@ def load_study(name: str, root: Path) -> Study:
 def check_metrics(config: Mapping[str, Any], study: Study) -> None:
     """Raise UserError where a study or config.yaml names a metric that the configuration doesn't define."""
     check_names(config["profiling"]["metrics"], config["metrics"], "config/config.yaml (or --config): profiling")
-    check_names(study.settings["metrics"], config["metrics"], f"config/studies/{study.name}.yaml")
+    shown = f"config/studies/{study.name}.yaml"
+    check_names(study.settings["metrics"], config["metrics"], shown)
+    check_quantities(study.settings["claims"], config["metrics"], shown)
 
 
 def metrics_of(config: Mapping[str, Any], study: Study) -> dict[str, Mapping[str, str]]:
     """The metrics that are collected for a study, by name: its own, then those of every study."""
     names = dict.fromkeys([*study.settings["metrics"], *config["profiling"]["metrics"]])
-    return {name: config["metrics"][name] for name in names}
+    # How far a value may be trusted is for those who judge it, and has no metric collected again.
+    return {
+        name: {key: text for key, text in config["metrics"][name].items() if key != "uncertainty"} for name in names
+    }
+
+
+def uncertainties(config: Mapping[str, Any]) -> dict[str, float]:
+    """How far each metric may lie from run to run, as a fraction; 0 for counts."""
+    return {name: float(entry["uncertainty"]) for name, entry in config["metrics"].items()}
 
 
 def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str, KernelSource], shown: str) -> None:
@@ -163,12 +176,12 @@ def _check_rivals(settings: Mapping[str, Any], kernels: Mapping[str, KernelSourc
             raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
 
 
-def _check_profiled(at: dict[str, Any], shown: str) -> None:
+def _check_place(at: dict[str, Any], shown: str) -> None:
     """What a schema can't say, where nothing may stand too: known names, and a size as a number."""
     for key, known in (("dtype", list(CXX_TYPES)), ("operation", list(OPERATIONS))):
         if at[key] is not None and at[key] not in known:
             guess = nearest(at[key], known) or ";"
-            raise UserError(f"{shown}: profiled has the {key} {at[key]!r}{guess} Known: {', '.join(known)}.")
+            raise UserError(f"{shown} has the {key} {at[key]!r}{guess} Known: {', '.join(known)}.")
     if at["array_size"] is not None:
         at["array_size"] = parse_size(at["array_size"])
 

@@ -32,10 +32,15 @@ def describe_environment(
         "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
         "compilers": list(compilers),
         "profiler": f"Nsight Compute {tool_version(ncu)}".strip() if ncu else None,
-        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
-        "git_revision": _git_revision(),
+        "packages": package_versions(_PACKAGES),
+        "git_revision": git_revision(),
         "configuration": dict(configuration),
     }
+
+
+def package_versions(names: Sequence[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    return {name: found for name in names if (found := _version(name))}
 
 
 def processor_name() -> str:
@@ -56,7 +61,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _git_revision() -> str | None:
+def git_revision() -> str | None:
     """The commit that is checked out, with "-dirty" where files differ from it.
 
     Outside a repository, as on a machine that the files were copied to, the environment variable

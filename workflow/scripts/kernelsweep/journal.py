@@ -130,10 +130,8 @@ class Journal:
         unreadable = 0
         for line in lines:
             try:
-                record = json.loads(line)
-                if record["journal"] != VERSION:
-                    raise ValueError(record["journal"])
-                self._records[record["key"]] = record["value"]
+                key, value = _read_line(line)
+                self._records[key] = value
             except (ValueError, KeyError, TypeError):
                 unreadable += 1
         if unreadable:
@@ -154,6 +152,26 @@ class Journal:
             f"{self._path} is not a journal of this version of kernelsweep. It is kept as {kept.name}, and the points "
             "are run again."
         )
+
+
+def read_values(path: Path) -> list[Any]:
+    """What was recorded, in the order in which it was added, to be looked at while no process adds to it.
+
+    Lines that can't be read are left out; where there is no journal, there is nothing in it.
+    """
+    values: list[Any] = []
+    for line in path.read_bytes().splitlines() if path.is_file() else []:
+        with suppress(ValueError, KeyError, TypeError):
+            values.append(_read_line(line)[1])
+    return values
+
+
+def _read_line(line: bytes) -> tuple[str, Any]:
+    """A line's key and value. Raises ValueError, KeyError or TypeError for what is no line of this version."""
+    record = json.loads(line)
+    if record["journal"] != VERSION:
+        raise ValueError(record["journal"])
+    return record["key"], record["value"]
 
 
 def _opened(path: Path) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from kernelsweep.fingerprint import fingerprint
 from kernelsweep.journal import Journal, journal_key
 from kernelsweep.kernel_source import KernelSource
-from kernelsweep.outcome import Outcome, combined, read_outcome
+from kernelsweep.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.plans import PLANS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.runner import KernelTask
@@ -44,6 +44,9 @@ _MEASURING_MODULES = (
 # What tells a kernel's variants apart in builds.csv.
 _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
 
+# A visit to be paid: the point, its variant's C++ name, and the parts of its key in the journal.
+_Missing = tuple[Point, str, dict[str, Any]]
+
 
 def measure(
     task: KernelTask,
@@ -54,6 +57,7 @@ def measure(
     timeout_seconds: float,
     progress: Callable[[int, int, Point, Outcome], None] | None = None,
     started: WorkerProcess | None = None,
+    source_sha256: str = "",
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point.
 
@@ -62,6 +66,7 @@ def measure(
     device    its name and driver are part of what determines a point
     progress  told after each point: how many are done, of how many, the point and its outcome
     started   a worker's process for the first visit, where the caller has one
+    source_sha256  the kernel's, which the journal notes beside what is measured
 
     A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
     so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
@@ -73,28 +78,26 @@ def measure(
         return {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point, _, _ in planned}
     code = fingerprint(Path(__file__).parent, _MEASURING_MODULES)
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point, _, reason in planned if not reason}
-    missing: list[list[tuple[Point, str, str]]] = [[] for _ in range(task.visits)]
+    missing: list[list[_Missing]] = [[] for _ in range(task.visits)]
     for (point, variant, reason), visit in itertools.product(planned, range(task.visits)):
         if reason:
             continue
-        key = journal_key(
-            {
-                "binary": task.variants[variant]["binary_sha256"],
-                "point": point.values,
-                "sampling": task.sampling,
-                "repeated_runs": task.repeated_runs,
-                "seed": task.seed,
-                "code": code,
-                "device": device["name"],
-                "driver": device.get("driver"),
-                "visit": visit,
-            }
-        )
-        known = journal.get(key)
+        parts = {
+            "binary": task.variants[variant]["binary_sha256"],
+            "point": point.values,
+            "sampling": task.sampling,
+            "repeated_runs": task.repeated_runs,
+            "seed": task.seed,
+            "code": code,
+            "device": device["name"],
+            "driver": device.get("driver"),
+            "visit": visit,
+        }
+        known = journal.get(journal_key(parts))
         if known:
             visited[point][visit] = read_outcome(known["outcome"])
         else:
-            missing[visit].append((point, variant, key))
+            missing[visit].append((point, variant, parts))
 
     total = sum(map(len, missing))
     done = 0
@@ -107,14 +110,21 @@ def measure(
                 workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
             workers[visit].open()
             companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
-            for point, variant, key in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
+            for point, variant, parts in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
                 done += 1
                 if point in failed:
                     continue
                 outcome = workers[visit].run(point, variant, visit == 0, companions)
                 visited[point][visit] = outcome
                 if outcome.status == "ok":
-                    journal.add(key, {"measured": time.strftime("%FT%TZ", time.gmtime()), "outcome": asdict(outcome)})
+                    value = {
+                        "measured": time.strftime("%FT%TZ", time.gmtime()),
+                        "outcome": asdict(outcome),
+                        # The key is a hash: what it is of is said beside it, for comparisons with later measurements.
+                        "of": parts,
+                        "source_sha256": source_sha256,
+                    }
+                    journal.add(journal_key(parts), value)
                 else:
                     failed.add(point)
                 if progress:
@@ -131,9 +141,9 @@ def measure(
     return {point: outcomes[point] for point, _, _ in planned}
 
 
-def _shuffled(missing: Sequence[tuple[Point, str, str]], generator: random.Random) -> list[tuple[Point, str, str]]:
+def _shuffled(missing: Sequence[_Missing], generator: random.Random) -> list[_Missing]:
     """The points in random order, but those of one input after another: each change of it costs up to a second."""
-    of_input: dict[tuple[str, str], list[tuple[Point, str, str]]] = {}
+    of_input: dict[tuple[str, str], list[_Missing]] = {}
     for entry in missing:
         of_input.setdefault((entry[0].dtype, entry[0].operation), []).append(entry)
     groups = list(of_input.values())
@@ -166,7 +176,7 @@ def measurement_rows(
                 "grid_size": launches[0].grid,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
-                "flags": " ".join(_flags(kernel, outcome)),
+                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(point, outcome, device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
@@ -175,17 +185,6 @@ def measurement_rows(
             }
         )
     return rows
-
-
-def _flags(kernel: KernelSource, outcome: Outcome) -> list[str]:
-    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them."""
-    remarks = {
-        "noisy": any(not visit.settled for visit in outcome.visits),
-        "undefined_behaviour": bool(kernel.undefined_behaviour),
-        "throttled": any(not visit.clean for visit in outcome.visits),
-        "other_processes": any(visit.other_processes for visit in outcome.visits),
-    }
-    return [name for name, holds in remarks.items() if holds]
 
 
 def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:

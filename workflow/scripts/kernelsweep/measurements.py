@@ -102,6 +102,15 @@ def at_reference(
     return rows
 
 
+def in_one_group(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """Of an exchange: the rows in which the reference point's array lies in one thread block that is one group."""
+    rows = at_reference(study, measurements, free=("block_size",))
+    elements = study["reference"]["block_size"]
+    chosen = (rows["block_size"] * rows["unroll"] == elements) & (rows["width"] == elements).fillna(False)
+    found: pandas.DataFrame = rows[chosen].sort_values("unroll")
+    return found
+
+
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
     """The rows that carry a time to report: status `ok`, on a device whose clock means something."""
     return rows[(rows["status"] == "ok") & rows["time_us"].notna() & has_times(device)]

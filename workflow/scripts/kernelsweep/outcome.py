@@ -79,3 +79,17 @@ def combined(outcomes: Sequence[Outcome]) -> Outcome:
     """What became of a point that was visited several times: the first failure, or the first with all visits."""
     failure = next((outcome for outcome in outcomes if outcome.status != "ok"), None)
     return failure or replace(outcomes[0], visits=[visit for outcome in outcomes for visit in outcome.visits])
+
+
+def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
+    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them.
+
+    undefined_behaviour  whether the kernel has some
+    """
+    remarks = {
+        "noisy": any(not visit.settled for visit in outcome.visits),
+        "undefined_behaviour": undefined_behaviour,
+        "throttled": any(not visit.clean for visit in outcome.visits),
+        "other_processes": any(visit.other_processes for visit in outcome.visits),
+    }
+    return [name for name, holds in remarks.items() if holds]

@@ -1,17 +1,41 @@
-"""Recordings: measured data sets kept in the repository for readers without that hardware."""
+"""Recordings: measured data sets kept in the repository for readers without that hardware, and what makes one valid."""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.results import BUILD_COLUMNS, CONTRACT_COLUMNS, METRIC_COLUMNS, STATUSES
 
 # A recording travels with every clone, so it is kept small.
 LARGEST_BYTES = 2_000_000
+
+TABLES = ("measurements.csv.gz", "builds.csv")
+OPTIONAL_TABLES = ("metrics.csv.gz",)
+ENVIRONMENT = "environment.json"
+
+# What platform recording/<name> can be called in config.yaml.
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+# What environment.json says of where numbers come from, and of its device what tables and figures need.
+ENVIRONMENT_KEYS = ("measured", "device", "host", "compilers", "packages", "git_revision", "configuration")
+DEVICE_KEYS = ("platform", "kind", "name", "multiprocessors", "peak_bandwidth_gbs", "driver", "provenance")
+
+_TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
+
+# What shows who measured, and on which machine: a user's folder, or an address.
+_PRIVATE = (
+    re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)[^/\\\s\"',;:]+"),
+    re.compile(r"/root/[^\s\"',;:]*"),
+    re.compile(r"\b[\w.+-]{1,64}@[\w-]+\.[\w.-]+"),
+)
 
 
 def record(results: Path, folder: Path) -> int:
@@ -38,6 +62,95 @@ def record(results: Path, folder: Path) -> int:
     shutil.copy(results / "builds.csv", folder)
     shutil.copy(results / "environment.json", folder)
     return size
+
+
+def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
+    """Raise UserError, with file and mistake, where a recording can't be drawn, or shows what is nobody's business.
+
+    private  further words that may not be in it, such as the names of the machine and its user
+    """
+    shown = f"resources/recordings/{folder.name}"
+    if not NAME.fullmatch(folder.name):
+        raise UserError(f"{shown}: a recording's name has letters, digits, dots, hyphens and underscores only")
+    known = (*TABLES, *OPTIONAL_TABLES, ENVIRONMENT)
+    for name in (*TABLES, ENVIRONMENT):
+        if not (folder / name).is_file():
+            raise UserError(f"{shown}: {name} is missing; workflow/scripts/record.py writes it")
+    for path in sorted(folder.iterdir()):
+        if path.name not in known:
+            raise UserError(f"{shown}: {path.name} doesn't belong to a recording, which has {', '.join(known)}")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    if size > LARGEST_BYTES:
+        raise UserError(f"{shown}: {size} bytes, more than a recording may have ({LARGEST_BYTES})")
+    device = _checked_environment(folder / ENVIRONMENT, f"{shown}/{ENVIRONMENT}")
+    measured = _rows(folder / TABLES[0], CONTRACT_COLUMNS, f"{shown}/{TABLES[0]}")
+    _check_points(measured, device, f"{shown}/{TABLES[0]}")
+    _rows(folder / TABLES[1], BUILD_COLUMNS, f"{shown}/{TABLES[1]}")
+    for name in OPTIONAL_TABLES:
+        if (folder / name).is_file():
+            _rows(folder / name, [column for column in METRIC_COLUMNS if column != "message"], f"{shown}/{name}")
+    for path in sorted(folder.iterdir()):
+        _check_private(_text(path), private, f"{shown}/{path.name}")
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+
+
+def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
+    """The device of an environment.json that has all that is needed."""
+    try:
+        environment = json.loads(_text(path))
+    except ValueError as error:
+        raise UserError(f"{shown}: not valid JSON: {error}") from error
+    for key in ENVIRONMENT_KEYS:
+        if key not in environment:
+            raise UserError(f"{shown}: lacks the key {key!r}; let a run of this version write it")
+    device: Mapping[str, Any] = environment["device"]
+    for key in DEVICE_KEYS:
+        if key not in device:
+            raise UserError(f"{shown}: device lacks the key {key!r}; let a run of this version write it")
+    if device["kind"] != "gpu":
+        raise UserError(f"{shown}: measured on {device['name']}. Recordings are of GPUs: others have no times")
+    return device
+
+
+def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]]:
+    """The rows of a table that has at least these columns, and at least one row."""
+    reader = csv.DictReader(_text(path).splitlines())
+    missing = [column for column in columns if column not in (reader.fieldnames or ())]
+    if missing:
+        raise UserError(f"{shown}: no column {', '.join(missing)}; expected {', '.join(columns)}")
+    rows = list(reader)
+    if not rows:
+        raise UserError(f"{shown}: has no rows")
+    return rows
+
+
+def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], shown: str) -> None:
+    """Statuses that there are, one platform, times where a point is `ok` and nowhere else."""
+    for line, row in enumerate(rows, start=2):
+        where = f"{shown}, line {line} ({row['study']}/{row['kernel']})"
+        if row["status"] not in STATUSES:
+            raise UserError(f"{where}: status is {row['status']!r}. Allowed: {', '.join(STATUSES)}")
+        if row["platform"] != device["platform"]:
+            raise UserError(f"{where}: platform is {row['platform']!r}, but the device's is {device['platform']!r}")
+        for column in _TIMES:
+            if (row["status"] == "ok") != bool(row[column]):
+                expected = "a number" if row["status"] == "ok" else "nothing"
+                raise UserError(f"{where}: {column} is {row[column]!r} where status is {row['status']}: {expected}")
+
+
+def _check_private(text: str, private: Iterable[str], shown: str) -> None:
+    # A word that isn't anywhere needs no slow look for it as a whole one.
+    patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
+    for found in filter(None, (pattern.search(text) for pattern in patterns)):
+        line = text.count("\n", 0, found.start()) + 1
+        raise UserError(
+            f"{shown}, line {line}: {found[0]!r} tells who measured, or on which machine. Replace it by a word that "
+            "doesn't, in the results, and record them again"
+        )
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:

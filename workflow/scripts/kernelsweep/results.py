@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 #   device_uuid                the GPU's: two of one model may differ by a percent
 #   seconds, busy_seconds      what the visits took, checking included, and how much of that the GPU was at work
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and what it left of up to 32 elements
+#   visits                     how many visits the time is made of
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -76,6 +78,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "width",
     "arguments",
     "output",
+    "visits",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
@@ -123,6 +126,38 @@ METRIC_COLUMNS = (
     "binary_sha256",
 )
 
+# comparison.csv, one row a point that either of two sweeps has.
+#   status_before, status_after    the point's status in either sweep; empty where it isn't in that one
+#   time_before_us, time_after_us  medians, microseconds
+#   ratio, low, high               after over before, and its 99% confidence interval
+#   verdict                        faster, slower, same, undecided, or not_compared
+#   note                           why it wasn't compared, or what else is to be known
+#   flags_before, flags_after      as in measurements.csv
+#   measured_before                when, where the journal tells (UTC)
+#   source_before, source_after, binary_before, binary_after  SHA-256 of the source and of the variant's machine code
+COMPARISON_COLUMNS = (
+    "study",
+    "kernel",
+    *POINT_COLUMNS,
+    *FURTHER_POINT_COLUMNS,
+    "status_before",
+    "status_after",
+    "time_before_us",
+    "time_after_us",
+    "ratio",
+    "low",
+    "high",
+    "verdict",
+    "note",
+    "flags_before",
+    "flags_after",
+    "measured_before",
+    "source_before",
+    "source_after",
+    "binary_before",
+    "binary_after",
+)
+
 # What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
 BASELINE_PREFIX = "cpu_"
 
@@ -152,6 +187,7 @@ def time_columns(visits: Sequence[Sequence[float]], size: int, peak_bandwidth_gb
         "bandwidth_gbs": f"{bandwidth:.3f}",
         "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if peak_bandwidth_gbs else "",
         "visit_spread": "" if summary.spread is None else f"{summary.spread:.5f}",
+        "visits": len(visits),
     }
 
 
@@ -178,6 +214,7 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """The rows of a CSV file as texts by column; lines that begin with # are comments."""
-    with open(path, newline="", encoding="utf-8") as file:
+    """The rows of a CSV file, plain or `.csv.gz`, as texts by column; lines that begin with # are comments."""
+    opened = gzip.open if Path(path).suffix == ".gz" else open
+    with opened(path, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))

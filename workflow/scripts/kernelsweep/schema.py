@@ -12,13 +12,19 @@ from typing import Any
 import jsonschema
 import yaml
 
+from kernelsweep.claims.relations import RELATIONS
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
 from kernelsweep.figures import OPTIONAL_FIGURES
 from kernelsweep.problems.operations import OPERATIONS
 
 # What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
-_KNOWN = {"operations": list(OPERATIONS), "dtypes": list(CXX_TYPES), "figures": list(OPTIONAL_FIGURES)}
+_KNOWN = {
+    "operations": list(OPERATIONS),
+    "dtypes": list(CXX_TYPES),
+    "figures": list(OPTIONAL_FIGURES),
+    "relations": list(RELATIONS),
+}
 
 # JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
 _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]

@@ -40,6 +40,11 @@ def _expected(row: Mapping[str, str]) -> bool:
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
+def statuses_of(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """The statuses that occur, ok first."""
+    return sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
+
+
 def summarise_rows(
     rows: Sequence[Mapping[str, str]], provenance: str, metrics: Iterable[Mapping[str, str]] = ()
 ) -> str:
@@ -47,7 +52,7 @@ def summarise_rows(
 
     metrics  the rows of metrics.csv, of which those without a value are named
     """
-    statuses = sorted({row["status"] for row in rows}, key=lambda status: (status != "ok", status))
+    statuses = statuses_of(rows)
     kernels = list(dict.fromkeys((row["study"], row["kernel"]) for row in rows))
     counts = Counter((row["study"], row["kernel"], row["status"]) for row in rows)
     lines = [f"# Summary: {len(rows)} points, {provenance}", ""]
@@ -55,7 +60,7 @@ def summarise_rows(
     for study, kernel in kernels:
         cells = " | ".join(str(counts[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
-    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *_failed_points(rows)]
+    lines += ["", *_times(rows), *_reasons(rows), *missing_metrics(metrics), *failed_points(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +97,8 @@ def _reasons(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [*lines, ""]
 
 
-def _failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
+def failed_points(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
     failed = [row for row in rows if row["status"] not in ("ok", "skipped")]
     failed.sort(key=lambda row: row["status"] != "wrong_result")  # What is worst comes first.
     if not failed:

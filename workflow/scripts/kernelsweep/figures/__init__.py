@@ -10,3 +10,6 @@ FIGURES_WITH_RIVALS = ("bandwidth",)
 
 # Those whose function draw also gets the study's metrics.Metrics.
 FIGURES_OF_METRICS = ("metrics", "roofline", "load_efficiency")
+
+# Beside a study's figures: their titles, messages and captions, by figure.
+TEXTS_FILE = "texts.json"

@@ -31,6 +31,9 @@ from kernelsweep.reached import limit_bandwidths, limit_text
 
 BODY_IN = 2.7
 EMPTY_BODY_IN = 1.2
+# A panel in one column, where they stand one above the other.
+NARROW_PANEL_IN = 1.7
+LEGEND_TITLE = "step, in the ladder's order"
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
 RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 3.0}
@@ -43,6 +46,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel a cache state that has times; published times have no bandwidth curve and are not drawn.
 
@@ -59,14 +63,24 @@ def draw(
     caption = _caption(steps, rows, study, device)
     if not caches:
         message = "No bandwidth to draw."
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("array_size", "cache")))
         return figure
     rivals = _rivals(study, measurements, device)
     limits = limit_bandwidths(study, measurements, device)
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], device)
-    figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], message, caption)
-    panels = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0])
+    title = LEGEND_TITLE + (", then libraries" if not rivals.empty else "")
+    labels = [*style.step_labels(steps, undefined_kernels(with_times)), *_labels(rivals, limits)]
+    if style.is_narrow(width_in):
+        legend_in = style.legend_below_in(labels, width_in, title)
+        heights = [*[NARROW_PANEL_IN] * len(caches), legend_in]
+        figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
+        *panels, below = figure.subplots(len(heights), 1, height_ratios=heights)
+        for axes in panels[1:]:
+            axes.sharey(panels[0])
+    else:
+        figure = style.new_figure(width_in, BODY_IN, study["title"], message, caption)
+        panels, below = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0]), None
     for axes, cache in zip(panels, caches, strict=True):
         _panel(axes, steps, with_times[with_times["cache"] == cache])
         _lines(axes, rivals[rivals["cache"] == cache], "kernel", study["rivals"], RIVAL_STYLE)
@@ -76,12 +90,19 @@ def draw(
     drawn = pandas.concat([frame["bandwidth_gbs"] for frame in (with_times, rivals, limits)])
     top = max(drawn.max(), peak or 0.0)
     panels[0].set_ylim(0, top * HEADROOM)
-    panels[0].set_ylabel("bandwidth (GB/s)")
+    for axes in panels if below else panels[:1]:
+        axes.set_ylabel("bandwidth (GB/s)")
+    for axes in panels[:-1] if below else []:
+        axes.set_xlabel("")
     panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     if peak is not None:
         _peak_line(panels, peak)
+    handles = _handles(panels)
+    if below:
+        style.legend_below(below, handles, width_in, title)
+        return figure
     panels[-1].legend(
-        handles=_handles(panels),
+        handles=handles,
         loc="upper left",
         bbox_to_anchor=(1.02, 1.0),
         borderaxespad=0.0,
@@ -89,7 +110,7 @@ def draw(
         handlelength=3.2,
         labelspacing=0.45,
         borderpad=0.1,
-        title="step, in the ladder's order" + (", then libraries" if not rivals.empty else ""),
+        title=title,
         title_fontsize=style.TEXT_PT,
         alignment="left",
     )
@@ -133,6 +154,11 @@ def _lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str]
             label = limit_text(name) if column == "limit" else name
             dashes = style.DASHES[index % len(style.DASHES)]
             axes.plot(of_name["array_size"], of_name["bandwidth_gbs"], label=label, linestyle=dashes, **look)
+
+
+def _labels(rivals: pandas.DataFrame, limits: pandas.DataFrame) -> list[str]:
+    """What the lines of both are called."""
+    return [*rivals["kernel"].unique(), *(limit_text(limit) for limit in limits["limit"].unique())]
 
 
 def _handles(panels: Sequence[Axes]) -> list[Line2D]:

@@ -31,6 +31,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel for each kernel (and unroll factor) whose grid size is swept; the others need as many blocks as they do.
 
@@ -46,14 +47,14 @@ def draw(
         reason = no_bandwidth(rows, study, device, free=("block_size",))
         if has_times(device) and rows.empty:
             reason = f"No kernel has several grid sizes at {reference_text(study, free=('block_size',))} in this sweep."
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
         style.say_missing(figure.subplots(), reason)
         return figure
     allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
     ranked = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size", "grid_size"])
     best = None if ranked.empty else ranked.index[-1]
     panels = _panels(study, rows, device, best)
-    return draw_panels(study["title"], _message(rows, device, best), caption, panels, "block size (threads)")
+    return draw_panels(study["title"], _message(rows, device, best), caption, panels, "block size (threads)", width_in)
 
 
 def _with_grids(rows: pandas.DataFrame) -> pandas.DataFrame:

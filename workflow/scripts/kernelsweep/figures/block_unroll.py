@@ -31,6 +31,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel a kernel with several unroll factors; kernels with one share the first panel, a row each.
 
@@ -43,7 +44,7 @@ def draw(
     rows = rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
     caption = _caption(rows, study, device)
     if rows["bandwidth_gbs"].isna().all():
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
         style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("block_size",)))
         return figure
     cells = _fastest_grids(rows)
@@ -51,7 +52,7 @@ def draw(
     ranked = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size"])
     best = None if ranked.empty else ranked.index[-1]
     return draw_panels(
-        study["title"], _message(cells, best), caption, _panels(study, cells, best), "block size (threads)"
+        study["title"], _message(cells, best), caption, _panels(study, cells, best), "block size (threads)", width_in
     )
 
 

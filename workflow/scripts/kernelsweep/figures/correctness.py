@@ -17,6 +17,8 @@ from kernelsweep.published import Published
 
 # A cell's height: what is above and below its text, and each line of it.
 CELL_FRAME_IN, LINE_IN = 0.07, 0.13
+# Below a kernel's name, where that stands above its cells.
+NAME_BASE_IN = 0.03
 # Beside a cell's text, and for the gap between the kernels' names and the cells.
 CELL_PADDING_PT = 4.0
 # The axis and its label.
@@ -45,6 +47,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A row a kernel, a column an array size; cells say `right/tried` and what became of the rest.
 
@@ -54,35 +57,47 @@ def draw(
     rows = one_study(measurements)
     caption = _caption(rows, device)
     if rows.empty:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "Nothing checked.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "Nothing checked.", caption)
         style.say_missing(figure.subplots(), "No points in this sweep.")
         return figure
     kernels = [str(kernel["name"]) for kernel in study["kernels"]]
     sizes = sorted(rows["array_size"].unique())
     counts = rows.groupby(["kernel", "array_size"])["status"].value_counts().unstack(fill_value=0)
-    names_pt = max(style.text_width_pt(kernel, style.TEXT_PT) for kernel in kernels)
-    cell_pt = (style.TWO_COLUMN_IN * style.POINTS_PER_INCH - names_pt) / len(sizes) - CELL_PADDING_PT
+    narrow = style.is_narrow(width_in)
+    # In one column the names stand above the cells.
+    names_pt = 0.0 if narrow else max(style.text_width_pt(kernel, style.TEXT_PT) for kernel in kernels)
+    name_in = LINE_IN if narrow else 0.0
+    cell_pt = (width_in * style.POINTS_PER_INCH - names_pt) / len(sizes) - CELL_PADDING_PT
     lines = {(kernel, size): _lines(counts.loc[(kernel, size)], cell_pt) for kernel, size in counts.index}
     heights_in = [
-        CELL_FRAME_IN + LINE_IN * max((len(lines[cell]) for cell in lines if cell[0] == kernel), default=1)
+        name_in + CELL_FRAME_IN + LINE_IN * max((len(lines[cell]) for cell in lines if cell[0] == kernel), default=1)
         for kernel in kernels
     ]
     tops_in = [sum(heights_in[:row]) for row in range(len(kernels))]
     figure = style.new_figure(
-        style.TWO_COLUMN_IN, FRAME_IN + sum(heights_in), study["title"], _message(rows), caption, with_legend=True
+        width_in,
+        FRAME_IN + sum(heights_in),
+        study["title"],
+        _message(rows),
+        caption,
+        with_legend=2 if narrow else 1,
     )
     axes = figure.subplots()
     for kernel, top_in, height_in in zip(kernels, tops_in, heights_in, strict=True):
         for column, size in enumerate(sizes):
             if (kernel, size) in lines:
-                _cell(axes, column, top_in, height_in, counts.loc[(kernel, size)], lines[kernel, size])
+                of_cell = counts.loc[(kernel, size)]
+                _cell(axes, column, top_in + name_in, height_in - name_in, of_cell, lines[kernel, size])
+        if narrow:
+            axes.text(0.05, top_in + name_in - NAME_BASE_IN, kernel, va="baseline")
     axes.set_xlim(0, len(sizes))
     axes.set_ylim(sum(heights_in), 0)
     axes.set_xticks([column + 0.5 for column in range(len(sizes))], [size_text(int(size)) for size in sizes])
-    axes.set_yticks([top_in + height_in / 2 for top_in, height_in in zip(tops_in, heights_in, strict=True)], kernels)
+    middles_in = [top_in + height_in / 2 for top_in, height_in in zip(tops_in, heights_in, strict=True)]
+    axes.set_yticks([] if narrow else middles_in, [] if narrow else kernels)
     axes.set_xlabel("array size (elements)")
     tidy(axes)
-    _legend(figure)
+    _legend(figure, lines=2 if narrow else 1)
     return figure
 
 
@@ -123,14 +138,14 @@ def _lines(counts: pandas.Series[int], width_pt: float) -> list[str]:
     return lines + remarks
 
 
-def _legend(figure: Figure) -> None:
+def _legend(figure: Figure, lines: int) -> None:
     handles = [
         Patch(facecolor=ALL_RIGHT[0], label="all right"),
         Patch(facecolor=SOME_RIGHT[0], label="some right"),
         Patch(facecolor=NONE_RIGHT[0], label="none right"),
         Patch(facecolor=style.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
     ]
-    style.legend_above(figure, handles)
+    style.legend_above(figure, handles, lines)
 
 
 def _message(rows: pandas.DataFrame) -> str:

@@ -29,6 +29,10 @@ from kernelsweep.published import Published
 
 BODY_IN = 2.6
 EMPTY_BODY_IN = 1.2
+# In one column: a panel, roughly its width, and what is beside a label of the legend.
+NARROW_BODY_IN = 1.9
+NARROW_PANEL_PT, NARROW_HANDLE_PT = 205.0, 80.0
+LEGEND_TITLE = "same line: same errors"
 FREE = ("array_size", "dtype", "operation", "block_size", "cache")
 # The unit roundoff of a type, half the distance from 1 to the next number, as powers of two.
 ROUNDOFF_POWERS = {"float32": -24, "float64": -53}
@@ -57,6 +61,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel a floating-point type, logarithmic both ways; ladder steps with the same errors share a line.
 
@@ -72,7 +77,7 @@ def draw(
     lines = _lines(steps, chosen)
     caption = _caption(steps, chosen, drawn, study, device)
     if not lines:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No errors to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No errors to draw.", caption)
         style.say_missing(figure.subplots(), _reason(drawn))
         return figure
     dtypes = [dtype for dtype in ROUNDOFF_POWERS if (right["dtype"] == dtype).any()]
@@ -80,9 +85,17 @@ def draw(
     exact = [line for line in lines if 0.0 in line.errors.values()]
     strip_in = STRIP_FRAME_IN + STRIP_ROW_IN * len(exact) if exact else 0.0
     message = _message(study, steps, lines, dtypes, undefined)
-    figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN + strip_in, study["title"], message, caption)
     heights = [BODY_IN, strip_in] if exact else [BODY_IN]
-    grid = figure.subplots(len(heights), len(dtypes), sharex="col", squeeze=False, height_ratios=heights)
+    if style.is_narrow(width_in):
+        labels = _line_labels(steps, lines, undefined, width_in * style.POINTS_PER_INCH - NARROW_HANDLE_PT)
+        figure, grid, below = _stacked(
+            width_in, [NARROW_BODY_IN, *heights[1:]], labels, len(dtypes), (study["title"], message, caption)
+        )
+    else:
+        labels = _line_labels(steps, lines, undefined, LEGEND_WIDTH_PT)
+        figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
+        grid = figure.subplots(len(heights), len(dtypes), sharex="col", squeeze=False, height_ratios=heights)
+        below = None
     for column, dtype in enumerate(dtypes):
         _panel(grid[0][column], lines, dtype)
         if exact:
@@ -90,18 +103,42 @@ def draw(
         sizes = sorted(int(size) for size in right.loc[right["dtype"] == dtype, "array_size"].unique())
         style.size_axis(grid[-1][column], sizes)
         # On the right, past the last size, is the unit roundoff's label.
-        share = LABEL_PT * len(dtypes) / PANELS_PT
+        share = LABEL_PT / NARROW_PANEL_PT if below else LABEL_PT * len(dtypes) / PANELS_PT
         octaves = math.log2(max(sizes) / min(sizes))
         side = max(LEAST_SIDE_OCTAVES, SIDE_SHARE * octaves)
         low = min(sizes) / 2**side
         grid[-1][column].set_xlim(low, low * 2 ** ((octaves + 2 * side) / (1 - share)))
         if exact:
             grid[0][column].tick_params(axis="x", length=0)
-    grid[0][0].set_ylabel("relative error of the sum")
-    if exact:
-        grid[1][0].set_yticks([(len(exact) - 1) / 2], ["exact"])
-    _legend(grid[0][-1], steps, lines, undefined)
+    for column in range(len(dtypes) if below else 1):
+        grid[0][column].set_ylabel("relative error of the sum")
+        if exact:
+            grid[1][column].set_yticks([(len(exact) - 1) / 2], ["exact"])
+    handles = [Line2D([], [], label=label, **_look(index, line=True)) for index, label in enumerate(labels)]
+    if below:
+        for column in range(len(dtypes) - 1):
+            grid[-1][column].set_xlabel("")
+        style.legend_below(below, handles, width_in, LEGEND_TITLE)
+    else:
+        _legend_beside(grid[0][-1], handles)
     return figure
+
+
+def _stacked(
+    width_in: float, heights: Sequence[float], labels: Sequence[str], dtypes: int, texts: tuple[str, str, str]
+) -> tuple[Figure, Any, Axes]:
+    """For one column: types below each other, each a panel and its strip as in the wide grid, and the legend."""
+    legend_in = style.legend_below_in(labels, width_in, LEGEND_TITLE)
+    every = [*[height for _ in range(dtypes) for height in heights], legend_in]
+    figure = style.new_figure(width_in, sum(every), *texts)
+    *panels, below = figure.subplots(len(every), 1, height_ratios=every)
+    rows = len(heights)
+    grid = [[panels[column * rows + row] for column in range(dtypes)] for row in range(rows)]
+    for upper, lower in zip(grid[0], grid[-1], strict=True):
+        if upper is not lower:
+            upper.sharex(lower)
+            upper.tick_params(labelbottom=False)
+    return figure, grid, below
 
 
 def _sums(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
@@ -203,13 +240,14 @@ def _superscript(number: int) -> str:
     return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
 
 
-def _legend(axes: Axes, steps: Sequence[Step], lines: Sequence[_Line], undefined: set[str]) -> None:
+def _line_labels(steps: Sequence[Step], lines: Sequence[_Line], undefined: set[str], width_pt: float) -> list[str]:
+    """Each line's steps, wrapped to a width."""
     labels = dict(zip(steps, style.step_labels(steps, undefined), strict=True))
-    handles = []
-    for index, line in enumerate(lines):
-        names = ", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps)
-        wrapped = "\n".join(style.wrap(names, LEGEND_WIDTH_PT, style.TEXT_PT))
-        handles.append(Line2D([], [], label=wrapped, **_look(index, line=True)))
+    every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps) for line in lines]
+    return ["\n".join(style.wrap(names, width_pt, style.TEXT_PT)) for names in every]
+
+
+def _legend_beside(axes: Axes, handles: Sequence[Line2D]) -> None:
     axes.legend(
         handles=handles,
         loc="upper left",
@@ -219,7 +257,7 @@ def _legend(axes: Axes, steps: Sequence[Step], lines: Sequence[_Line], undefined
         handlelength=3.2,
         labelspacing=0.55,
         borderpad=0.1,
-        title="same line: same errors",
+        title=LEGEND_TITLE,
         title_fontsize=style.TEXT_PT,
         alignment="left",
     )

@@ -16,6 +16,7 @@ import seaborn  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from seaborn.utils import relative_luminance  # type: ignore[import-untyped]
 
 from kernelsweep.figures import style
@@ -30,6 +31,8 @@ CELL_IN = 0.19
 # A panel's title and tick labels.
 PANEL_FRAME_IN = 0.34
 AXIS_LABEL_IN = 0.18
+# The colour bar's place in one column.
+BAR_BELOW_IN, NARROW_BAR_TICKS = 0.42, 5
 # Beside a cell's number or a column's label; beside a panel's row labels, with the axis label there; the colour bar.
 CELL_PADDING_PT, LABELS_PADDING_PT, BAR_PT = 4.0, 16.0, 54.0
 # A panel of one row still needs room for its y label.
@@ -89,20 +92,24 @@ def as_panel(
     return Panel(title, values, statuses, list(row_labels.values()), list(column_labels.values()), row_axis, place)
 
 
-def draw_panels(title: str, message: str, caption: str, panels: Sequence[Panel], column_axis: str) -> Figure:
+def draw_panels(
+    title: str, message: str, caption: str, panels: Sequence[Panel], column_axis: str, width_in: float
+) -> Figure:
     """A figure of heat maps of bandwidth, on one colour scale from 0 to the largest; at least one cell has a value.
 
     Panels stand in a grid with as many in a row as their labels allow; all cells are of one width. A panel that has
     the row labels of the one on its left shows none.
     """
-    columns, lengths = _columns(panels)
+    narrow = style.is_narrow(width_in)
+    columns, lengths = _columns(panels, width_in)
     grid_rows = math.ceil(len(panels) / columns)
     row_lengths = [
         max(LEAST_ROWS, *(len(panel.row_labels) for panel in panels[row * columns : (row + 1) * columns]))
         for row in range(grid_rows)
     ]
     body_in = sum(PANEL_FRAME_IN + CELL_IN * length for length in row_lengths) + AXIS_LABEL_IN
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, title, message, caption)
+    body_in += BAR_BELOW_IN if narrow else 0.0
+    figure = style.new_figure(width_in, body_in, title, message, caption)
     grid = figure.subplots(grid_rows, columns, squeeze=False, height_ratios=row_lengths, width_ratios=lengths)
     largest = float(numpy.nanmax([panel.values.max().max() for panel in panels]))
     for index, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
@@ -124,16 +131,20 @@ def draw_panels(title: str, message: str, caption: str, panels: Sequence[Panel],
         share = len(panels[lowest].column_labels) / lengths[column]
         grid.flat[lowest].set_xlabel(column_axis, x=share / 2)
     scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, largest), COLOURS)
-    bar = figure.colorbar(scale, ax=grid, aspect=25, pad=0.02, fraction=0.04)
+    if narrow:
+        bar = figure.colorbar(scale, ax=grid, location="bottom", aspect=40, pad=0.02, fraction=0.04)
+        bar.locator = MaxNLocator(NARROW_BAR_TICKS)
+    else:
+        bar = figure.colorbar(scale, ax=grid, aspect=25, pad=0.02, fraction=0.04)
     bar.set_label("GB/s")
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    bar.formatter = FuncFormatter(lambda value, _: f"{value:,.0f}")
     bar.outline.set_visible(False)
     return figure
 
 
-def _columns(panels: Sequence[Panel]) -> tuple[int, list[int]]:
+def _columns(panels: Sequence[Panel], width_in: float) -> tuple[int, list[int]]:
     """How many panels stand side by side, and how many cells wide each column of panels is."""
-    room_pt = style.TWO_COLUMN_IN * style.POINTS_PER_INCH - BAR_PT
+    room_pt = width_in * style.POINTS_PER_INCH - (2 * style.MARGIN_PT if style.is_narrow(width_in) else BAR_PT)
     cell_texts = ["0000", *(label for panel in panels for label in panel.column_labels)]
     cell_pt = max(style.text_width_pt(text, style.TEXT_PT) for text in cell_texts) + CELL_PADDING_PT
     labels_pt = [max(style.text_width_pt(label, style.TEXT_PT) for label in panel.row_labels) for panel in panels]

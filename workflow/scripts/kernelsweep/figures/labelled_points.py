@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from kernelsweep.figures import style
@@ -29,17 +32,40 @@ def logarithmic(axes: Axes, vertical: bool, low: float, high: float) -> None:
     axes.minorticks_off()
 
 
-def draw_points(axes: Axes, xs: Sequence[float], ys: Sequence[float], labels: Sequence[str]) -> None:
+def panel_and_names(
+    width_in: float, body_in: float, title: str, message: str, caption: str, labels: Sequence[str]
+) -> tuple[Figure, Axes, Axes | None]:
+    """A figure with axes for points, and in one column, which has no room for names beside them, axes for these."""
+    if not style.is_narrow(width_in):
+        figure = style.new_figure(width_in, body_in, title, message, caption)
+        return figure, figure.subplots(), None
+    heights = [body_in, style.legend_below_in(labels, width_in)]
+    figure = style.new_figure(width_in, sum(heights), title, message, caption)
+    axes, below = figure.subplots(2, 1, height_ratios=heights)
+    return figure, axes, below
+
+
+def draw_points(
+    axes: Axes, xs: Sequence[float], ys: Sequence[float], labels: Sequence[str], below: Axes | None, width_in: float
+) -> None:
     """A marker for each point, and a thin line from it to its name; names stand in the points' order by height.
 
+    With axes `below`, names stand there, in the labels' order, each with its point's marker.
     To be called once the axes have their limits and scales.
     """
+    if below:
+        looks = [_look(point) for point in range(len(labels))]
+        for x, y, look in zip(xs, ys, looks, strict=True):
+            axes.plot([x], [y], **look)
+        handles = [Line2D([], [], label=label, **look) for label, look in zip(labels, looks, strict=True)]
+        style.legend_below(below, handles, width_in)
+        return
     order = sorted(range(len(xs)), key=lambda point: (-ys[point], xs[point]))
     for place, point in enumerate(order):
         share = place / (len(order) - 1) if len(order) > 1 else 0.5
-        colour = style.LINE_COLOURS[point % len(style.LINE_COLOURS)]
+        look = _look(point)
         height = TOP - share * (TOP - BOTTOM)
-        axes.text(COLUMN, height, labels[point], transform=axes.transAxes, va="center", color=colour)
+        axes.text(COLUMN, height, labels[point], transform=axes.transAxes, va="center", color=look["color"])
         axes.annotate(
             "",
             (xs[point], ys[point]),
@@ -48,5 +74,14 @@ def draw_points(axes: Axes, xs: Sequence[float], ys: Sequence[float], labels: Se
             annotation_clip=False,
             arrowprops=LEADER,
         )
-        marker = style.MARKERS[point % len(style.MARKERS)]
-        axes.plot([xs[point]], [ys[point]], marker=marker, color=colour, markersize=4.5, linestyle="none", zorder=3)
+        axes.plot([xs[point]], [ys[point]], **look)
+
+
+def _look(point: int) -> dict[str, Any]:
+    return {
+        "marker": style.MARKERS[point % len(style.MARKERS)],
+        "color": style.LINE_COLOURS[point % len(style.LINE_COLOURS)],
+        "markersize": 4.5,
+        "linestyle": "none",
+        "zorder": 3,
+    }

@@ -35,6 +35,8 @@ LEAST_TIME_RANGE = 10.0
 TIME_TICKS = (1.0, 2.0, 5.0)
 # On the linear speedup axis, shares of its range.
 SPEEDUP_ROOM = 0.17
+# In one column, where the labels take a larger share of each axis.
+NARROW_TIME_ROOM, NARROW_SPEEDUP_ROOM = 0.5, 0.34
 LABEL_OFFSET_PT = 5.0
 
 MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
@@ -54,12 +56,13 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """Two panels with one row a ladder step: time (logarithmic, so that devices far apart stay legible) and speedup.
 
-    Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
-    times of another kind of device are not drawn, their speedups are. A CPU's time is the table's: a hundred times as
-    long, it would push the steps together.
+    In one column they stand one above the other. Steps without a time say why in its place. On a platform without times
+    only the published ones are drawn. Published times of another kind of device are not drawn, their speedups are. A
+    CPU's time is the table's: a hundred times as long, it would push the steps together.
     """
     table = study_table(study, measurements, device, published)
     table = table[table["kernel"] != CPU]
@@ -71,22 +74,29 @@ def draw(
         table = table[table["status"] != PUBLISHED_ONLY].assign(published_time_us=float("nan"))
     message, caption = _message(table, device), _caption(table, study, device, published)
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), _reason(table, device))
         return figure
-    body_in = FRAME_IN + ROW_IN * len(table)
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, study["title"], message, caption, with_legend=True)
-    time_axes, speedup_axes = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    narrow = style.is_narrow(width_in)
+    body_in = (FRAME_IN + ROW_IN * len(table)) * (2 if narrow else 1)
+    legend_lines = 2 if narrow and published is not None else 1
+    figure = style.new_figure(width_in, body_in, study["title"], message, caption, with_legend=legend_lines)
+    if narrow:
+        time_axes, speedup_axes = figure.subplots(2, 1)
+    else:
+        time_axes, speedup_axes = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
 
     _pairs(time_axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
     _intervals(time_axes, table)
     times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
     if times.notna().any():
         time_axes.set_xscale("log")
-        room = max(times.max() / times.min(), LEAST_TIME_RANGE) ** TIME_ROOM
+        ticks = TIME_TICKS[:1] if narrow and times.max() > LEAST_TIME_RANGE * times.min() else TIME_TICKS
+        range_of_times = max(times.max() / times.min(), LEAST_TIME_RANGE)
+        room = range_of_times ** (NARROW_TIME_ROOM if narrow else TIME_ROOM)
         time_axes.set_xlim(times.min() / room, times.max() * room)
         time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        time_axes.xaxis.set_major_locator(LogLocator(subs=TIME_TICKS))
+        time_axes.xaxis.set_major_locator(LogLocator(subs=ticks))
         time_axes.minorticks_off()
         time_axes.set_xlabel("time (µs, logarithmic)")
     else:
@@ -98,22 +108,27 @@ def draw(
     _pairs(speedup_axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.2f}")
     speedups = pandas.concat([table["speedup"], table["published_speedup"]])
     if speedups.notna().any():
-        room = SPEEDUP_ROOM * speedups.max()
+        room = (NARROW_SPEEDUP_ROOM if narrow else SPEEDUP_ROOM) * speedups.max()
         speedup_axes.set_xlim(-room, speedups.max() + room)
+        if narrow:
+            # The labels' room on the left is wide enough for a tick below 0.
+            speedup_axes.set_xticks([tick for tick in speedup_axes.get_xticks() if 0 <= tick <= speedups.max() + room])
         speedup_axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
     else:
         style.say_missing(speedup_axes, "no speedup: the first step has no time")
 
     undefined = undefined_kernels(table)
     marks = [style.UNDEFINED_MARK if kernel in undefined else "" for kernel in table["kernel"]]
-    time_axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
-    time_axes.set_ylim(len(table) - 0.5, -0.5)
     for axes in (time_axes, speedup_axes):
+        # Side by side they share the labels.
+        if axes is time_axes or (narrow and speedups.notna().any()):
+            axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
+            axes.set_ylim(len(table) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)
-    _legend(figure, time_axes, table, device, published)
+    _legend(figure, time_axes, table, device, published, legend_lines)
     return figure
 
 
@@ -200,7 +215,12 @@ def _only_ratios(published: Published | None) -> bool:
 
 
 def _legend(
-    figure: Figure, axes: Axes, table: pandas.DataFrame, device: Mapping[str, Any], published: Published | None
+    figure: Figure,
+    axes: Axes,
+    table: pandas.DataFrame,
+    device: Mapping[str, Any],
+    published: Published | None,
+    lines: int,
 ) -> None:
     handles = []
     if table["time_us"].notna().any():
@@ -209,7 +229,7 @@ def _legend(
         what = ", speedups alone" if _only_ratios(published) else ""
         label = f"{published.label}: {published.device}{what}"
         handles += axes.plot([], [], linestyle="none", label=label, **PUBLISHED)
-    style.legend_above(figure, handles, handletextpad=0.3)
+    style.legend_above(figure, handles, lines, handletextpad=0.3)
 
 
 def _reason(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:

@@ -22,6 +22,8 @@ EMPTY_BODY_IN = 1.2
 PICTURES_A_ROW = 2
 # Heights in a picture, from its title down, in points.
 TITLE_PT, THREADS_PT, CELL_PT, LINES_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 30.0, 11.0, 9.0
+# In one column, where all pictures stand one above the other on one page.
+NARROW_LINES_PT = 22.0
 # Why there is no output, as far as there is room between the cells.
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
@@ -61,6 +63,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: PublishedOutputs | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A picture for each published exchange: the elements before and after it, joined by lines, coloured by thread.
 
@@ -70,7 +73,7 @@ def draw(
     caption = _caption(study, device)
     if published is None:
         message = "No published exchange to draw."
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], message, caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), "The study names no published exchanges.")
         return figure
     rows = at_reference(study, measurements, free=("block_size",))
@@ -82,17 +85,18 @@ def draw(
         _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
         for (kernel, arguments), output in published.outputs.items()
     ]
+    columns, lines_pt = (1, NARROW_LINES_PT) if style.is_narrow(width_in) else (PICTURES_A_ROW, LINES_PT)
     heights_pt = [
-        max(_height_pt(picture) for picture in pictures[start : start + PICTURES_A_ROW])
-        for start in range(0, len(pictures), PICTURES_A_ROW)
+        max(_height_pt(picture, lines_pt) for picture in pictures[start : start + columns])
+        for start in range(0, len(pictures), columns)
     ]
     body_in = sum(heights_pt) / style.POINTS_PER_INCH
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, study["title"], _message(pictures), caption)
-    grid = figure.subplots(len(heights_pt), PICTURES_A_ROW, squeeze=False, height_ratios=heights_pt)
+    figure = style.new_figure(width_in, body_in, study["title"], _message(pictures), caption)
+    grid = figure.subplots(len(heights_pt), columns, squeeze=False, height_ratios=heights_pt)
     for index, axes in enumerate(grid.flat):
         axes.set_axis_off()
         if index < len(pictures):
-            _draw_picture(axes, pictures[index], heights_pt[index // PICTURES_A_ROW])
+            _draw_picture(axes, pictures[index], heights_pt[index // columns], lines_pt, width_in / columns)
     return figure
 
 
@@ -118,13 +122,13 @@ def _values(output: str) -> list[int]:
     return [int(float(value)) for value in output.split()]
 
 
-def _height_pt(picture: _Picture) -> float:
+def _height_pt(picture: _Picture, lines_pt: float) -> float:
     threads_pt = THREADS_PT if picture.elements > 1 else 0.0
     published_pt = PUBLISHED_PT if picture.differing else 0.0
-    return TITLE_PT + threads_pt + CELL_PT + LINES_PT + CELL_PT + published_pt + BELOW_PT
+    return TITLE_PT + threads_pt + CELL_PT + lines_pt + CELL_PT + published_pt + BELOW_PT
 
 
-def _draw_picture(axes: Axes, picture: _Picture, height_pt: float) -> None:
+def _draw_picture(axes: Axes, picture: _Picture, height_pt: float, lines_pt: float, width_in: float) -> None:
     """The picture, one cell wide a unit across and a point a unit down."""
     count = len(picture.published)
     threads = count // picture.elements
@@ -155,10 +159,10 @@ def _draw_picture(axes: Axes, picture: _Picture, height_pt: float) -> None:
     for place in range(count):
         _cell(axes, lefts[place], top, place, colours[place])
     top += CELL_PT
-    bottom = top + LINES_PT
+    bottom = top + lines_pt
     _name(axes, bottom, "output")
     if picture.measured is None:
-        _say_why(axes, picture, bottom, right)
+        _say_why(axes, picture, bottom, right, lines_pt, width_in)
         return
     for place, value in enumerate(picture.measured):
         known = 0 <= value < count
@@ -209,7 +213,7 @@ def _cell(axes: Axes, left: float, top: float, value: int, colour: Any) -> None:
     )
 
 
-def _say_why(axes: Axes, picture: _Picture, top: float, right: float) -> None:
+def _say_why(axes: Axes, picture: _Picture, top: float, right: float, lines_pt: float, width_in: float) -> None:
     """In the output's place, that there is none, and why."""
     axes.add_patch(
         Rectangle(
@@ -224,12 +228,12 @@ def _say_why(axes: Axes, picture: _Picture, top: float, right: float) -> None:
         )
     )
     cells = len(picture.published) + NAMES + GAPS
-    width_pt = style.TWO_COLUMN_IN * style.POINTS_PER_INCH / PICTURES_A_ROW * right / cells - 2 * style.MARGIN_PT
+    width_pt = width_in * style.POINTS_PER_INCH * right / cells - 2 * style.MARGIN_PT
     lines = style.wrap(f"no output: {picture.remark}", width_pt, style.TEXT_PT)
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-2]} …"]
     axes.text(
-        right / 2, top - LINES_PT / 2, "\n".join(lines), ha="center", va="center", color=style.GREY, linespacing=1.1
+        right / 2, top - lines_pt / 2, "\n".join(lines), ha="center", va="center", color=style.GREY, linespacing=1.1
     )
 
 

@@ -9,7 +9,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.figures import style
-from kernelsweep.figures.labelled_points import draw_points, logarithmic
+from kernelsweep.figures.labelled_points import draw_points, logarithmic, panel_and_names
 from kernelsweep.measurements import (
     at_reference,
     device_text,
@@ -34,6 +34,7 @@ def draw(
     device: Mapping[str, Any],
     published: Published | None,
     metrics: Metrics,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A point a ladder step: its load efficiency, from 0 to 100%, and its time, logarithmic."""
     del published
@@ -49,19 +50,18 @@ def draw(
     ]
     caption = _caption(found, study, device, undefined)
     if not points:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "Nothing to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "Nothing to draw.", caption)
         style.say_missing(figure.subplots(), _reason(found, device))
         return figure
-    figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], _message(points), caption)
-    axes = figure.subplots()
     efficiencies, times, names = zip(*points, strict=True)
+    figure, axes, below = panel_and_names(width_in, BODY_IN, study["title"], _message(points), caption, names)
     axes.set_xlim(0, 102)
     logarithmic(axes, True, min(times) / ROOM, max(times) * ROOM)
     axes.set_xlabel("global load efficiency (%)")
     axes.set_ylabel("time (µs, logarithmic)")
     axes.grid(color=style.GRID_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
-    draw_points(axes, efficiencies, times, names)
+    draw_points(axes, efficiencies, times, names, below, width_in)
     return figure
 
 

@@ -20,8 +20,10 @@ from kernelsweep.published import Published, PublishedMetrics
 EMPTY_BODY_IN = 1.2
 PANELS_A_ROW = 3
 BAR_IN, FRAME_IN = 0.145, 0.42
+# In one column headings are wrapped.
+NARROW_HEADING_PT, HEADING_LINE_IN = 66.0, 0.12
 BAR_HEIGHT = 0.62
-TICKS = 3
+TICKS, NARROW_TICKS = 3, 2
 # The axis beyond the longest bar, as a share of it.
 ROOM = 1.08
 MARK: dict[str, Any] = {
@@ -41,6 +43,7 @@ def draw(
     device: Mapping[str, Any],
     published: Published | None,
     metrics: Metrics,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """Small multiples: one panel a metric that the study names, a bar a ladder step, and a mark where one is published.
 
@@ -53,19 +56,31 @@ def draw(
     shown = [name for name in study["metrics"] if name in set(found["metric"])]
     caption = _caption(found, shown, study, device, metrics, undefined_kernels(measurements))
     if found.loc[found["metric"].isin(shown), "value"].isna().all():
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No metrics to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No metrics to draw.", caption)
         style.say_missing(figure.subplots(), why_none(found, study["metrics"], device))
         return figure
+    narrow = style.is_narrow(width_in)
     columns = min(PANELS_A_ROW, len(shown))
     lines = math.ceil(len(shown) / columns)
+    headings = {name: heading(name, found.loc[found["metric"] == name, "unit"].iloc[0]) for name in shown}
+    labels = style.step_labels(steps, undefined_kernels(measurements))
+    if narrow:
+        # Names beside the panels would leave no room for them.
+        named = [f"{number} {label}".replace(" ", "\N{NO-BREAK SPACE}") for number, label in enumerate(labels, start=1)]
+        caption += f" Steps: {', '.join(named)}."
+        labels = [str(number) for number in range(1, len(steps) + 1)]
+        headings = {
+            name: "\n".join(style.wrap(words, NARROW_HEADING_PT, style.TEXT_PT)) for name, words in headings.items()
+        }
+    heading_lines = max(words.count("\n") + 1 for words in headings.values())
     marked = found.loc[found["metric"].isin(shown), "published"].notna().any()
     figure = style.new_figure(
-        style.TWO_COLUMN_IN,
-        lines * (FRAME_IN + BAR_IN * len(steps)),
+        width_in,
+        lines * (FRAME_IN + HEADING_LINE_IN * (heading_lines - 1) + BAR_IN * len(steps)),
         study["title"],
         _message(found, shown[0], study, device),
         caption,
-        with_legend=bool(marked),
+        with_legend=int(marked),
     )
     grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
     panels = list(grid.flat)
@@ -73,10 +88,9 @@ def draw(
         ours = by_step(found, name, "value", len(steps))
         theirs = _in_proportion(ours, by_step(found, name, "published", len(steps)), metrics.published)
         unit = found.loc[found["metric"] == name, "unit"].iloc[0]
-        _panel(axes, ours, theirs, heading(name, unit), percent=unit == "%")
+        _panel(axes, ours, theirs, headings[name], unit == "%", NARROW_TICKS if narrow else TICKS)
     for axes in panels[len(shown) :]:
         axes.set_axis_off()
-    labels = style.step_labels(steps, undefined_kernels(measurements))
     for first in grid[:, 0]:
         first.set_yticks(range(len(steps)), labels)
     panels[0].set_ylim(len(steps) - 0.5, -0.5)
@@ -86,7 +100,9 @@ def draw(
     return figure
 
 
-def _panel(axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], label: str, percent: bool) -> None:
+def _panel(
+    axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], label: str, percent: bool, ticks: int
+) -> None:
     axes.barh(ours.index, ours.fillna(0.0), height=BAR_HEIGHT, color=style.BLUE, zorder=2)
     axes.plot(theirs, theirs.index, zorder=3, clip_on=False, **MARK)
     largest = numpy.nanmax([0.0, *ours, *theirs])
@@ -95,7 +111,7 @@ def _panel(axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float],
         axes.set_xticks([0, 50, 100])
     else:
         axes.set_xlim(0, ROOM * largest if largest > 0 else 1.0)
-        axes.xaxis.set_major_locator(MaxNLocator(TICKS))
+        axes.xaxis.set_major_locator(MaxNLocator(ticks))
     for row in ours.index[ours.isna()]:
         axes.text(0.01, row, "–", transform=axes.get_yaxis_transform(), va="center_baseline", color=style.BLUE)
     axes.xaxis.set_major_formatter(lambda value, _: _tick(value))

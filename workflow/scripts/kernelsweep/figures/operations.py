@@ -35,6 +35,7 @@ def draw(
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel a ladder step: operations across, so that a row says what they change; element types down.
 
@@ -49,12 +50,12 @@ def draw(
     drawn = pandas.concat(of_steps).drop_duplicates()
     caption = _caption(steps, drawn, study, device)
     if drawn["bandwidth_gbs"].isna().all():
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
         style.say_missing(figure.subplots(), no_bandwidth(drawn, study, device, free=FREE))
         return figure
     labels = style.step_labels(steps, undefined_kernels(drawn))
     panels = [_panel(label, shown, drawn) for label, shown in zip(labels, of_steps, strict=True) if not shown.empty]
-    return draw_panels(study["title"], _message(steps, of_steps), caption, panels, "operation")
+    return draw_panels(study["title"], _message(steps, of_steps), caption, panels, "operation", width_in)
 
 
 def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Panel:

@@ -10,7 +10,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.figures import style
-from kernelsweep.figures.labelled_points import draw_points, logarithmic
+from kernelsweep.figures.labelled_points import draw_points, logarithmic, panel_and_names
 from kernelsweep.measurements import (
     at_reference,
     device_text,
@@ -37,6 +37,7 @@ def draw(
     device: Mapping[str, Any],
     published: Published | None,
     metrics: Metrics,
+    width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A point a ladder step, logarithmic both ways, and the roof that the memory's peak bandwidth sets.
 
@@ -48,11 +49,11 @@ def draw(
     points = _points(study, measurements, device, found)
     caption = _caption(found, study, device, undefined_kernels(measurements))
     if points.empty:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, study["title"], "No roofline to draw.", caption)
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No roofline to draw.", caption)
         style.say_missing(figure.subplots(), _reason(found, device))
         return figure
-    figure = style.new_figure(style.TWO_COLUMN_IN, BODY_IN, study["title"], _message(points, device), caption)
-    axes = figure.subplots()
+    labels = list(points["label"])
+    figure, axes, below = panel_and_names(width_in, BODY_IN, study["title"], _message(points, device), caption, labels)
     low, high = points["intensity"].min() / ROOM, points["intensity"].max() * ROOM
     logarithmic(axes, False, low, high)
     tops = [points["rate"].max()]
@@ -66,7 +67,7 @@ def draw(
     axes.set_ylabel("10⁹ operations a second (logarithmic)")
     axes.grid(color=style.GRID_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
-    draw_points(axes, list(points["intensity"]), list(points["rate"]), list(points["label"]))
+    draw_points(axes, list(points["intensity"]), list(points["rate"]), labels, below, width_in)
     return figure
 
 

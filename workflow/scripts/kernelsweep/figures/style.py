@@ -1,6 +1,7 @@
 """What all figures share: sizes, type, colours, header and caption, and files that are the same from run to run.
 
-Figures are designed at the width they are printed at in a two-column paper, where type must not be below 7 pt.
+Figures are designed at the width they are printed at in a two-column paper, where type must not be below 7 pt: that of
+both columns, or that of one, for which panels stand one above the other and names below them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Parameters = ParamSpec("Parameters")
 
 ONE_COLUMN_IN = 3.5
 TWO_COLUMN_IN = 7.16
+NARROW_BELOW_IN = 5.0
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
 
@@ -35,7 +37,16 @@ TITLE_PT = 8.5
 LINE_SPACING = 1.25
 # Between the figure's edge and its text, and between text and axes.
 MARGIN_PT = 4.0
-LEGEND_PT = MARGIN_PT + TEXT_PT * LINE_SPACING
+LEGEND_LINE_PT = TEXT_PT * LINE_SPACING
+
+# Of a legend below a narrow figure's panels: a line of it; a line's sample and the gaps beside a label, in type sizes.
+BELOW_LINE_PT = 9.6
+HANDLE_EM, LEGEND_GAPS_EM = 3.2, 2.2
+# What a y axis takes, below which the legend has nothing.
+AXIS_PT = 40.0
+# The share of a narrow figure's width that wrapped text may take: on a screen, letters are set on whole pixels, which
+# makes some lines longer by up to 3%.
+NARROW_ROOM = 0.96
 
 # Of an axes' position, as shares of the figure.
 POSITION_DIGITS = 8
@@ -112,6 +123,9 @@ NO_DATES: dict[str, dict[str, Any]] = {
 }
 
 FORMATS = tuple(NO_DATES)
+# The widths that config.yaml's figure_widths names.
+TWO_COLUMNS = "two_columns"
+WIDTHS_IN = {TWO_COLUMNS: TWO_COLUMN_IN, "one_column": ONE_COLUMN_IN}
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
@@ -123,6 +137,11 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
             return draw(*arguments, **options)
 
     return styled_draw
+
+
+def file_names(name: str, width: str) -> list[str]:
+    """The files of a figure at one of `WIDTHS_IN`: in every format at two columns, a paper's PDF at the other."""
+    return [f"{name}{suffix}" for suffix in FORMATS] if width == TWO_COLUMNS else [f"{name}_{width}.pdf"]
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -156,27 +175,27 @@ def _lay_out(figure: Figure) -> None:
     figure.set_dpi(screen_dpi)
 
 
-def new_figure(
-    width_in: float, body_in: float, title: str, message: str, caption: str, with_legend: bool = False
-) -> Figure:
+def new_figure(width_in: float, body_in: float, title: str, message: str, caption: str, with_legend: int = 0) -> Figure:
     """An empty figure: a title and message, a body of `width_in` by `body_in` inches for the axes, a caption.
 
     The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
-    laid out by matplotlib's constrained layout inside the body. `with_legend` leaves a line for `legend_above`.
+    laid out by matplotlib's constrained layout inside the body. `with_legend` leaves so many lines for `legend_above`.
     """
     room_pt = width_in * POINTS_PER_INCH - 2 * MARGIN_PT
+    if is_narrow(width_in):
+        room_pt *= NARROW_ROOM
     blocks = [
-        (wrap(title, room_pt, TITLE_PT, bold=True), TITLE_PT, "bold", BLACK),
-        (wrap(message, room_pt, TEXT_PT), TEXT_PT, "normal", BLACK),
-        (wrap(caption, room_pt, TEXT_PT), TEXT_PT, "normal", GREY),
+        ("title", wrap(title, room_pt, TITLE_PT, bold=True), TITLE_PT, "bold", BLACK),
+        ("message", wrap(message, room_pt, TEXT_PT), TEXT_PT, "normal", BLACK),
+        ("caption", wrap(caption, room_pt, TEXT_PT), TEXT_PT, "normal", GREY),
     ]
-    heights_pt = [len(lines) * size * LINE_SPACING for lines, size, _, _ in blocks]
-    head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (LEGEND_PT if with_legend else MARGIN_PT)
+    heights_pt = [len(lines) * size * LINE_SPACING for _, lines, size, _, _ in blocks]
+    head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
     foot_pt = MARGIN_PT + heights_pt[2] + MARGIN_PT
     total_pt = head_pt + body_in * POINTS_PER_INCH + foot_pt
     figure = Figure(figsize=(width_in, total_pt / POINTS_PER_INCH), facecolor="white")
     tops_pt = [total_pt - MARGIN_PT, total_pt - MARGIN_PT - heights_pt[0], MARGIN_PT + heights_pt[2]]
-    for (lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
+    for (kind, lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
         for index, line in enumerate(lines):
             figure.text(
                 MARGIN_PT / (width_in * POINTS_PER_INCH),
@@ -187,6 +206,7 @@ def new_figure(
                 color=colour,
                 va="top",
                 parse_math=False,
+                label=kind,
             )
     figure.set_layout_engine(
         "constrained",
@@ -197,8 +217,19 @@ def new_figure(
     return figure
 
 
-def legend_above(figure: Figure, handles: Sequence[Artist], **options: Any) -> None:
-    """A legend of one line, just above the body of a figure made `with_legend`."""
+def texts(figure: Figure) -> dict[str, str]:
+    """The title, message and caption that `new_figure` gave a figure, for readers who can't see it."""
+    kinds = ("title", "message", "caption")
+    return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
+
+
+def is_narrow(width_in: float) -> bool:
+    """Whether a figure is too narrow for panels side by side and names beside them."""
+    return width_in < NARROW_BELOW_IN
+
+
+def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **options: Any) -> None:
+    """A legend of so many lines, just above the body of a figure made `with_legend` of as many."""
     engine = figure.get_layout_engine()
     assert engine is not None, "new_figure sets one"
     _, bottom, _, height = engine.get()["rect"]
@@ -206,13 +237,44 @@ def legend_above(figure: Figure, handles: Sequence[Artist], **options: Any) -> N
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(MARGIN_PT / POINTS_PER_INCH / figure.get_figwidth(), bottom + height),
-        ncols=len(handles),
+        ncols=math.ceil(len(handles) / lines),
         frameon=False,
         borderpad=0.0,
         borderaxespad=0.0,
         columnspacing=1.6,
+        labelspacing=LINE_SPACING - 1,
         **options,
     )
+
+
+def legend_below_in(labels: Sequence[str], width_in: float, title: str = "") -> float:
+    """The height of the axes that `legend_below` needs for these labels, in inches."""
+    lines = math.ceil(sum(label.count("\n") + 1 for label in labels) / _legend_columns(labels, width_in)) + bool(title)
+    return (lines * BELOW_LINE_PT + 3 * MARGIN_PT) / POINTS_PER_INCH
+
+
+def legend_below(axes: Axes, handles: Sequence[Artist], width_in: float, title: str = "") -> None:
+    """A legend in axes of its own, the lowest of a narrow figure, in as many columns as its labels have room for."""
+    axes.set_axis_off()
+    axes.legend(
+        handles=handles,
+        loc="upper left",
+        ncols=_legend_columns([str(handle.get_label()) for handle in handles], width_in),
+        borderaxespad=0.0,
+        frameon=False,
+        handlelength=HANDLE_EM,
+        labelspacing=BELOW_LINE_PT / TEXT_PT - 1,
+        borderpad=0.0,
+        title=title or None,
+        title_fontsize=TEXT_PT,
+        alignment="left",
+    )
+
+
+def _legend_columns(labels: Sequence[str], width_in: float) -> int:
+    lines = [line for label in labels for line in label.split("\n")]
+    column_pt = max(text_width_pt(line, TEXT_PT) for line in lines) + (HANDLE_EM + LEGEND_GAPS_EM) * TEXT_PT
+    return max(1, min(len(labels), int((width_in * POINTS_PER_INCH - AXIS_PT) / column_pt)))
 
 
 def text_width_pt(text: str, size_pt: float, bold: bool = False) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.measurements import UNDEFINED_BEHAVIOUR, at_reference, device_text, undefined_kernels
+from kernelsweep.measurements import UNDEFINED_BEHAVIOUR, device_text, in_one_group, undefined_kernels
 from kernelsweep.published import PublishedOutputs
 from kernelsweep.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.tables.points import (
@@ -67,7 +67,7 @@ def exchange_table(
     for kernel in study["kernels"]:
         if kernel["name"] not in {name for name, _ in outputs}:
             exchanges.append((kernel["name"], _first_arguments(kernel, study, measurements)))
-    reference = _at_reference(study, measurements)
+    reference = in_one_group(study, measurements)
     undefined = undefined_kernels(measurements)
     names = [kernel["name"] for kernel in study["kernels"]]
     rows = []
@@ -86,15 +86,6 @@ def exchange_table(
     table = pandas.DataFrame(rows, columns=list(TABLE_COLUMNS)).astype(dict.fromkeys(INTEGER_COLUMNS, "Int64"))
     table[list(TEXT_COLUMNS)] = table[list(TEXT_COLUMNS)].astype(object).fillna("").astype(str)
     return table if published is not None else table.drop(columns=list(PUBLISHED_COLUMNS))
-
-
-def _at_reference(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows in which the reference point's array lies in one thread block that is one group."""
-    rows = at_reference(study, measurements, free=("block_size",))
-    elements = study["reference"]["block_size"]
-    chosen = (rows["block_size"] * rows["unroll"] == elements) & (rows["width"] == elements).fillna(False)
-    found: pandas.DataFrame = rows[chosen].sort_values("unroll")
-    return found
 
 
 def _first_arguments(kernel: Mapping[str, Any], study: Mapping[str, Any], measurements: pandas.DataFrame) -> str:

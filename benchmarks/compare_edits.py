@@ -1,0 +1,123 @@
+"""Does `snakemake compare` find what is there, and nothing else? On a GPU, in a copy of the project.
+
+    uv run --extra gpu python benchmarks/compare_edits.py
+
+Sweeps a study twice from nothing: of identical code, at most 1% of the points may be called faster or slower. Then
+plants a slowdown of 2% in kernels that wait for their own threads rather than for the memory: each thread block waits
+at its end for a fiftieth of the time that it has run. At least 95% of their points of 50 us and more must be called
+slower.
+What the kernels take longer in fact is their ratio's geometric mean over those points, which is shown beside.
+
+The exit status is 0 where both goals are met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STUDY = "unrolling"
+KERNELS = ("neighbored", "neighbored_less", "interleaved")
+LONG_US = 50.0
+MOST_CALLED = 0.01
+LEAST_FOUND = 0.95
+
+# In front of the tree, and behind it: all three kernels have these lines.
+BEGINNING = "    for (unsigned stride ="
+END = "    if (thread == 0)\n        partials[blockIdx.x]"
+PLANTED_BEGINNING = "    const long long begun = clock64();\n"
+PLANTED_END = """\
+    if (thread == 0) {
+        const long long ended = clock64();
+        while (clock64() - ended < (ended - begun) / 50)
+            ;
+    }
+    __syncthreads();
+"""
+
+Row = Mapping[str, str]
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the project's files, without results."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listing.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def compare(project: Path, sweep: str, **settings: str) -> list[Row]:
+    """Run `snakemake compare`, and return the rows of comparison.csv."""
+    named = ", ".join(f"{key}: {value}" for key, value in settings.items())
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "compare", "--config"]
+    command += ["platform=gpu", f"sweep={sweep}", f"studies=[{STUDY}]", f"compare={{{named}}}"]
+    subprocess.run(command, cwd=project, check=True)
+    (path,) = project.glob("results/*/comparison/comparison.csv")
+    with path.open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["ratio"]]
+
+
+def plant(source: str) -> str:
+    """The source of a kernel, slowed down. Raises ValueError where it has another form than expected."""
+    if source.count(BEGINNING) != 1 or source.count(END) != 1:
+        raise ValueError("the kernel has another form than this benchmark knows")
+    return source.replace(BEGINNING, PLANTED_BEGINNING + BEGINNING).replace(END, PLANTED_END + END)
+
+
+def share(rows: Sequence[Row], verdicts: Iterable[str]) -> float:
+    """The share of rows with one of these verdicts; nan of none."""
+    return sum(row["verdict"] in verdicts for row in rows) / len(rows) if rows else math.nan
+
+
+def mean_ratio(rows: Sequence[Row]) -> float:
+    """The geometric mean of the rows' ratios; nan of none."""
+    return math.exp(sum(math.log(float(row["ratio"])) for row in rows) / len(rows)) if rows else math.nan
+
+
+def main() -> int:
+    """Run both parts, and print what came out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sweep", choices=("quick", "full"), default="full")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        project = copied(Path(folder))
+        compare(project, arguments.sweep, before="previous")
+        (platform,) = (path.parent for path in project.glob("results/*/comparison"))
+        kept = project / "kept" / platform.name
+        kept.parent.mkdir()
+        platform.rename(kept)
+        identical = compare(project, arguments.sweep, before=str(kept))
+        for kernel in KERNELS:
+            path = project / f"kernels/{STUDY}/{kernel}.cu"
+            path.write_text(plant(path.read_text()))
+        edited = [row for row in compare(project, arguments.sweep, before="previous") if row["kernel"] in KERNELS]
+
+    called = share(identical, ("faster", "slower"))
+    print(
+        f"\nidentical code: {len(identical)} points, {called:.2%} called faster or slower (at most {MOST_CALLED:.0%})"
+    )
+    found = []
+    for kernel in KERNELS:
+        rows = [row for row in edited if row["kernel"] == kernel and float(row["time_before_us"]) >= LONG_US]
+        found.append(share(rows, ["slower"]))
+        print(
+            f"{kernel}, 2% planted: {len(rows)} points of {LONG_US:g} us and more, {found[-1]:.2%} called slower "
+            f"(at least {LEAST_FOUND:.0%}), {mean_ratio(rows):.4f} times the time"
+        )
+    return 0 if called <= MOST_CALLED and all(one >= LEAST_FOUND for one in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""Find each kernel's best configurations, for programs (JSON) and for readers (Markdown)."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernelsweep.best.find import find_best
+from kernelsweep.best.report import best_json, best_text
+from kernelsweep.logs import logged
+from kernelsweep.measurements import load_measurements
+
+with logged(snakemake.log[0]):
+    studies = snakemake.params.studies
+    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
+    device = json.loads(Path(snakemake.input.device).read_text())
+    found = []
+    for name, study in studies.items():
+        of_study = measurements[measurements["study"] == name]
+        found += find_best(name, study, of_study, device, snakemake.params.gridded[name])
+    Path(snakemake.output.json).write_text(best_json(found, list(studies), device))
+    Path(snakemake.output.md).write_text(best_text(found, studies, device))
+    print(f"{len(found)} kernels, sizes and kinds of points")

@@ -1,0 +1,61 @@
+"""Which files hold the two sides of a comparison.
+
+A side is named in config.yaml's `compare`: `now`, what was measured last; `previous`, what its journal has from before;
+a folder of results; or `recording/<name>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernelsweep.errors import UserError
+
+NOW = "now"
+PREVIOUS = "previous"
+RECORDING = "recording/"
+
+_KEY = "config/config.yaml (or --config): compare"
+
+
+def compared_platform(after: str, platforms: Sequence[str]) -> str:
+    """The platform whose results the comparison is among: the one that is measured, or whose results `after` is."""
+    if after == NOW:
+        return platforms[0]
+    return after if after.startswith(RECORDING) else Path(after).name
+
+
+def folder_of(side: str) -> Path:
+    """The folder of a side that is neither `now` nor `previous`."""
+    return Path("resources/recordings" if side.startswith(RECORDING) else ".") / side.removeprefix(RECORDING)
+
+
+def side_files(side: str, studies: Sequence[str]) -> list[str]:
+    """The files with the measurements of a folder of results or a recording: of points/, which is always up to date, or
+    else measurements.csv.
+
+    Raises UserError where there are none.
+    """
+    folder = folder_of(side)
+    points = [path for study in studies for path in sorted(folder.glob(f"points/{study}/*.csv"))]
+    if points:
+        return [str(path) for path in points]
+    for name in ("measurements.csv", "measurements.csv.gz"):
+        if (folder / name).is_file():
+            return [str(folder / name)]
+    raise UserError(
+        f"{_KEY} names {side!r}, but in {folder}/ there is neither measurements.csv "
+        f"nor points/ of {', '.join(studies)}. Allowed: previous or now, a folder of results such as "
+        "results-old/nvidia-h200, or recording/<name>."
+    )
+
+
+def check_sides(before: str, after: str, platform: str) -> None:
+    """Raise UserError where the two sides don't go together; `platform` is the comparison's."""
+    if after == PREVIOUS or before == NOW:
+        raise UserError(f"{_KEY} sets {before} against {after}. Allowed: previous only as before, now only as after.")
+    if before == PREVIOUS and platform.startswith(RECORDING):
+        raise UserError(
+            f"{_KEY}.before is previous, which is what a journal has, but {platform} has no journal. "
+            "Allowed with it: a folder of results such as results-old/nvidia-h200, or recording/<name>."
+        )

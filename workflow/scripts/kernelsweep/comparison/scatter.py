@@ -1,0 +1,156 @@
+"""How far the visits to a point lie apart in a run, as a function of the point's time.
+
+A process runs all its points a little faster or slower than another one does, and each point is visited by few. Three
+visits lie close together by chance now and then, and then a point's own interval promises too much. But all points of a
+run say how far visits usually lie apart. The relative variance of a visit's median at a time t is taken to be
+
+    fixed / t^2 + accumulated / t + relative
+
+that is, of so many microseconds whatever the time (a launch), of what adds up independently while the kernel runs, and
+of a share of the time (a clock). Its three coefficients are those that make the points' own variances most likely,
+under the gamma distribution that variances of normal medians have. (All three are needed: without the second term,
+visits to points of 50 to 300 us had twice the variance that was promised; NVIDIA H200.)
+
+No point is trusted more than its time's usual scatter, nor than its own visits: the larger variance of the two counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import exp, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelsweep.intervals import Interval, time_interval
+
+# Identical code is to be called faster or slower at 1% of points at most, so this is the intervals' confidence.
+CONFIDENCE = 0.99
+
+# What rows that don't say it had: visit_spread is older than the column visits, and three was the default.
+_USUAL_VISITS = 3
+
+# The fit's steps shrink fast at first; after so many, coefficients move by less than a thousandth.
+_FIT_STEPS = 400
+
+# Grids for integrals over normal distributions: their ends and steps in standard deviations.
+_FARTHEST, _STEP = 8.0, 0.02
+_ANGLES = 20_001
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The relative variance of a visit's median, as this module's text has it, times in microseconds.
+
+    degrees  of freedom: the processes that it is estimated from, less one for each kernel's sweep. A kernel's points
+             share their processes, so that many points of few processes say little of how processes differ.
+    """
+
+    fixed: float
+    accumulated: float
+    relative: float
+    degrees: int
+
+    def variance(self, time_us: float) -> float:
+        """The relative variance of one visit's median."""
+        return self.fixed / time_us**2 + self.accumulated / time_us + self.relative
+
+    @property
+    def quantile(self) -> float:
+        """By how many standard errors an interval of CONFIDENCE reaches to either side."""
+        return student_quantile((1 + CONFIDENCE) / 2, self.degrees)
+
+
+def visits_of(row: Mapping[str, Any]) -> int:
+    """How many visits a row's time is made of."""
+    return int(row.get("visits") or (_USUAL_VISITS if row.get("visit_spread") else 1))
+
+
+def own_variance(row: Mapping[str, Any]) -> float | None:
+    """The relative variance of one visit's median by the row's own visits; None of a single visit."""
+    if not row.get("visit_spread"):
+        return None
+    return float(row["visit_spread"]) ** 2 / range_squared(visits_of(row))
+
+
+def estimate(*runs: Iterable[Mapping[str, Any]]) -> Scatter | None:
+    """The scatter of visits from all rows of the runs that were visited more than once; None without any.
+
+    A kernel's rows in one run share their processes.
+    """
+    times: list[float] = []
+    variances: list[float] = []
+    visits: dict[tuple[int, str, str], int] = {}
+    for run, row in ((run, row) for run, rows in enumerate(runs) for row in rows):
+        variance = own_variance(row)
+        if variance is None:
+            continue
+        times.append(float(row["time_us"]))
+        variances.append(variance)
+        sweep = (run, row["study"], row["kernel"])
+        visits[sweep] = max(visits.get(sweep, 0), visits_of(row))
+    if not times:
+        return None
+    fixed, accumulated, relative = _fit(np.array(times), np.array(variances))
+    return Scatter(float(fixed), float(accumulated), float(relative), sum(visits.values()) - len(visits))
+
+
+def _fit(times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The three coefficients, none of them negative.
+
+    By multiplicative updates for the Itakura-Saito divergence, which is the gamma distribution's deviance: Févotte,
+    Bertin and Durrieu, "Nonnegative matrix factorization with the Itakura-Saito divergence", Neural Computation 21
+    (2009), 793-830.
+    """
+    terms = np.stack([times**-2, times**-1, np.ones_like(times)])
+    coefficients = np.array([float(np.mean(variances / term)) for term in terms]) / len(terms)
+    if not variances.any():
+        return coefficients
+    for _ in range(_FIT_STEPS):
+        expected = coefficients @ terms
+        coefficients = coefficients * np.sqrt(terms @ (variances / expected**2) / (terms @ (1 / expected)))
+    return coefficients
+
+
+def widened(row: Mapping[str, Any], scatter: Scatter) -> Interval:
+    """A row's time with an interval of CONFIDENCE that holds from run to run, never narrower than its own."""
+    time = time_interval(row)
+    variance = max(scatter.variance(time.value), own_variance(row) or 0.0)
+    reach = exp(scatter.quantile * sqrt(variance / visits_of(row)))
+    return Interval(time.value, min(time.low, time.value / reach), max(time.high, time.value * reach))
+
+
+@cache
+def range_squared(count: int) -> float:
+    """The expected square of the range of `count` independent standard normal values: 2 for two, 3.65 for three.
+
+    Raises ValueError for fewer than two, which have no range.
+    """
+    if count < 2:
+        raise ValueError(f"{count} values have no range")
+    places = np.arange(-_FARTHEST, _FARTHEST, _STEP)
+    below = np.array([NormalDist().cdf(place) for place in places])
+    density = np.array([NormalDist().pdf(place) for place in places])
+    total = 0.0
+    for step in range(len(places)):
+        # All other values lie within the range above the smallest one.
+        within = np.append(below[step:], np.ones(step)) - below
+        larger = 1 - count * float(np.sum(density * within ** (count - 1))) * _STEP
+        total += 2 * (step * _STEP) * larger * _STEP
+    return total
+
+
+@cache
+def student_quantile(probability: float, degrees: int) -> float:
+    """The quantile of Student's t distribution, from its angle atan(t / sqrt(degrees)), whose density is a power of its
+    cosine.
+    """
+    angles = np.linspace(-np.pi / 2, np.pi / 2, _ANGLES)
+    density = np.cos(angles) ** (degrees - 1)
+    cumulated = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    angle = np.interp(probability, cumulated / cumulated[-1], angles)
+    return float(np.tan(angle) * sqrt(degrees))

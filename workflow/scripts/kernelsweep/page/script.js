@@ -1,0 +1,87 @@
+"use strict";
+
+// Tables sort by a click on a heading: upwards, downwards, and back to the order that the table tells its story in.
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+// Of units that cells of one column may mix.
+const FACTORS = { ns: 1e-3, µs: 1, us: 1, ms: 1e3, s: 1e6, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+const MISSING = ["", "–", "-", "—"];
+
+// A cell's text without its footnotes' marks.
+function cellText(row, column) {
+  const nodes = [...(row.cells[column]?.childNodes ?? [])];
+  return nodes.filter((node) => node.nodeName !== "SUP").map((node) => node.textContent).join("").trim();
+}
+
+// The number that a text begins with, such as 2^24, 2²⁰+3, 1,048,576, 8.79×, 25.36–25.55 or 88 of 88; else NaN.
+function numberOf(text) {
+  const plain = text.replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹]+/, (digits) => "^" + [...digits].map((c) => SUPERSCRIPTS.indexOf(c)).join(""));
+  const power = plain.match(/^(\d+)\^(\d+)(?:\s*([+−-])\s*(\d+))?/);
+  if (power) {
+    const [, base, exponent, sign, offset] = power;
+    return base ** exponent + (sign === "+" ? 1 : -1) * (offset ?? 0);
+  }
+  const found = plain.match(/^[<>≤≥~]?\s*([+−-]?(?:[\d,]*\.)?[\d,]+(?:e[+-]?\d+)?)\s*([a-zµ]*)/i);
+  if (!found) return NaN;
+  return Number(found[1].replaceAll(",", "").replace("−", "-")) * (FACTORS[found[2]] ?? 1);
+}
+
+function sorted(rows, column, direction) {
+  const texts = new Map(rows.map((row) => [row, cellText(row, column)]));
+  const present = rows.filter((row) => !MISSING.includes(texts.get(row)));
+  const numbers = new Map(present.map((row) => [row, numberOf(texts.get(row))]));
+  const numeric = present.filter((row) => !Number.isNaN(numbers.get(row)));
+  // A column of numbers may have a word where there is none, such as a status: those come last, as what is missing does.
+  const first = numeric.length * 2 > present.length ? numeric : present;
+  const collator = new Intl.Collator("en", { numeric: true });
+  const compare = (a, b) =>
+    first === numeric ? numbers.get(a) - numbers.get(b) : collator.compare(texts.get(a), texts.get(b));
+  const last = rows.filter((row) => !first.includes(row));
+  return [...[...first].sort((a, b) => direction * compare(a, b)), ...last];
+}
+
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0];
+  if (!body || body.rows.length < 2) continue;
+  const told = [...body.rows];
+  const headings = [...table.tHead.rows[0].cells];
+  headings.forEach((heading, column) => {
+    heading.scope = "col";
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => {
+      const next = { ascending: "descending", descending: "" }[heading.getAttribute("aria-sort")] ?? "ascending";
+      headings.forEach((other) => other.removeAttribute("aria-sort"));
+      if (next) heading.setAttribute("aria-sort", next);
+      body.append(...(next ? sorted(told, column, next === "ascending" ? 1 : -1) : told));
+    });
+  });
+}
+
+// Figures open large. Without this script their links lead to the SVG files.
+
+const dialog = document.getElementById("large");
+const room = dialog.querySelector(".scroll");
+
+for (const link of document.querySelectorAll("a.enlarge")) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const small = link.querySelector("img");
+    dialog.setAttribute("aria-label", small.alt);
+    room.replaceChildren(small.cloneNode());
+    dialog.showModal();
+  });
+}
+room.addEventListener("click", (event) => {
+  if (event.target === room) dialog.close();
+});
+dialog.addEventListener("close", () => room.replaceChildren());
+
+// On paper everything is open.
+
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});
