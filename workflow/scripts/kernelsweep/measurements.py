@@ -15,6 +15,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.plans import VECTOR_BYTES, whole_clusters
 from kernelsweep.results import (
     CONTRACT_COLUMNS,
+    DRIVER_LIMIT_KERNELS,
     FURTHER_MEASUREMENT_COLUMNS,
     FURTHER_POINT_COLUMNS,
     MEASUREMENT_COLUMNS,
@@ -146,8 +147,8 @@ class Step:
         own = rows["grid_size"].isin([self.grid_size, whole_clusters(self.grid_size)])
         fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
         chosen = rows[(own | fitted).fillna(False).astype(bool)]
-        largest = chosen.sort_values("grid_size").drop_duplicates([*POINT_COLUMNS], keep="last")
-        return chosen.loc[chosen.index.isin(largest.index)]
+        largest = chosen.groupby(list(POINT_COLUMNS))["grid_size"].transform("max")
+        return chosen[chosen["grid_size"] == largest]
 
 
 def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
@@ -180,6 +181,12 @@ def step_name(kernel: str, unroll: int) -> str:
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows of the study's own kernels, without the baselines on the host's processor."""
     return measurements[measurements["kernel"].isin([kernel["name"] for kernel in study["kernels"]])]
+
+
+def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """As of_kernels, with the libraries' reductions and the driver's copy and fill, which ran on the same device."""
+    names = [kernel["name"] for kernel in study["kernels"]]
+    return measurements[measurements["kernel"].isin([*names, *study["rivals"], *DRIVER_LIMIT_KERNELS])]
 
 
 def size_text(array_size: int) -> str:
