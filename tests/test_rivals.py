@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
+import importlib.util
+import itertools
 import re
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -149,6 +153,58 @@ def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
         reduce("sum", "int64", data.ctypes.data, value.ctypes.data, 1, stream)
     with pytest.raises(LaunchError, match="CUB: called otherwise"):
         reduce("sum", "int32", data.ctypes.data, value.ctypes.data, 1, SimpleNamespace(handle=8))
+
+
+@pytest.fixture
+def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
+    """platforms.gpu and platforms.rival, without PyCUDA where that isn't there."""
+    names = ("kernelsweep.platforms.gpu", "kernelsweep.platforms.rival")
+    if importlib.util.find_spec("pycuda") is None:
+        stand_in = ModuleType("pycuda")
+        stand_in.driver = ModuleType("pycuda.driver")  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "pycuda", stand_in)
+        monkeypatch.setitem(sys.modules, "pycuda.driver", stand_in.driver)
+    gpu, rival = (importlib.import_module(name) for name in names)
+    yield gpu, rival
+    for name in names:
+        del sys.modules[name]
+
+
+def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
+    gpu_modules: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: compiling or allocating memory while samples are queued on a stream that is held back, which never ends.
+    gpu, rival = gpu_modules
+    done: list[Any] = []
+
+    def queued(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
+        assert (operation, dtype, data, value, count) == ("sum", "int32", 100, 200, 1000)
+        done.append(stream)
+
+    def time_on_device(self: Any, sample: Callable[..., None], count: int) -> list[float]:
+        done.append("timed")
+        for _ in range(count):
+            sample(lambda: None, lambda: None)
+        return [1.0] * count
+
+    monkeypatch.setattr(gpu.GpuPlatform, "time", time_on_device)
+    monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
+    platform = object.__new__(rival.RivalPlatform)
+    platform._streams = itertools.cycle(range(gpu.STREAMS))
+    platform._variants = {"cub<int, Sum>": {"rival": "cub", "operation": "sum", "dtype": "int32"}}
+    platform._reduce, platform._warm = queued, None
+
+    def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
+        platform.launch("cub<int, Sum>", 1, 1, 0, [100, 200, 1000])
+
+    warm = [entry for stream in range(gpu.STREAMS) for entry in (stream, "wait")]
+    assert platform.time(sample, 2) == [1.0, 1.0]
+    assert done[: len(warm) + 1] == [*warm, "timed"]
+    del done[:]
+    platform.time(sample, 2)
+    assert done[0] == "timed", "the same sample is warm"
+    platform.time(lambda start, stop: sample(start, stop), 1)
+    assert done.count("wait") == gpu.STREAMS
 
 
 def test_a_library_that_is_none_is_told_so(tmp_path: Path) -> None:
