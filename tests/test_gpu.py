@@ -197,6 +197,7 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from kernelsweep.platforms.gpu import GpuPlatform
+from kernelsweep.watched import close_context
 
 binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
 platform = GpuPlatform()
@@ -213,6 +214,8 @@ for offset in range(4):
     platform.download(value, found)
     assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
 print("right at every offset")
+del platform, data, partials, arrivals, value, arguments
+close_context()
 """
 
 OF_ONE_LAUNCH = [
@@ -235,7 +238,7 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
             text=True,
             env=environment(),
         )
-        assert found.stdout == "right at every offset\n", found.stderr
+        assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
 @pytest.mark.parametrize("name", RIVALS)

@@ -26,10 +26,10 @@ rule build_cub:
     input:
         source="workflow/rivals/cub.cu",
     output:
-        library="results/build/{target}/rivals/cub.so",
-        report="results/build/{target}/rivals/cub.json",
+        library="results/build/{target}/cub.so",
+        report="results/build/{target}/cub.json",
     log:
-        "results/build/{target}/rivals/cub.log",
+        "results/build/{target}/cub.log",
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -75,8 +75,8 @@ rule measure_baselines:
 # Libraries' reductions on the GPU, a job each.
 rule measure_rival:
     input:
-        library=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/rivals/cub.so",
-        report=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/rivals/cub.json",
+        library=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.so",
+        report=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.json",
         device="results/{platform}/device.json",
     output:
         points="results/{platform}/rivals/{study}/{rival}.csv",

@@ -11,6 +11,7 @@ from kernelsweep.limits import limit_points, measure_limits
 from kernelsweep.logs import logged, teller
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sampling import sampling
+from kernelsweep.watched import close_context
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -19,14 +20,17 @@ with logged(snakemake.log[0]) as terminal:
         # It starts CUDA, which sees the leased GPU alone.
         from kernelsweep.platforms.gpu import GpuPlatform
 
+        platform = GpuPlatform()
         rows = measure_limits(
-            GpuPlatform(),
+            platform,
             names=params.limits,
             planned=limit_points(params.axes, params.reference),
             sampling=sampling(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
         )
+        del platform
+        close_context()
     write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)
     for row in rows:
         print(row["kernel"], row["array_size"], row["cache"], row["status"], row.get("bandwidth_gbs", ""))
