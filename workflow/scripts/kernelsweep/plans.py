@@ -94,7 +94,7 @@ def grid_partials(point: Point) -> Plan:
 def single_launch(point: Point) -> Plan:
     """(data, partials, arrivals, value, array_size): one launch of at most grid_size blocks, which leaves one value.
 
-    Where the blocks meet: `partials` has an element for each block, `arrivals` is 16 bytes of zeros.
+    Where the blocks meet: `partials` has an element for each block, `arrivals` 16 bytes of zeros and 8 more for each.
     """
     return _single_launch(point, _fitted_grid(point))
 
@@ -151,7 +151,7 @@ def library_call(point: Point) -> Plan:
 
 def _single_launch(point: Point, grid: int) -> Plan:
     launch = Launch(grid, point.block_size, (DATA, "partials", "arrivals", "value", point.array_size))
-    arrivals = VECTOR_BYTES // np.dtype(point.dtype).itemsize
+    arrivals = (16 + 8 * grid) // np.dtype(point.dtype).itemsize
     return Plan((launch,), {"partials": grid, "value": 1}, "value", 1, {"arrivals": arrivals})
 
 
