@@ -97,6 +97,7 @@ class GpuPlatform:
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
         self._functions: dict[str, Any] = {}
         self._symbols: dict[str, str] = {}
+        self._most_shared_bytes: dict[str, int] = {}
         self._module = ctypes.c_void_p()
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
@@ -153,8 +154,9 @@ class GpuPlatform:
         formats = "".join("Q" if isinstance(argument, int) else "P" for argument in arguments)
         if getattr(function, "arg_format", None) != formats:
             function.prepare(formats)
-        if shared_bytes > _COMMON_SHARED_BYTES:
+        if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
             function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
+            self._most_shared_bytes[variant] = shared_bytes
         try:
             function.prepared_async_call((grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes)
         except cuda.Error as error:
