@@ -30,6 +30,7 @@ from kernelsweep.published import Published
 from kernelsweep.reached import limit_bandwidths, limit_text
 
 BODY_IN = 2.7
+LEGEND_LINE_IN = 0.162
 EMPTY_BODY_IN = 1.2
 # A panel in one column, where they stand one above the other.
 NARROW_PANEL_IN = 1.7
@@ -79,7 +80,8 @@ def draw(
         for axes in panels[1:]:
             axes.sharey(panels[0])
     else:
-        figure = style.new_figure(width_in, BODY_IN, study["title"], message, caption)
+        body_in = max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
+        figure = style.new_figure(width_in, body_in, study["title"], message, caption)
         panels, below = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0]), None
     for axes, cache in zip(panels, caches, strict=True):
         _panel(axes, steps, with_times[with_times["cache"] == cache])
