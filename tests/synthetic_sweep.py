@@ -11,13 +11,13 @@ from typing import Any
 import pandas
 
 from kernelsweep.axes import axes_on_device
-from kernelsweep.configuration import kernel_axes, load_config, load_study
+from kernelsweep.configuration import Study, kernel_axes, load_config, load_study, rival_axes
 from kernelsweep.measurements import at_reference, ladder_steps
 from kernelsweep.metrics import Metrics
-from kernelsweep.plans import PLANS
+from kernelsweep.plans import PLANS, launched_points
 from kernelsweep.problems.lanes import source_elements
 from kernelsweep.published import load_published_metrics
-from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS
+from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.schema import read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
@@ -70,6 +70,8 @@ UNROLLING: dict[str, Any] = {
         {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
     ],
     "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
+    "rivals": [],
+    "limits": [],
     "published": {
         "file": "unrolling_loops.csv",
         "device": "NVIDIA GeForce RTX 3080",
@@ -93,6 +95,8 @@ WARP_SHUFFLE: dict[str, Any] = {
         for name in ("global_memory", "shared_memory", "shuffle")
     ],
     "baselines": [],
+    "rivals": [],
+    "limits": [],
     "published": {
         "file": "warp_shuffle.csv",
         "device": "NVIDIA GeForce RTX 3080",
@@ -234,8 +238,8 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             axes_on_device(axes, device["multiprocessors"])
             for axes in kernel_axes(config, study, kernel, device["platform"])
         ]
-        for point in points(*every):
-            reason = skip_reason(point, source, [], keeps_lockstep=device["kind"] == "gpu")
+        for point in launched_points(source.plan, points(*every)):
+            reason = skip_reason(point, source, [], "emulator" if device["kind"] == "emulator" else None)
             launches = PLANS[source.plan](point).launches
             row = {
                 **point.values,
@@ -261,8 +265,25 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
                 every_block = [start + int(source) for start in range(0, point.array_size, span) for source in sources]
                 row["output"] = " ".join(str(value) for value in every_block[: point.array_size])
             rows.append(row)
+    if device["kind"] == "gpu":
+        rows += _beside_the_kernels(name, study, config, device)
     frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
     return dict(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
+
+
+def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A study's rivals, of which the last is not installed, and the driver's copy and fill."""
+    rivals = study.settings["rivals"]
+    limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
+    rows = []
+    for place, kernel in enumerate([*limits, *rivals]):
+        for point in points(*rival_axes(config, study, device["platform"])):
+            skipped = kernel == rivals[-1]
+            known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
+            outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}
+            times = {} if skipped else _shipped_results(point, place, 1, 264, device)
+            rows.append({**point.values, "message": "", "flags": "", "output": "", **known, **outcome, **times})
+    return rows
 
 
 def _shipped_results(point: Point, place: int, launches: int, grid_size: int, device: Mapping[str, Any]) -> Any:

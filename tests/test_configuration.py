@@ -204,6 +204,8 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
             ["baselines are sums, but the study's reference point is none"],
         ),
+        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
+        ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
         ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
         (
             {"published": {"file": "warp_shufle.csv"}},

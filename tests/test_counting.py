@@ -399,7 +399,9 @@ def test_efficiencies_are_those_of_nsight_compute(
 def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None:
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    points = checked_points([point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]])
+    points = checked_points(
+        [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel.plan
+    )
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
         assert counted.findings == [], counted.point

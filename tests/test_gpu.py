@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,15 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted import DEVICE, ROOT, built, planted_kernel, point, run
+from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 
+from kernelsweep.axes import Expression, resolve_axes
+from kernelsweep.compilers import nvcc
 from kernelsweep.configuration import load_study, study_names
 from kernelsweep.journal import Journal
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.measure import measure, measurement_rows
-from kernelsweep.plans import PLANS_WITH_A_GRID
+from kernelsweep.plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.rivals import RIVALS, as_kernel, planned_points, rival_report, why_missing
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep import Point, instantiation
+from kernelsweep.tasks import kernel_task
+from kernelsweep.worker_process import environment
 
 pytestmark = pytest.mark.gpu
 
@@ -66,6 +72,8 @@ def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: 
 def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folder: Path) -> None:
     if kernel.undefined_behaviour:
         pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
+    if reason := kernel.unsupported_on(arch):
+        pytest.skip(reason)
     supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
     assert supported
     outcomes = run(kernel, supported, folder, arch)
@@ -181,3 +189,91 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
         print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])
         # What the kernel itself takes lies between an idle board and one at its limit, with room for either.
         assert 20 < watts < 1500
+
+
+# In a process of its own, since a context of the tests' would be another process's on the device.
+AT_EVERY_OFFSET = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from kernelsweep.platforms.gpu import GpuPlatform
+from kernelsweep.watched import close_context
+
+binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
+platform = GpuPlatform()
+platform.load(Path(binary), variants)
+array = (np.arange(count + 3) % 251).astype(np.int32)
+data, partials, arrivals, value = (platform.allocate(size) for size in (array.nbytes, 4 * grid, 16, 4))
+platform.upload(data, array)
+platform.upload(arrivals, np.zeros(4, np.int32))
+found = np.empty(1, np.int32)
+for offset in range(4):
+    arguments = [int(data) + 4 * offset, partials, arrivals, value, count]
+    platform.launch(*variants, grid, block, shared_bytes, arguments)
+    platform.synchronize()
+    platform.download(value, found)
+    assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
+print("right at every offset")
+del platform, data, partials, arrivals, value, arguments
+close_context()
+"""
+
+OF_ONE_LAUNCH = [
+    kernel for kernel in load_study("bandwidth_bound", ROOT).kernels.values() if kernel.plan.startswith("single_launch")
+]
+
+
+@pytest.mark.parametrize("kernel", OF_ONE_LAUNCH, ids=[kernel.name for kernel in OF_ONE_LAUNCH])
+def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    if reason := kernel.unsupported_on(arch):
+        pytest.skip(reason)
+    for count in (5, 100_003, 2**22 + 1):
+        one = launched_points(kernel.plan, [point(count, 256, unroll=kernel.unroll[-1], grid_size=64)])[0]
+        task, _ = built(kernel, [one], tmp_path, arch)
+        shared_bytes = int(Expression(kernel.shared_elements)(one.values)) * 4
+        arguments = [task.binary, task.variants, one.block_size, one.grid_size, shared_bytes, count]
+        found = subprocess.run(
+            [sys.executable, "-c", AT_EVERY_OFFSET, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            env=environment(),
+        )
+        assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
+    if reason := why_missing(name):
+        pytest.skip(reason)
+    library = tmp_path / "cub.so"
+    library.write_bytes(b"")
+    if RIVALS[name].package is None:
+        nvcc.compile_library(ROOT / "workflow/rivals/cub.cu", library, arch)
+    axes = {
+        "array_size": [1, 100_003, 2**22],
+        "block_size": [1],
+        "unroll": [1],
+        "dtype": ["int32", "int64", "float32", "float64"],
+        "operation": ["sum", "product", "minimum", "maximum"],
+        "cache": ["cold"],
+    }
+    planned = planned_points(name, [resolve_axes(axes)], [])
+    report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
+    task = kernel_task(
+        as_kernel(name),
+        report,
+        library,
+        emulated=False,
+        problem="reduction",
+        longest=2**22,
+        seed=1,
+        repeated_runs=2,
+        visits=2,
+        sampling=QUICK,
+    )
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        outcomes = measure(replace(task, platform="rival"), planned, report, journal, DEVICE, 120)
+    run_points = [one for one, _, reason in planned if not reason]
+    wrong = {one: outcomes[one].message for one in run_points if outcomes[one].status != "ok"}
+    assert run_points and not wrong
+    assert all(outcomes[one].samples for one in run_points)

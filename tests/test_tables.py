@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas
 import pytest
-from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, sweep
 
 from kernelsweep.errors import UserError
 from kernelsweep.measurements import load_measurements
@@ -322,3 +322,31 @@ def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path
     assert as_csv(study_table(WARP_SHUFFLE, loaded, H200, None)) == as_csv(study_table(WARP_SHUFFLE, rows, H200, None))
     with pytest.raises(UserError, match="twice"):
         load_measurements([paths[0], paths[0]])
+
+
+def test_libraries_and_limits_stand_beside_the_steps() -> None:
+    # Pins: a library's row lost because it has no block size of ours; a limit taken at another size or of another type;
+    # and the fraction of a limit given for a row without a time.
+    study, measurements = shipped("bandwidth_bound", H200["name"])
+    table = study_table(study, measurements, H200, None).set_index("kernel")
+    assert list(table.index[-5:]) == study["rivals"]
+    at = measurements[(measurements["array_size"] == 2**28) & (measurements["dtype"] == "int32")]
+    at = at[(at["operation"] == "sum") & (at["cache"] == "cold")]
+    expected = {
+        "read_only_fraction": at[at["kernel"] == "read_only"]["bandwidth_gbs"].max(),
+        "copy_fraction": at[at["kernel"] == "limit_copy"]["bandwidth_gbs"].item(),
+        "fill_fraction": at[at["kernel"] == "limit_fill"]["bandwidth_gbs"].item(),
+    }
+    for column, bandwidth in expected.items():
+        for kernel in ("last_block", "cub"):
+            assert table.loc[kernel, column] == pytest.approx(table.loc[kernel, "bandwidth_gbs"] / bandwidth)
+    assert table.loc["torch", ["time_us", *expected]].isna().all()
+    assert (table.loc["torch", "status"], table.loc["torch", "message"]) == ("skipped", "it is not installed")
+    text = as_markdown(study_text(table.reset_index(), study, H200, None))
+    assert "| of read only | of copy | of fill |" in text
+    assert "| `torch` <sup>1</sup> |      – |   skipped |" in text
+
+    study, emulated = shipped("bandwidth_bound", EMULATOR["name"])
+    table = study_table(study, emulated, EMULATOR, None)
+    assert not set(study["rivals"]) & set(table["kernel"])
+    assert not set(expected) & set(table.columns)

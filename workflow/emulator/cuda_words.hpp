@@ -54,11 +54,20 @@ inline unsigned __brev(unsigned value)
     return reversed;
 }
 
-template <typename Value>
-inline Value __ldg(const Value *address)
-{
-    return *address;
-}
+// Loads with a word on caching, of which there is none here.
+#define EMULATOR_LOAD(function)                                                                                        \
+    template <typename Value>                                                                                          \
+    inline Value function(const Value *address)                                                                        \
+    {                                                                                                                  \
+        return *address;                                                                                               \
+    }
+EMULATOR_LOAD(__ldg)
+EMULATOR_LOAD(__ldca)
+EMULATOR_LOAD(__ldcg)
+EMULATOR_LOAD(__ldcs)
+EMULATOR_LOAD(__ldlu)
+EMULATOR_LOAD(__ldcv)
+#undef EMULATOR_LOAD
 
 // Ends the kernel with an error, which names the thread.
 __attribute__((noreturn)) EMULATOR_COLD inline void __trap()

@@ -1,4 +1,4 @@
-# Kernel sources to binaries: one translation unit a kernel, all its variants inside.
+# Kernel sources to binaries: one translation unit a kernel, all its variants inside. And CUB, for the study's rivals.
 
 
 rule build_kernel:
@@ -20,3 +20,19 @@ rule build_kernel:
         code=code_of("build_kernel.py"),
     script:
         "../scripts/build_kernel.py"
+
+
+rule build_cub:
+    input:
+        source="workflow/rivals/cub.cu",
+    output:
+        library="results/build/{target}/cub.so",
+        report="results/build/{target}/cub.json",
+    log:
+        "results/build/{target}/cub.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("build_cub.py"),
+    script:
+        "../scripts/build_cub.py"

@@ -13,7 +13,6 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
-from kernelsweep.build import COUNTING_TARGET
 from kernelsweep.comparison.choice import (
     NOW,
     PREVIOUS,
@@ -31,6 +30,7 @@ from kernelsweep.configuration import (
     load_config,
     load_study,
     metrics_of,
+    rival_axes,
     study_names,
     uncertainties,
 )
@@ -38,12 +38,14 @@ from kernelsweep.counting.choice import checked_points, counted_points, drawn_po
 from kernelsweep.errors import UserError
 from kernelsweep.figures import FIGURES_OF_TIMES
 from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
-from kernelsweep.kernel_source import included_files
+from kernelsweep.kernel_source import COUNTING_TARGET, included_files
 from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.profiling import profiled_platform
+from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
 
 try:
@@ -134,7 +136,11 @@ def counting_points(wildcards):
     devices = [MULTIPROCESSORS, *map(recorded_multiprocessors, profiled_recordings())]
     own, *others = [counted_points(study, kernel, axes, count, restrictions(wildcards)) for count in devices]
     drawn = drawn_point(study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), checked_points(own), [drawn] if drawn else []
+    return (
+        list(dict.fromkeys(sum(others, own))),
+        checked_points(own, study.kernels[kernel].plan),
+        [drawn] if drawn else [],
+    )
 
 
 def profiled_recordings():
@@ -206,7 +212,8 @@ def variants(wildcards):
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
     platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    run = [point for point, reason in kernel_points(config, study, wildcards.kernel, platform) if not reason]
+    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    run = [point for point, reason in swept if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)
 
 
@@ -243,14 +250,27 @@ def parts(folder, platform, studies):
     files = [
         f"results/{platform}/{folder}/{study}/{kernel}.csv" for study in studies for kernel in STUDIES[study].kernels
     ]
-    return files + (baselines(platform, studies) if folder == "points" else [])
+    return files + (beside_the_kernels(platform, studies) if folder == "points" else [])
 
 
-def baselines(platform, studies):
-    """The files of the studies' baselines, one a study that has some; beside emulated points they would say nothing."""
+def beside_the_kernels(platform, studies):
+    """The files of what is measured beside the studies' kernels: baselines, rivals, and the driver's copy and fill.
+
+    Beside emulated points their times would say nothing.
+    """
     if platform == EMULATOR:
         return []
-    return [f"results/{platform}/baselines/{study}.csv" for study in studies if STUDIES[study].settings["baselines"]]
+    settings = {study: STUDIES[study].settings for study in studies}
+    return [
+        *(f"results/{platform}/baselines/{study}.csv" for study in studies if settings[study]["baselines"]),
+        *(f"results/{platform}/rivals/{study}/{rival}.csv" for study in studies for rival in settings[study]["rivals"]),
+        *(f"results/{platform}/limits/{study}.csv" for study in studies if driver_limits(study)),
+    ]
+
+
+def driver_limits(study):
+    """Which of the driver's copy and fill are limits of a study."""
+    return [name for name in STUDIES[study].settings["limits"] if name in DRIVER_LIMITS]
 
 
 def study_measurements(wildcards):

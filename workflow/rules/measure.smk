@@ -72,6 +72,62 @@ rule measure_baselines:
         "../scripts/measure_baselines.py"
 
 
+# Libraries' reductions on the GPU, a job each.
+rule measure_rival:
+    input:
+        library=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.so",
+        report=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.json",
+        device="results/{platform}/device.json",
+    output:
+        points="results/{platform}/rivals/{study}/{rival}.csv",
+        samples="results/{platform}/rivals/{study}/samples/{rival}.csv",
+    log:
+        "results/{platform}/logs/measure_rival/{study}/{rival}.log",
+    wildcard_constraints:
+        platform=TIMED,
+        rival="|".join(RIVALS),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        journal="results/{platform}/journal/{study}/{rival}.jsonl",
+        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
+        restrictions=restrictions,
+        measuring=config["measuring"],
+        seed=config["seed"],
+        code=lambda wildcards: [
+            code_of(name)
+            for name in (
+                "measure_rival.py",
+                "kernelsweep/platforms/rival.py",
+                f"kernelsweep/rivals/{wildcards.rival}.py",
+            )
+        ],
+    script:
+        "../scripts/measure_rival.py"
+
+
+# What the device's memory can do: the driver's copy and fill.
+rule measure_limits:
+    input:
+        device="results/{platform}/device.json",
+    output:
+        "results/{platform}/limits/{study}.csv",
+    log:
+        "results/{platform}/logs/measure_limits/{study}.log",
+    wildcard_constraints:
+        platform=TIMED,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        limits=lambda wildcards: driver_limits(wildcards.study),
+        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
+        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
+        measuring=config["measuring"],
+        code=code_of("measure_limits.py"),
+    script:
+        "../scripts/measure_limits.py"
+
+
 rule collect:
     input:
         points=lambda wildcards: parts("points", wildcards.platform, config["studies"]),

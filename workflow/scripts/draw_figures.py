@@ -7,17 +7,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.figures import FIGURES_OF_METRICS, TEXTS_FILE
+from kernelsweep.figures import FIGURES_OF_METRICS, FIGURES_WITH_RIVALS, TEXTS_FILE
 from kernelsweep.figures.style import TWO_COLUMNS, WIDTHS_IN, file_names, save, texts
 from kernelsweep.logs import logged
-from kernelsweep.measurements import load_measurements, of_kernels
+from kernelsweep.measurements import load_measurements, of_kernels, on_device
 from kernelsweep.metrics import Metrics, load_metrics
 from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    measurements = of_kernels(study, measurements[measurements["study"] == snakemake.wildcards.study])
+    of_study = measurements[measurements["study"] == snakemake.wildcards.study]
     device = json.loads(Path(snakemake.input.device).read_text())
     directory = Path("resources/published")
     # An exchange's published figures are outputs, neither times nor metrics.
@@ -35,8 +35,9 @@ with logged(snakemake.log[0]):
     for name in snakemake.params.figures:
         module = importlib.import_module(f"kernelsweep.figures.{name}")
         further = (metrics,) if name in FIGURES_OF_METRICS else ()
+        rows = (on_device if name in FIGURES_WITH_RIVALS else of_kernels)(study, of_study)
         for width in snakemake.params.widths:
-            figure = module.draw(study, measurements, device, published, *further, width_in=WIDTHS_IN[width])
+            figure = module.draw(study, rows, device, published, *further, width_in=WIDTHS_IN[width])
             for file_name in file_names(name, width):
                 save(figure, folder / file_name)
             if width == TWO_COLUMNS:

@@ -21,6 +21,7 @@ from kernelsweep.kernel_source import source_sha256
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
+from kernelsweep.plans import launched_points
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.progress import progress
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
@@ -37,8 +38,8 @@ with logged(snakemake.log[0]) as terminal, started:
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
     planned = [
-        (point, instantiation(kernel, point), skip_reason(point, kernel, params.restrictions, not emulated))
-        for point in points(*sweeps)
+        (point, instantiation(kernel, point), skip_reason(point, kernel, params.restrictions, report["target"]))
+        for point in launched_points(kernel.plan, points(*sweeps))
     ]
     measuring = params.measuring
     repeated_runs = min(measuring["repeated_runs"], MOST_REPEATED_RUNS) if emulated else measuring["repeated_runs"]

@@ -37,7 +37,7 @@ with logged(snakemake.log[0]) as terminal:
 
     metrics = list(definitions(params.metrics).values())
     axes = axes_on_device(params.axes[0], device["multiprocessors"])
-    chosen = choose_points(params.study, kernel, axes, device["multiprocessors"], params.restrictions)
+    chosen = choose_points(params.study, kernel, axes, device["multiprocessors"], params.restrictions, report["target"])
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
     reasons = {
         point: failed or reason or why_not_compiled(point, kernel, report["variants"]) for point, reason in chosen

@@ -29,7 +29,7 @@ with logged(snakemake.log[0]):
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
-    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], keeps_lockstep=not emulated)
+    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], report["target"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
@@ -42,7 +42,7 @@ with logged(snakemake.log[0]):
         result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
     elif not chosen:
         raw.touch()
-        reasons = [skip_reason(point, kernel, params.restrictions, not emulated) for point in points(*sweeps)]
+        reasons = [skip_reason(point, kernel, params.restrictions, report["target"]) for point in points(*sweeps)]
         why = next(filter(None, reasons), "none of the sweep's variants is compiled")
         result = Result(status="skipped", reason=why, **known)
     else:

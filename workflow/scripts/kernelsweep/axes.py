@@ -18,7 +18,8 @@ ABSENT: Mapping[str, Any] = {"grid_size": None, "width": None, "arguments": ""}
 
 Axes = dict[str, list[Any]]
 
-_OF_MULTIPROCESSORS = re.compile(r"(\d+) \* multiprocessors")
+_OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
+_OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
 
@@ -59,20 +60,38 @@ def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
     }
 
 
-def grid_on_device(grid_size: int | str, multiprocessors: int) -> int:
-    """The number of blocks that a value of the axis grid_size stands for: 288, or "2 * multiprocessors"."""
+def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) -> int:
+    """The number of blocks that a value of the axis grid_size stands for: 288, "2 * multiprocessors", or as many as
+    have the threads of "2048 threads * multiprocessors".
+    """
+    grid = _on_device(grid_size, multiprocessors)
+    return grid if isinstance(grid, int) else grid_of_threads(grid, block_size)
+
+
+def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
+    """The axes for a device with that many multiprocessors: every grid size is a number of blocks, or of threads such
+    as "270336 threads", which sweep.points divides by the block size.
+    """
+    grids = [None if grid is None else _on_device(grid, multiprocessors) for grid in axes["grid_size"]]
+    return {**axes, "grid_size": list(dict.fromkeys(grids))}
+
+
+def _on_device(grid_size: int | str, multiprocessors: int) -> int | str:
     if isinstance(grid_size, int):
         return grid_size
     match = _OF_MULTIPROCESSORS.fullmatch(grid_size)
     if match is None:
-        raise ValueError(f"{grid_size!r} is no grid size: write 288 or 2 * multiprocessors")
-    return int(match[1]) * multiprocessors
+        raise ValueError(
+            f"{grid_size!r} is no grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors"
+        )
+    count = int(match[1]) * multiprocessors
+    return f"{count} threads" if match[2] else count
 
 
-def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
-    """The axes with every grid size as a number of blocks, for a device with that many multiprocessors."""
-    grids = [None if grid is None else grid_on_device(grid, multiprocessors) for grid in axes["grid_size"]]
-    return {**axes, "grid_size": list(dict.fromkeys(grids))}
+def grid_of_threads(grid_size: Any, block_size: int) -> Any:
+    """A grid of so many threads ("270336 threads") as a number of blocks, at least one; any other grid as it is."""
+    match = _OF_THREADS.fullmatch(grid_size) if isinstance(grid_size, str) else None
+    return max(int(match[1]) // block_size, 1) if match else grid_size
 
 
 _ALLOWED_NODES = (

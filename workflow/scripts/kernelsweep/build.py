@@ -10,11 +10,8 @@ from typing import Any
 
 from kernelsweep.compilers import gcc, nvcc
 from kernelsweep.errors import BuildError
+from kernelsweep.kernel_source import COUNTING_TARGET, EMULATOR_TARGET
 from kernelsweep.translation_unit import cuda_unit, emulator_unit
-
-EMULATOR_TARGET = "emulator"
-# The emulator, counting accesses to memory.
-COUNTING_TARGET = "counting"
 
 # What a build report holds: status (ok or build_failed), message (the compiler's where it failed, its warnings where
 # it did not), target, compiler, and variants, each variant's resources by its C++ name.

@@ -16,6 +16,8 @@ from kernelsweep.kernel_source import KernelSource
 from kernelsweep.plans import PLANS_WITH_A_GRID
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.profiling.definitions import check_names, definitions
+from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.rivals import RIVAL_PLAN, RIVALS
 from kernelsweep.schema import check, nearest, read_yaml
 from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
 
@@ -105,6 +107,7 @@ def load_study(name: str, root: Path) -> Study:
     baselines = settings["baselines"]
     if baselines and (settings["problem"] != "reduction" or settings["reference"]["operation"] != "sum"):
         raise UserError(f"{shown}: baselines are sums, but the study's reference point is none.")
+    _check_rivals(settings, kernels, shown)
     for key in ("ladder", "profiled"):
         _check_steps(settings[key], key, kernels, shown)
     for key in ("profiled", "claims"):
@@ -157,6 +160,20 @@ def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str
             step["grid_size"] = None
         elif step["grid_size"] is None:
             raise UserError(f"{shown}: {key} has {step['kernel']} without a grid_size, which its plan needs.")
+
+
+def _check_rivals(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+    """What a schema can't say: rivals reduce, no kernel has the name of one, and a limit is known."""
+    for key in ("rivals", "limits"):
+        if settings[key] and settings["problem"] != "reduction":
+            raise UserError(f"{shown}: {key} are of reductions, but the study's problem is {settings['problem']}.")
+    for name in RIVALS:
+        if name in kernels:
+            raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
+    for name in settings["limits"]:
+        if name not in (*DRIVER_LIMITS, *kernels):
+            known = [*DRIVER_LIMITS, *kernels]
+            raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
 
 
 def _check_place(at: dict[str, Any], shown: str) -> None:
@@ -229,6 +246,16 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
     The first are the sweep's; in a full sweep those of the study's further points follow.
     """
     entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
+    return _axes(config, study, entry, study.kernels[kernel].plan, platform)
+
+
+def rival_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
+    """The axes of a study's rivals, which choose their own blocks: as kernel_axes, each point once."""
+    return [{**axes, "block_size": [1], "unroll": [1]} for axes in _axes(config, study, {}, RIVAL_PLAN, platform)]
+
+
+def _axes(config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], plan: str, platform: str) -> list[Axes]:
+    """The axes of what the study's entry names, driven by a plan."""
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []
     for last in ({}, *further):
@@ -237,7 +264,7 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
             layers.append(settings.get("axes", {}))
             layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
         axes = resolve_axes(*layers)
-        if study.kernels[kernel].plan not in PLANS_WITH_A_GRID:
+        if plan not in PLANS_WITH_A_GRID:
             axes["grid_size"] = [ABSENT["grid_size"]]
         if study.settings["problem"] == EXCHANGE:
             axes["operation"] = [EXCHANGE]
@@ -248,9 +275,11 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
 
 
 def kernel_points(
-    config: Mapping[str, Any], study: Study, kernel: str, platform: str
+    config: Mapping[str, Any], study: Study, kernel: str, platform: str, arch: str | None = None
 ) -> list[tuple[Point, str | None]]:
     """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run.
+
+    arch  the architecture of a GPU that is compiled for, such as sm_90; None for any
 
     Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: these points are those
     that must be compiled, and no variant depends on the grid.
@@ -261,6 +290,6 @@ def kernel_points(
         if "grid_size" not in Expression(restriction).names
     ]
     return [
-        (point, skip_reason(point, study.kernels[kernel], restrictions, keeps_lockstep=platform != EMULATOR))
+        (point, skip_reason(point, study.kernels[kernel], restrictions, EMULATOR if platform == EMULATOR else arch))
         for point in points(*kernel_axes(config, study, kernel, platform))
     ]

@@ -9,11 +9,11 @@ import yaml
 
 from kernelsweep.axes import Expression
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_source import LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
+from kernelsweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.schema import check
 
-_ENTRY = r"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?%s\s*\("
+_ENTRY = rf"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+{ATTRIBUTES}%s\s*\("
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -84,4 +84,6 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
         shared_elements=settings["shared_elements"],
         summation_depth=settings["summation_depth"],
         undefined_behaviour=settings["undefined_behaviour"],
+        smallest_architecture=settings["smallest_architecture"],
+        gpu_only=settings["gpu_only"],
     )

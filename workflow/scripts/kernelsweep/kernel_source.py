@@ -31,6 +31,12 @@ TEMPLATE_PARAMETERS: Mapping[str, str] = {
     **EXCHANGE_ARGUMENTS,
 }
 
+# What is compiled for the CPU, besides the architectures of GPUs: the emulator, and the emulator counting accesses to
+# memory. (Only the first leaves out what is undefined: counting shows what such a kernel does.)
+EMULATOR_TARGET = "emulator"
+COUNTING_TARGET = "counting"
+_ARCHITECTURE = re.compile(r"sm_(\d+)[a-z]?")
+
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
 
@@ -39,6 +45,8 @@ _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
     "multiple_of_32": lambda size: size % 32 == 0,
     "power_of_two": lambda size: size & (size - 1) == 0,
 }
+# What may stand between a kernel's `void` and its name.
+ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -67,6 +75,8 @@ class KernelSource:
     shared_elements: str
     summation_depth: str
     undefined_behaviour: str | None
+    smallest_architecture: str | None
+    gpu_only: str | None
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
         """Why this kernel can't run at a point (a mapping of axis values), or None where it can."""
@@ -84,6 +94,18 @@ class KernelSource:
                 return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
             if not supports(point["operation"], point["dtype"]):
                 return f"operation {point['operation']}: not defined for {point['dtype']}"
+        return None
+
+    def unsupported_on(self, target: str | None) -> str | None:
+        """Why this kernel can't be compiled for a target or be run there (see sweep.skip_reason), or None."""
+        if target == EMULATOR_TARGET and self.undefined_behaviour:
+            return f"undefined behaviour: {self.undefined_behaviour}"
+        if target in (EMULATOR_TARGET, COUNTING_TARGET) and self.gpu_only:
+            return f"only for a GPU: {self.gpu_only}"
+        architecture = _ARCHITECTURE.fullmatch(target or "")
+        smallest = _ARCHITECTURE.fullmatch(self.smallest_architecture or "")
+        if architecture and smallest and int(architecture[1]) < int(smallest[1]):
+            return f"architecture {target}: the kernel needs {smallest[0]} or later"
         return None
 
     @property

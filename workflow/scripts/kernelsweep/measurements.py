@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.axes import grid_on_device
 from kernelsweep.errors import UserError
+from kernelsweep.plans import VECTOR_BYTES, whole_clusters
 from kernelsweep.results import (
     CONTRACT_COLUMNS,
+    DRIVER_LIMIT_KERNELS,
     FURTHER_MEASUREMENT_COLUMNS,
     FURTHER_POINT_COLUMNS,
     MEASUREMENT_COLUMNS,
@@ -134,11 +137,26 @@ class Step:
         return step_name(self.kernel, self.unroll)
 
     def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
-        """The rows of `measurements` that are of this step."""
-        chosen = (measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)
-        if self.grid_size is not None:
-            chosen &= (measurements["grid_size"] == self.grid_size).fillna(False)
-        return measurements[chosen]
+        """The rows of `measurements` that are of this step.
+
+        Where its plan fits the grid to the array, small arrays have a smaller grid.
+        """
+        rows = measurements[(measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)]
+        if self.grid_size is None:
+            return rows
+        own = rows["grid_size"].isin([self.grid_size, whole_clusters(self.grid_size)])
+        fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
+        chosen = rows[(own | fitted).fillna(False).astype(bool)]
+        largest = chosen.groupby(list(POINT_COLUMNS))["grid_size"].transform("max")
+        return chosen[chosen["grid_size"] == largest]
+
+
+def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
+    """Which rows have as many blocks as their array has work for, in whole thread block clusters or not (see plans)."""
+    sizes = rows["array_size"] * rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize)
+    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
+    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == whole_clusters(needed))
+    return fitted
 
 
 def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:
@@ -147,7 +165,9 @@ def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[St
         Step(
             str(step["kernel"]),
             int(step["unroll"]),
-            None if step["grid_size"] is None else grid_on_device(step["grid_size"], device["multiprocessors"]),
+            None
+            if step["grid_size"] is None
+            else grid_on_device(step["grid_size"], device["multiprocessors"], study["reference"]["block_size"]),
         )
         for step in study["ladder"]
     ]
@@ -161,6 +181,12 @@ def step_name(kernel: str, unroll: int) -> str:
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows of the study's own kernels, without the baselines on the host's processor."""
     return measurements[measurements["kernel"].isin([kernel["name"] for kernel in study["kernels"]])]
+
+
+def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """As of_kernels, with the libraries' reductions and the driver's copy and fill, which ran on the same device."""
+    names = [kernel["name"] for kernel in study["kernels"]]
+    return measurements[measurements["kernel"].isin([*names, *study["rivals"], *DRIVER_LIMIT_KERNELS])]
 
 
 def size_text(array_size: int) -> str:

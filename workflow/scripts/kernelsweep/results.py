@@ -161,6 +161,11 @@ COMPARISON_COLUMNS = (
 # What the rows of a baseline on the host's processor are called among the kernels': cpu_numpy.
 BASELINE_PREFIX = "cpu_"
 
+# The driver's own ways to move memory, which show what it can do, and what their rows are called: limit_copy.
+DRIVER_LIMITS = ("copy", "fill")
+LIMIT_PREFIX = "limit_"
+DRIVER_LIMIT_KERNELS = tuple(f"{LIMIT_PREFIX}{limit}" for limit in DRIVER_LIMITS)
+
 STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
 
 Row = dict[str, Any]

@@ -96,6 +96,7 @@ class Runner:
         plan = PLANS[self._task.plan](point)
         try:
             problem = self._prepare_memory(point, plan)
+            self._zero(point, plan)
             outcome = self._check(point, plan, variant, problem) if check else Outcome("ok")
             if outcome.status != "ok":
                 return outcome
@@ -129,10 +130,15 @@ class Runner:
 
     def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
         """Run the plan and have its results judged; those of floats are compared with further runs' bits."""
+        depth = self._depth({**point.values, LAUNCHES: len(plan.launches)})
         results = self._results(point, plan, variant)
-        judgement = problem.judge(point, results, self._depth({**point.values, LAUNCHES: len(plan.launches)}))
-        if judgement.mistake:
-            return Outcome("wrong_result", judgement.mistake, output=judgement.output)
+        judgement = problem.judge(point, results, depth)
+        mistake = judgement.mistake or self._not_zero(point, plan)
+        if not mistake and plan.zeroed and self._task.repeated_runs > 1:
+            again = problem.judge(point, self._results(point, plan, variant), depth).mistake
+            mistake = f"right at first, but run again: {again}" if again else None
+        if mistake:
+            return Outcome("wrong_result", mistake, output=judgement.output)
         return Outcome(
             "ok",
             relative_error=judgement.relative_error,
@@ -218,13 +224,14 @@ class Runner:
             if self._filled.get(place, 0) < size:
                 self._platform.copy(self._buffers.get(DATA, place), self._buffers.get(DATA), size)
                 self._filled[place] = size
+            self._zero(point, plan, place)
         self._platform.synchronize()
         return places
 
     def _touched(self, point: Point, plan: Plan) -> dict[str, int]:
         """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
         itemsize = np.dtype(point.dtype).itemsize
-        named = {name: count * itemsize for name, count in plan.buffers.items()}
+        named = {name: count * itemsize for name, count in (*plan.buffers.items(), *plan.zeroed.items())}
         return {_WORK if self._task.updates_input else DATA: self._size(point), **named}
 
     @staticmethod
@@ -291,6 +298,21 @@ class Runner:
         self._platform.synchronize()
         self._platform.download(self._buffer(plan.result), results)
         return results
+
+    def _zero(self, point: Point, plan: Plan, place: int = 0) -> None:
+        """Zero the buffers that the plan finds and leaves so: once a point, for no sample has the time for it."""
+        for name, count in plan.zeroed.items():
+            self._platform.upload(self._buffers.get(name, place), np.zeros(count, point.dtype))
+
+    def _not_zero(self, point: Point, plan: Plan) -> str | None:
+        """What is wrong where a run didn't leave those buffers zero."""
+        for name, count in plan.zeroed.items():
+            left = np.empty(count * np.dtype(point.dtype).itemsize, np.uint8)
+            self._platform.download(self._buffers.get(name), left)
+            if left.any():
+                found = f"{np.count_nonzero(left)} bytes of it are not"
+                return f"the result is right, but {name} is not left zero, as the next run needs it: {found}"
+        return None
 
     def _prepare_run(self, point: Point, place: int = 0) -> None:
         """Queue what comes before a timed run: restore the input, and flush the cache where the point is cold."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.axes import AXES, Axes, Expression
+from kernelsweep.axes import AXES, Axes, Expression, grid_of_threads
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.problems.lanes import missing_lane
@@ -42,11 +42,16 @@ class Point:
 def points(*sweeps: Axes) -> list[Point]:
     """Every combination of each sweep's axis values, in the axes' order, the last one fastest; none of them twice."""
     every = (
-        Point(**dict(zip(AXES, values, strict=True)))
+        dict(zip(AXES, values, strict=True))
         for axes in sweeps
         for values in itertools.product(*(axes[axis] for axis in AXES))
     )
-    return list(dict.fromkeys(every))
+    return list(
+        dict.fromkeys(
+            Point(**{**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
+            for values in every
+        )
+    )
 
 
 def parse_arguments(arguments: str) -> dict[str, int]:
@@ -58,21 +63,20 @@ def parse_arguments(arguments: str) -> dict[str, int]:
     return {name: int(value) for name, value in pairs}
 
 
-def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], keeps_lockstep: bool) -> str | None:
+def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
     """Why a point of the sweep isn't run, or None where it is.
 
-    restrictions    expressions that every point must satisfy
-    keeps_lockstep  whether the platform may run a kernel that counts on a warp's lanes running in lockstep
+    restrictions  expressions that every point must satisfy
+    target        what the kernel is compiled for: an architecture such as sm_90, "emulator" or "counting"; None for a
+                  GPU of any architecture
     """
-    unsupported = kernel.unsupported(point.values)
+    unsupported = kernel.unsupported(point.values) or kernel.unsupported_on(target)
     if unsupported:
         return unsupported
     if point.width is not None:
         missing = missing_lane(kernel.name, point.width, parse_arguments(point.arguments), point.block_size)
         if missing:
             return missing
-    if kernel.undefined_behaviour and not keeps_lockstep:
-        return f"undefined behaviour: {kernel.undefined_behaviour}"
     for restriction in restrictions:
         if not Expression(restriction)(point.values):
             return f"restriction: {restriction}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kernelsweep.kernel_source import ATTRIBUTES
+
 _HEAD = "// Generated: one translation unit a kernel, all its variants inside. Edit the kernel instead.\n"
 
 
@@ -38,7 +40,7 @@ def parameter_names(source: str, kernel: str) -> list[str]:
 
 def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
     """The kernel's function, with its parameters as the first group."""
-    return re.search(rf"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?{kernel}\s*\(([^)]*)\)", source)
+    return re.search(rf"__global__\s+void\s+{ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
 
 
 def _parameters(source: str, instantiation: str) -> str:

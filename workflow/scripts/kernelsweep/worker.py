@@ -29,11 +29,15 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def import_platform(name: str) -> type[Platform]:
-    """The class of the platform that a task names, "emulator" or "gpu"; importing it touches no device."""
+    """The class of the platform that a task names, "emulator", "gpu" or "rival"; importing it touches no device."""
     if name == "emulator":
         from kernelsweep.platforms.emulator import EmulatorPlatform
 
         return EmulatorPlatform
+    if name == "rival":
+        from kernelsweep.platforms.rival import RivalPlatform
+
+        return RivalPlatform
     from kernelsweep.platforms.gpu import GpuPlatform
 
     return GpuPlatform

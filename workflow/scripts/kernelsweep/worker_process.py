@@ -19,7 +19,7 @@ def environment() -> dict[str, str]:
 class WorkerProcess:
     """A process of kernelsweep.worker, which imports what the platform needs and waits; it touches no device yet.
 
-    platform  "emulator" or "gpu"
+    platform  "emulator", "gpu" or "rival"
 
     A context manager that ends it.
     """

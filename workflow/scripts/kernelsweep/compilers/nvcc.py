@@ -65,6 +65,27 @@ def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], o
     return output
 
 
+def compile_library(source: Path, library: Path, arch: str) -> None:
+    """Compile host functions and the kernels that they launch to a shared library, for one architecture.
+
+    Raises BuildError with nvcc's own message where it refuses the source.
+    """
+    command = [
+        find(),
+        *_LANGUAGE,
+        "-O3",
+        f"-arch={arch}",
+        "-shared",
+        "-Xcompiler=-fPIC",
+        "-o",
+        str(library),
+        str(source),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise BuildError(f"nvcc refused {source.name}:\n{(run.stderr + run.stdout).strip()}")
+
+
 def warnings(output: str) -> str:
     """What of the compilers' output is no resource report: warnings, if any."""
     return "\n".join(line for line in output.splitlines() if line.strip() and not _REPORT.match(line))

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from kernelsweep.axes import Axes
 from kernelsweep.configuration import EXCHANGE, Study
-from kernelsweep.plans import PLANS_WITH_A_GRID
+from kernelsweep.kernel_source import COUNTING_TARGET
+from kernelsweep.plans import PLANS_WITH_A_GRID, round_elements
 from kernelsweep.profiling.choice import choose_points
 from kernelsweep.sweep import Point
 
@@ -22,22 +23,22 @@ def counted_points(
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions)
+    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET)
     return [point for point, reason in chosen if not reason]
 
 
-def checked_points(counted: Sequence[Point]) -> list[Point]:
+def checked_points(counted: Sequence[Point], plan: str) -> list[Point]:
     """The same variants at sizes around their blocks' boundaries: a single element, and ragged tails of every kind."""
-    sizes = {point: _boundary_sizes(point) for point in counted}
+    sizes = {point: _boundary_sizes(point, plan) for point in counted}
     return [replace(point, array_size=size) for point, found in sizes.items() for size in found]
 
 
-def _boundary_sizes(point: Point) -> list[int]:
+def _boundary_sizes(point: Point, plan: str) -> list[int]:
     if point.width is not None:
         return [point.array_size]
-    span = point.block_size * point.unroll
+    span = round_elements(plan, replace(point, grid_size=None))
     # Where the sweep sets the grid, its threads come round a second time for the last elements.
-    largest = 3 * span + 7 if point.grid_size is None else point.grid_size * span + 7
+    largest = 3 * span + 7 if point.grid_size is None else round_elements(plan, point) + 7
     return [1, span - 1, span, span + 1, largest]
 
 

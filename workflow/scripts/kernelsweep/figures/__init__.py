@@ -5,6 +5,9 @@
 FIGURES_OF_TIMES = ("ladder", "bandwidth", "block_unroll", "block_grid", "operations", "roofline", "load_efficiency")
 OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes", "metrics")
 
+# Those that draw what was measured beside the kernels, too: libraries' reductions and the memory's limits.
+FIGURES_WITH_RIVALS = ("ladder", "bandwidth")
+
 # Those whose function draw also gets the study's metrics.Metrics.
 FIGURES_OF_METRICS = ("metrics", "roofline", "load_efficiency")
 

@@ -1,4 +1,7 @@
-"""Bandwidth against array size, a line a ladder step, at the reference block size; cold and hot cache side by side."""
+"""Bandwidth against array size, a line a ladder step, at the reference block size; cold and hot cache side by side.
+
+Beside the steps, where the study has them: libraries' reductions, and what the memory was measured to do.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kernelsweep.figures import style
 from kernelsweep.measurements import (
@@ -23,14 +27,18 @@ from kernelsweep.measurements import (
     undefined_kernels,
 )
 from kernelsweep.published import Published
+from kernelsweep.reached import limit_bandwidths, limit_text
 
 BODY_IN = 2.7
+LEGEND_LINE_IN = 0.162
 EMPTY_BODY_IN = 1.2
 # A panel in one column, where they stand one above the other.
 NARROW_PANEL_IN = 1.7
 LEGEND_TITLE = "step, in the ladder's order"
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
+RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 3.0}
+LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @style.styled
@@ -42,6 +50,8 @@ def draw(
     width_in: float = style.TWO_COLUMN_IN,
 ) -> Figure:
     """A panel a cache state that has times; published times have no bandwidth curve and are not drawn.
+
+    measurements  with the rows of rivals and limits
 
     Points that failed are gaps in their line, counted in the caption.
     """
@@ -57,23 +67,30 @@ def draw(
         figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
         style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("array_size", "cache")))
         return figure
+    rivals = _rivals(study, measurements, device)
+    limits = limit_bandwidths(study, measurements, device)
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], device)
-    labels = style.step_labels(steps, undefined_kernels(with_times))
+    title = LEGEND_TITLE + (", then libraries" if not rivals.empty else "")
+    labels = [*style.step_labels(steps, undefined_kernels(with_times)), *_labels(rivals, limits)]
     if style.is_narrow(width_in):
-        legend_in = style.legend_below_in(labels, width_in, LEGEND_TITLE)
+        legend_in = style.legend_below_in(labels, width_in, title)
         heights = [*[NARROW_PANEL_IN] * len(caches), legend_in]
         figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
         *panels, below = figure.subplots(len(heights), 1, height_ratios=heights)
         for axes in panels[1:]:
             axes.sharey(panels[0])
     else:
-        figure = style.new_figure(width_in, BODY_IN, study["title"], message, caption)
+        body_in = max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
+        figure = style.new_figure(width_in, body_in, study["title"], message, caption)
         panels, below = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0]), None
     for axes, cache in zip(panels, caches, strict=True):
         _panel(axes, steps, with_times[with_times["cache"] == cache])
+        _lines(axes, rivals[rivals["cache"] == cache], "kernel", study["rivals"], RIVAL_STYLE)
+        _lines(axes, limits[limits["cache"] == cache], "limit", study["limits"], LIMIT_STYLE)
         axes.set_title(f"{cache} cache", loc="left")
     peak = device["peak_bandwidth_gbs"]
-    top = max(with_times["bandwidth_gbs"].max(), peak or 0.0)
+    drawn = pandas.concat([frame["bandwidth_gbs"] for frame in (with_times, rivals, limits)])
+    top = max(drawn.max(), peak or 0.0)
     panels[0].set_ylim(0, top * HEADROOM)
     for axes in panels if below else panels[:1]:
         axes.set_ylabel("bandwidth (GB/s)")
@@ -82,9 +99,9 @@ def draw(
     panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     if peak is not None:
         _peak_line(panels, peak)
-    handles = panels[0].get_lines()[: len(steps)]
+    handles = _handles(panels)
     if below:
-        style.legend_below(below, handles, width_in, LEGEND_TITLE)
+        style.legend_below(below, handles, width_in, title)
         return figure
     panels[-1].legend(
         handles=handles,
@@ -95,7 +112,7 @@ def draw(
         handlelength=3.2,
         labelspacing=0.45,
         borderpad=0.1,
-        title=LEGEND_TITLE,
+        title=title,
         title_fontsize=style.TEXT_PT,
         alignment="left",
     )
@@ -123,6 +140,33 @@ def _panel(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
     style.size_axis(axes, sizes)
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _rivals(study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+    """The libraries' timed rows at the reference point and at the other array sizes and cache states."""
+    rows = at_reference(study, measurements, free=("array_size", "cache", "block_size"))
+    return timed(rows[rows["kernel"].isin(study["rivals"])], device)
+
+
+def _lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str], look: Mapping[str, Any]) -> None:
+    """A line for each name that has rows, all of one look but for their dashes."""
+    for index, name in enumerate(names):
+        of_name = rows[rows[column] == name].sort_values("array_size")
+        if not of_name.empty:
+            label = limit_text(name) if column == "limit" else name
+            dashes = style.DASHES[index % len(style.DASHES)]
+            axes.plot(of_name["array_size"], of_name["bandwidth_gbs"], label=label, linestyle=dashes, **look)
+
+
+def _labels(rivals: pandas.DataFrame, limits: pandas.DataFrame) -> list[str]:
+    """What the lines of both are called."""
+    return [*rivals["kernel"].unique(), *(limit_text(limit) for limit in limits["limit"].unique())]
+
+
+def _handles(panels: Sequence[Axes]) -> list[Line2D]:
+    """A line of each label, from the first panel that has it, in the order of drawing."""
+    lines = [line for axes in panels for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    return list({str(line.get_label()): line for line in reversed(lines)}.values())[::-1]
 
 
 def _peak_line(panels: Sequence[Axes], peak: float) -> None:

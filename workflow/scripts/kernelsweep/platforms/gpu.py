@@ -26,7 +26,11 @@ import pycuda.driver as cuda
 FLUSH_FACTOR = 2
 
 # By default a context has as many hardware queues (CUDA_DEVICE_MAX_CONNECTIONS).
-_STREAMS = 8
+STREAMS = 8
+
+# A kernel may have more dynamic shared memory than this only where that was asked for.
+_COMMON_SHARED_BYTES = 48 * 1024
+_MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 _EVENTS = 64  # Pairs, of which a batch of samples uses a few.
 
@@ -86,13 +90,14 @@ class GpuPlatform:
     def __init__(self) -> None:
         cuda.init()
         self._device = cuda.Device(0)
-        self._context = self._device.make_context()
+        self._context = self._open_context()
         # A kernel's start takes a little longer on one stream than on another; samples go round several.
-        self._streams = itertools.cycle([cuda.Stream() for _ in range(_STREAMS)])
+        self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
         self._functions: dict[str, Any] = {}
         self._symbols: dict[str, str] = {}
+        self._most_shared_bytes: dict[str, int] = {}
         self._module = ctypes.c_void_p()
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
@@ -103,6 +108,10 @@ class GpuPlatform:
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
         self.busy_seconds = 0.0
+
+    def _open_context(self) -> Any:
+        """A context that nobody else uses, current from now on."""
+        return self._device.make_context()
 
     def allocate(self, size: int) -> Any:
         try:
@@ -145,6 +154,9 @@ class GpuPlatform:
         formats = "".join("Q" if isinstance(argument, int) else "P" for argument in arguments)
         if getattr(function, "arg_format", None) != formats:
             function.prepare(formats)
+        if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
+            function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
+            self._most_shared_bytes[variant] = shared_bytes
         try:
             function.prepared_async_call((grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes)
         except cuda.Error as error:
@@ -155,6 +167,8 @@ class GpuPlatform:
         blocks = ctypes.c_int()
         symbol = self._symbols[variant].encode()
         status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._module, symbol)
+        if shared_bytes > _COMMON_SHARED_BYTES:
+            status = status or self._libcuda.cuFuncSetAttribute(function, _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
         status = status or self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
             ctypes.byref(blocks), function, ctypes.c_int(block), ctypes.c_size_t(shared_bytes)
         )

@@ -7,16 +7,23 @@ from typing import Any
 
 from kernelsweep.axes import Axes, grid_on_device
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import launched_points
 from kernelsweep.sweep import Point, instantiation, skip_reason
 
 
 def choose_points(
-    study: Mapping[str, Any], kernel: KernelSource, axes: Axes, multiprocessors: int, restrictions: Sequence[str]
+    study: Mapping[str, Any],
+    kernel: KernelSource,
+    axes: Axes,
+    multiprocessors: int,
+    restrictions: Sequence[str],
+    target: str | None,
 ) -> list[tuple[Point, str | None]]:
     """The kernel's points to profile, each with the reason for which it can't be run, or None.
 
-    study  its checked settings: ladder, reference, profiled
-    axes   the kernel's, of which an exchange takes the widest groups that fit and the first arguments
+    study   its checked settings: ladder, reference, profiled
+    axes    the kernel's, of which an exchange takes the widest groups that fit and the first arguments
+    target  as in sweep.skip_reason
 
     A kernel that is no step of the ladder has none but those that `profiled` names.
     """
@@ -26,17 +33,15 @@ def choose_points(
         if step["kernel"] != kernel.name:
             continue
         changed = {name: value for name, value in step["at"].items() if value is not None}
-        values = {
-            **study["reference"],
-            **changed,
-            "unroll": step["unroll"],
-            "grid_size": None if step["grid_size"] is None else grid_on_device(step["grid_size"], multiprocessors),
-        }
+        values = {**study["reference"], **changed, "unroll": step["unroll"], "grid_size": step["grid_size"]}
+        if step["grid_size"] is not None:
+            values["grid_size"] = grid_on_device(step["grid_size"], multiprocessors, values["block_size"])
         candidates = [
             Point(**values, width=width, arguments=axes["arguments"][0])
             for width in sorted(axes["width"], key=lambda width: -(width or 0))
         ]
-        reasons = {point: skip_reason(point, kernel, restrictions, keeps_lockstep=True) for point in candidates}
+        candidates = launched_points(kernel.plan, candidates)
+        reasons = {point: skip_reason(point, kernel, restrictions, target) for point in candidates}
         point = next((point for point, reason in reasons.items() if not reason), candidates[-1])
         chosen[point] = reasons[point]
     return list(chosen.items())

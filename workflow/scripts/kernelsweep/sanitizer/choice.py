@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelsweep.axes import Axes
 from kernelsweep.kernel_source import KernelSource
+from kernelsweep.plans import round_elements
 from kernelsweep.sweep import Point, instantiation, points, skip_reason
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
@@ -23,13 +24,13 @@ def choose_points(
     kernel: KernelSource,
     restrictions: Sequence[str],
     variants: Container[str],
-    keeps_lockstep: bool,
+    target: str | None,
 ) -> list[Point]:
     """Points around block boundaries, at most MOST_POINTS, or as many as the sweep has groups where those are more.
 
-    sweeps          the kernel's axes on the device
-    variants        the C++ names of those that are compiled; points of others are left out
-    keeps_lockstep  as in sweep.skip_reason
+    sweeps    the kernel's axes on the device
+    variants  the C++ names of those that are compiled; points of others are left out
+    target    as in sweep.skip_reason
 
     A group is what must be there at least once: an element type with an operation, an exchange's width and arguments.
     The first group gets every corner of the sweep (the smallest and the largest block size, unroll factor and grid) at
@@ -39,7 +40,7 @@ def choose_points(
 
     def runs(point: Point) -> bool:
         compiled = instantiation(kernel, point) in variants
-        return compiled and not skip_reason(point, kernel, restrictions, keeps_lockstep)
+        return compiled and not skip_reason(point, kernel, restrictions, target)
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
@@ -47,7 +48,7 @@ def choose_points(
         shape = replace(point, array_size=1, cache=swept[0].cache)
         group = groups.setdefault((point.dtype, point.operation, point.width, point.arguments), {})
         group.setdefault(shape, []).append(point.array_size)
-    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, runs))]
+    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel.plan, runs))]
     if not by_rank:
         return []
     first, *others = by_rank
@@ -56,22 +57,24 @@ def choose_points(
     return chosen + [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
 
 
-def _by_rank(shapes: Mapping[Point, Sequence[int]], runs: Callable[[Point], bool]) -> list[list[Point]]:
+def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:
     """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
-    sized = [[replace(shape, array_size=size) for size in _sizes(shape, swept)] for shape, swept in shapes.items()]
+    sized = [
+        [replace(shape, array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()
+    ]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
     return [_corners(rank) for rank in ranks if rank]
 
 
-def _sizes(shape: Point, swept: Sequence[int]) -> list[int]:
+def _sizes(shape: Point, swept: Sequence[int], plan: str) -> list[int]:
     """Array sizes for a shape, the one that reaches most code first."""
     if shape.width is not None:
         small = sorted({size for size in swept if size <= LARGEST_EXCHANGE}, reverse=True)
         if small:
             return small
-    span = shape.block_size * shape.unroll
+    span = round_elements(plan, replace(shape, grid_size=None))
     # Where the sweep sets the grid, its threads come round a second time for the last elements.
-    largest = 3 * span + 7 if shape.grid_size is None else shape.grid_size * span + 7
+    largest = 3 * span + 7 if shape.grid_size is None else round_elements(plan, shape) + 7
     return [size for size in dict.fromkeys((largest, span - 1, span + 1, 1)) if size > 0]
 
 

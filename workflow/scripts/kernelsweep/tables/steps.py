@@ -17,6 +17,7 @@ from kernelsweep.measurements import (
     undefined_kernels,
 )
 from kernelsweep.published import Published
+from kernelsweep.reached import limit_bandwidths
 from kernelsweep.results import BASELINE_PREFIX
 from kernelsweep.tables.points import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
 
@@ -80,13 +81,18 @@ def baseline_kernels(study: Mapping[str, Any]) -> list[str]:
     return [f"{BASELINE_PREFIX}{baseline}" for baseline in study["baselines"]]
 
 
+def limit_columns(study: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that give the fraction reached of each of the study's limits, by the limit."""
+    return {limit: f"{limit}_fraction" for limit in study["limits"]}
+
+
 def study_table(
     study: Mapping[str, Any],
     measurements: pandas.DataFrame,
     device: Mapping[str, Any],
     published: Published | None,
 ) -> pandas.DataFrame:
-    """One row a ladder step, in the ladder's order; the measured baselines; published rows that are no step of ours.
+    """One row a ladder step, in the ladder's order; rivals; measured baselines; what was published besides.
 
     Columns (`TABLE_COLUMNS`):
       kernel, unroll, block_size    the step at the reference point; for a baseline only its name
@@ -95,6 +101,7 @@ def study_table(
       status                        of that point: one of `results.STATUSES`, `not_measured` or `published_only`
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, peak_fraction
                                     as in measurements.csv; NaN unless the status is `ok`
+      read_only_fraction, ...       the bandwidth over that of each of the study's limits, where it has some
       speedup                       the first step's time over this one's; NaN where either has none
       step_gain                     the time of the step before over this one's; a step with undefined behaviour is
                                     never the one before, being no baseline
@@ -121,7 +128,7 @@ def study_table(
         if row["status"] == NOT_MEASURED and row["kernel"] in undefined:
             row["flags"] = UNDEFINED_BEHAVIOUR
     if has_times(device):
-        rows += _baseline_rows(study, measurements)
+        rows += _rival_rows(study, measurements, device) + _baseline_rows(study, measurements)
     if published is not None:
         rows += _published_only(published, steps)
         for row in rows:
@@ -132,7 +139,9 @@ def study_table(
     for ratios, times in (("", "time_us"), ("published_", "published_time_us")):
         table[f"{ratios}speedup"] = table[times].iloc[0] / table[times]
         table[f"{ratios}step_gain"] = _before(table[times], steps, undefined) / table[times]
-    return table if has_times(device) else table.drop(columns=list(TIME_COLUMNS))
+    if not has_times(device):
+        return table.drop(columns=list(TIME_COLUMNS))
+    return _with_fractions(table, study, measurements, device)
 
 
 def _step_row(
@@ -164,6 +173,35 @@ def _whole_sweep(kernel: str, measurements: pandas.DataFrame) -> dict[str, Any]:
         "bit_identical_points": (rows["bit_identical"] == "yes").sum(),
         "repeated_points": rows["bit_identical"].isin(["yes", "no"]).sum(),
     }
+
+
+def _rival_rows(
+    study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The libraries' reductions at the reference point, in the study's order."""
+    reference = at_reference(study, measurements, free=("block_size",))
+    rows = []
+    for rival in study["rivals"]:
+        found = reference[reference["kernel"] == rival]
+        row = {"kernel": rival, "device": device["name"], "status": NOT_MEASURED, **point_counts(rival, measurements)}
+        rows.append(row if found.empty else row | _measured(found.iloc[0], ("relative_error",)))
+    return rows
+
+
+def _with_fractions(
+    table: pandas.DataFrame, study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]
+) -> pandas.DataFrame:
+    """The table with the columns limit_columns, after that of the theoretical peak."""
+    limits = limit_bandwidths(study, measurements, device)
+    reference = study["reference"]
+    at = limits[(limits["cache"] == reference["cache"]) & (limits["array_size"] == reference["array_size"])]
+    bandwidths = at.set_index("limit")["bandwidth_gbs"].reindex(study["limits"])
+    on_device = table["device"] == device["name"]
+    place = list(table.columns).index("peak_fraction")
+    for number, (limit, column) in enumerate(limit_columns(study).items(), start=1):
+        fractions = (table["bandwidth_gbs"] / bandwidths[limit]).where(on_device)
+        table.insert(place + number, column, fractions.astype("float64"))
+    return table
 
 
 def _baseline_rows(study: Mapping[str, Any], measurements: pandas.DataFrame) -> list[dict[str, Any]]:

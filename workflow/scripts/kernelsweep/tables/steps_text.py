@@ -10,9 +10,10 @@ import pandas
 
 from kernelsweep.measurements import device_text, has_times, reference_text, step_name
 from kernelsweep.published import Published
+from kernelsweep.reached import limit_text
 from kernelsweep.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.tables.points import NOT_MEASURED, PUBLISHED_ONLY, failure_note, flag_notes, numbered, right_text
-from kernelsweep.tables.steps import baseline_kernels
+from kernelsweep.tables.steps import baseline_kernels, limit_columns
 
 # Four digits tell apart what the intervals tell apart (about 0.2% of a median); more would be noise.
 TIME_DIGITS = 4
@@ -25,20 +26,23 @@ def study_text(
 ) -> TableText:
     """The table that steps.study_table made. Columns that have nothing to tell in this study are left out."""
     baseline = table["kernel"].isin(baseline_kernels(study))
+    rival = table["kernel"].isin(study["rivals"])
     marks, notes = numbered([_notes(row, study, device) for _, row in table.iterrows()])
     return TableText(
         title=str(study["title"]),
         provenance=_provenance(study, device, published),
         kernels=list(table["kernel"]),
         marks=marks,
-        columns=[*_columns(table, baseline, published), *_columns_apart(table, study)],
+        columns=[*_columns(table, baseline, study, published), *_columns_apart(table, study)],
         notes=notes,
         explanation=_explanation(table, study, device, published),
-        main_rows=int((~baseline & (table["status"] != PUBLISHED_ONLY)).sum()),
+        main_rows=int((~baseline & ~rival & (table["status"] != PUBLISHED_ONLY)).sum()),
     )
 
 
-def _columns(table: pandas.DataFrame, baseline: pandas.Series[bool], published: Published | None) -> list[Column]:
+def _columns(
+    table: pandas.DataFrame, baseline: pandas.Series[bool], study: Mapping[str, Any], published: Published | None
+) -> list[Column]:
     """The step and its times. (The block size is the same in all rows, and said above the table.)"""
     ratios = published is not None and published.compare == "ratios"
     columns = []
@@ -60,6 +64,9 @@ def _columns(table: pandas.DataFrame, baseline: pandas.Series[bool], published: 
         columns.append(Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0)))
         if table["peak_fraction"].notna().any():
             columns.append(Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%")))
+        for limit, column in limit_columns(study).items():
+            if table[column].notna().any():
+                columns.append(Column(f"of {limit.replace('_', ' ')}", numbers(table[column] * 100, 1, "%")))
     if published is not None:
         times = numbers(table["published_time_us"], _decimals(table["published_time_us"]))
         if ratios:
@@ -171,6 +178,11 @@ def _explanation(
             "Bandwidth: each input byte counted once"
             + ("." if peak is None else f"; the memory's theoretical peak is {peak:.0f} GB/s.")
         )
+        if any(table[column].notna().any() for column in limit_columns(study).values()):
+            limits = ", ".join(limit_text(limit) for limit in study["limits"])
+            texts.append(f"Of what was measured in the same run at the same size: {limits}.")
+        if table["kernel"].isin(study["rivals"]).any():
+            texts.append("Below the steps: libraries' reductions, on the same buffers, timed by the same loop.")
     else:
         texts.append("No times of ours: this platform has no clock that means something.")
     ratios = published is not None and published.compare == "ratios"

@@ -1,0 +1,56 @@
+// Atomic sum: as `last_block`, but each block adds its partial to one sum by an atomic operation, and nobody reads
+// partials. The last block to come takes the sum and leaves zero for the next launch, so that no launch has to be
+// preceded by a fill; the price is the count of blocks, a second atomic operation each.
+//
+// Floats are added in the order in which blocks come: a result's last bits may differ from run to run.
+//
+// kernelsweep:
+//   plan: single_launch
+//   block_size: multiple_of_32
+//   unroll: [1, 2, 4, 8]
+//   operations: [sum]
+//   summation_depth: >-
+//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
+
+#include "block.cuh"
+#include "operations.cuh"
+#include "vectors.cuh"
+
+template <typename Element>
+struct RunningSum {
+    Element sum;
+    unsigned blocks;
+};
+
+// An atomic addition knows no signed 64-bit integers, whose sums modulo 2^64 are those of unsigned ones.
+template <typename Element>
+__device__ void add_atomically(Element *sum, Element value)
+{
+    if constexpr (std::is_same_v<Element, long>)
+        atomicAdd(reinterpret_cast<unsigned long long *>(sum), static_cast<unsigned long long>(value));
+    else
+        atomicAdd(sum, value);
+}
+
+// The sum, with zero left in its place.
+template <typename Element>
+__device__ Element take(Element *sum)
+{
+    using Bits = std::conditional_t<sizeof(Element) == 8, unsigned long long, unsigned>;
+    const Bits bits = atomicExch(reinterpret_cast<Bits *>(sum), Bits(0));
+    return reinterpret_cast<const Element &>(bits);
+}
+
+template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
+__global__ void __launch_bounds__(block_size)
+    atomic_sum(const Element *data, Element *, RunningSum<Element> *arrivals, Element *result, size_t array_size)
+{
+    Element value = combine_vectors<unroll, Operation>(data, array_size);
+    value = reduce_block<Operation, block_size>(value);
+    if (threadIdx.x != 0)
+        return;
+    add_atomically(&arrivals->sum, value);
+    __threadfence();
+    if (atomicInc(&arrivals->blocks, gridDim.x - 1) == gridDim.x - 1)
+        *result = take(&arrivals->sum);
+}

@@ -1,0 +1,33 @@
+// Last block: as `loads_in_flight`, but one launch. Each block leaves its partial and counts itself in; the one that
+// comes last combines the partials, in order of their index.
+//
+// No second launch, and an order of additions that does not depend on which block comes when.
+//
+// kernelsweep:
+//   plan: single_launch
+//   block_size: multiple_of_32
+//   unroll: [1, 2, 4, 8]
+//   summation_depth: >-
+//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size))
+//     + ceil(grid_size / block_size) + ceil(log2(block_size))
+
+#include "arrivals.cuh"
+#include "block.cuh"
+#include "operations.cuh"
+#include "vectors.cuh"
+
+template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
+__global__ void __launch_bounds__(block_size)
+    last_block(const Element *data, Element *partials, unsigned *arrivals, Element *result, size_t array_size)
+{
+    Element value = combine_vectors<unroll, Operation>(data, array_size);
+    value = reduce_block<Operation, block_size>(value);
+    if (threadIdx.x == 0)
+        partials[blockIdx.x] = value;
+    if (!arrives_last(arrivals, gridDim.x))
+        return;
+    value = combine_partials<Operation>(partials, gridDim.x);
+    value = reduce_block<Operation, block_size>(value);
+    if (threadIdx.x == 0)
+        *result = value;
+}

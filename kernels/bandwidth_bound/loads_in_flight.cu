@@ -1,0 +1,25 @@
+// Loads in flight: as `vector_loads`, but a thread asks for `unroll` vectors before it waits for the first of them.
+//
+// Memory answers after many hundred cycles; what keeps it busy meanwhile is the bytes that have been asked for.
+//
+// kernelsweep:
+//   plan: two_stages
+//   block_size: multiple_of_32
+//   unroll: [1, 2, 4, 8]
+//   summation_depth: >-
+//     ceil(array_size / (2 * grid_size * block_size)) + ceil(grid_size / (2 * block_size)) + 2 * unroll + 12
+//     + launches * ceil(log2(block_size))
+
+#include "block.cuh"
+#include "operations.cuh"
+#include "vectors.cuh"
+
+template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
+__global__ void __launch_bounds__(block_size)
+    loads_in_flight(const Element *data, Element *partials, size_t count)
+{
+    Element value = combine_vectors<unroll, Operation>(data, count);
+    value = reduce_block<Operation, block_size>(value);
+    if (threadIdx.x == 0)
+        partials[blockIdx.x] = value;
+}

@@ -1,0 +1,78 @@
+// CUB's DeviceReduce as plain functions, for ctypes: cub_sum_int32 and its kin, a type and an operation each.
+//
+// As a user of CUB would call it: its own sum, minimum and maximum, a count of 32 bits where that suffices (its kernels
+// are a little faster for it), and temporary storage that the caller provides: called with none, a function only says
+// how many bytes it needs.
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cub/device/device_reduce.cuh>
+#include <type_traits>
+
+namespace {
+
+// Of integers modulo 2^bits.
+struct Product {
+    template <typename Element>
+    __device__ Element operator()(Element a, Element b) const
+    {
+        if constexpr (std::is_integral_v<Element>) {
+            using Unsigned = std::make_unsigned_t<Element>;
+            return Element(Unsigned(a) * Unsigned(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+struct SumOf {
+    template <typename... Arguments>
+    static cudaError_t reduce(Arguments &&...arguments) { return cub::DeviceReduce::Sum(arguments...); }
+};
+struct MinimumOf {
+    template <typename... Arguments>
+    static cudaError_t reduce(Arguments &&...arguments) { return cub::DeviceReduce::Min(arguments...); }
+};
+struct MaximumOf {
+    template <typename... Arguments>
+    static cudaError_t reduce(Arguments &&...arguments) { return cub::DeviceReduce::Max(arguments...); }
+};
+struct ProductOf {
+    template <typename Element, typename Count>
+    static cudaError_t reduce(void *storage, std::size_t &bytes, const Element *data, Element *value, Count count,
+                              cudaStream_t stream)
+    {
+        return cub::DeviceReduce::Reduce(storage, bytes, data, value, count, Product{}, Element(1), stream);
+    }
+};
+
+template <typename Operation, typename Element>
+int reduce(void *storage, std::size_t *bytes, const void *data, void *value, std::size_t count, void *stream)
+{
+    const auto *elements = static_cast<const Element *>(data);
+    auto *result = static_cast<Element *>(value);
+    const auto on = static_cast<cudaStream_t>(stream);
+    return count <= INT_MAX ? Operation::reduce(storage, *bytes, elements, result, int(count), on)
+                            : Operation::reduce(storage, *bytes, elements, result, std::int64_t(count), on);
+}
+
+} // namespace
+
+#define CUB_FUNCTION(name, Operation, Element)                                                                         \
+    extern "C" int cub_##name(void *storage, std::size_t *bytes, const void *data, void *value, std::size_t count,     \
+                              void *stream)                                                                            \
+    {                                                                                                                  \
+        return reduce<Operation, Element>(storage, bytes, data, value, count, stream);                                 \
+    }
+#define CUB_FUNCTIONS(type, Element)                                                                                   \
+    CUB_FUNCTION(sum_##type, SumOf, Element)                                                                           \
+    CUB_FUNCTION(product_##type, ProductOf, Element)                                                                   \
+    CUB_FUNCTION(minimum_##type, MinimumOf, Element)                                                                   \
+    CUB_FUNCTION(maximum_##type, MaximumOf, Element)
+
+CUB_FUNCTIONS(int32, std::int32_t)
+CUB_FUNCTIONS(int64, std::int64_t)
+CUB_FUNCTIONS(float32, float)
+CUB_FUNCTIONS(float64, double)
+
+extern "C" const char *cub_error_text(int error) { return cudaGetErrorString(cudaError_t(error)); }
