@@ -126,23 +126,10 @@ def test_a_mistake_in_the_configuration_is_one_readable_error(project: Path, set
     assert not (project / "results").exists()
 
 
-def test_points_that_a_restriction_excludes_are_rows_with_the_reason(project: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    config = project / "config/config.yaml"
-    restriction = "block_size * unroll <= array_size"
-    config.write_text(config.read_text().replace("restrictions: []", f'restrictions: ["{restriction}"]'))
-    run = snakemake(project, "all")
-    assert run.returncode == 0, run.stdout
-    found = rows(project / "results/emulator/measurements.csv")
-    skipped = [row for row in found if row["status"] == "skipped"]
-    assert {row["message"] for row in skipped} == {f"restriction: {restriction}"}
-    assert {row["array_size"] for row in skipped} == {"1", "1000"}, "64 * 16 is more than 1000 as well"
-    assert all(int(row["block_size"]) * int(row["unroll"]) <= 1000 for row in found if row["status"] == "ok")
-
-
 def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project: Path, root: Path) -> None:
     claims = "results/recording/nvidia-h200/claims.md"
-    run = snakemake(project, "unrolling", "exchanges", claims, "--config", "platform=recording/nvidia-h200")
+    drawn = ("unrolling", "exchanges", claims, "--config", "platform=recording/nvidia-h200")
+    run = snakemake(project, *drawn)
     assert run.returncode == 0, run.stdout
     results = project / "results/recording/nvidia-h200"
     found = rows(results / "measurements.csv")
@@ -167,6 +154,11 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
     assert {row["study"] for row in rows(unrolling / "claims.csv")} == {"unrolling"}
     assert {entry["study"] for entry in json.loads((unrolling / "best.json").read_text())["entries"]} == {"unrolling"}
 
+    # Pins: an input function asked about a recording's binaries, whose error Snakemake printed on every rerun.
+    run = snakemake(project, *drawn)
+    assert "Nothing to be done" in run.stdout
+    assert "Exception" not in run.stdout and "Traceback" not in run.stdout
+
 
 def test_the_recording_is_small_and_complete(root: Path) -> None:
     folder = root / "resources/recordings/nvidia-h200"
@@ -186,24 +178,30 @@ def test_building_away_from_the_gpu_for_an_architecture(project: Path) -> None:
     assert report["variants"]["shuffle<int, Sum, 256u, 4u>"]["registers"] > 0
 
 
-def test_a_study_of_ones_own_needs_a_title_and_kernels_only(project: Path) -> None:
+def test_a_study_of_ones_own_needs_a_title_and_kernels_only_and_may_restrict_its_points(project: Path) -> None:
     shrink(project, ["warp_shuffle"])
     (project / "kernels/mine").mkdir()
     source = (project / "kernels/warp_shuffle/shuffle.cu").read_text()
     (project / "kernels/mine/shuffle.cu").write_text(source)
     (project / "config/studies/mine.yaml").write_text(
-        "title: Mine\nkernels:\n  - {name: shuffle, axes: {unroll: [4]}}\n"
+        "title: Mine\nkernels:\n  - {name: shuffle, axes: {unroll: [4], block_size: [64, 256]}}\n"
     )
+    config = project / "config/config.yaml"
+    restriction = "block_size * unroll <= array_size"
+    config.write_text(config.read_text().replace("restrictions: []", f'restrictions: ["{restriction}"]'))
     run = snakemake(project, "mine")
     assert run.returncode == 0, run.stdout
     (row,) = rows(project / "results/emulator/studies/mine/table.csv")
-    assert (row["kernel"], row["unroll"], row["points_right"]) == ("shuffle", "4", "2")
-
-
-def test_with_nothing_to_do_nothing_alarming_is_printed(project: Path) -> None:
-    # Pins: an input function asked about a recording's binaries, whose error Snakemake printed on every rerun.
-    recording = ("--config", "platform=recording/nvidia-h200")
-    assert snakemake(project, "operations", *recording).returncode == 0
-    run = snakemake(project, "operations", *recording)
-    assert "Nothing to be done" in run.stdout
-    assert "Exception" not in run.stdout and "Traceback" not in run.stdout
+    assert (row["kernel"], row["unroll"], row["points_right"]) == ("shuffle", "4", "1")
+    # What the restriction excludes is there, with the reason.
+    points = {
+        (row["array_size"], row["block_size"]): (row["status"], row["message"])
+        for row in rows(project / "results/emulator/points/mine/shuffle.csv")
+    }
+    excluded = ("skipped", f"restriction: {restriction}")
+    assert points == {
+        ("1", "64"): excluded,
+        ("1", "256"): excluded,
+        ("1000", "64"): ("ok", ""),
+        ("1000", "256"): excluded,
+    }
