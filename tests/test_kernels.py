@@ -59,13 +59,15 @@ def variants(kernel: KernelSource) -> list[Point]:
     with the smallest, a middle and the largest unroll factor and some grids; and one of each other type and operation.
     """
     unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
+    block_sizes = {kernel.smallest_block_size, *BLOCK_SIZES}
     if kernel.plan in FITTED_PLANS:  # The kernels of these have their loop over the array in common.
         unrolls = [unrolls[0], unrolls[-1]]
+        block_sizes = {32, 96, 1024}
     grid_sizes = GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None]
     thorough = [("int32", "sum"), ("float32", "sum"), ("int64", "product"), ("float64", "minimum")]
     every = [
         point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
-        for block_size in sorted({kernel.smallest_block_size, *BLOCK_SIZES})
+        for block_size in sorted(block_sizes)
         for unroll in unrolls
         for dtype, operation in thorough
         for grid_size in grid_sizes

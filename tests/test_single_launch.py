@@ -124,7 +124,11 @@ def planted(folder: Path, last: str) -> KernelSource:
             "arrivals is not left zero, as the next run needs",
         ),
         # One that is left zero where it is looked at last, but is used up somewhere else.
-        ("(blockIdx.x == gridDim.x - 1 && partials[gridDim.x] != 7) && (partials[gridDim.x] = 7)", "run again"),
+        (
+            "arrives_last(arrivals, gridDim.x) && threadIdx.x == 0 && partials[gridDim.x] != 7 "
+            "&& (partials[gridDim.x] = 7)",
+            "run again",
+        ),
     ],
 )
 def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str, tmp_path: Path) -> None:
