@@ -15,8 +15,6 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 
-PHONE, DESKTOP = 360, 1440
-
 # What sticks out on the right, and in no box that scrolls by itself; and by how much the page itself could be scrolled.
 OVERFLOW = """
 const scrolls = (element) => element && element !== document.documentElement && element !== document.body &&

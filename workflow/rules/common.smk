@@ -190,11 +190,7 @@ def compared_files(side):
             return side_files(named, config["studies"])
         if is_recording(wildcards.platform):
             return [f"results/{wildcards.platform}/measurements.csv"]
-        return [
-            f"results/{wildcards.platform}/points/{study}/{kernel}.csv"
-            for study in config["studies"]
-            for kernel in STUDIES[study].kernels
-        ]
+        return kernel_parts("points", wildcards.platform, config["studies"])
 
     return paths
 
@@ -245,12 +241,18 @@ def metric_parts(platform, studies):
     return parts("counts" if is_counted(platform) else "metrics", platform, studies)
 
 
-def parts(folder, platform, studies):
-    """The files that hold a platform's results, such as points or builds: one a kernel, and the baselines' points."""
-    files = [
+def kernel_parts(folder, platform, studies):
+    """The files that hold a platform's results, such as points or builds: one a kernel."""
+    return [
         f"results/{platform}/{folder}/{study}/{kernel}.csv" for study in studies for kernel in STUDIES[study].kernels
     ]
-    return files + (beside_the_kernels(platform, studies) if folder == "points" else [])
+
+
+def parts(folder, platform, studies):
+    """The same, with the points of what is measured beside the kernels."""
+    return kernel_parts(folder, platform, studies) + (
+        beside_the_kernels(platform, studies) if folder == "points" else []
+    )
 
 
 def beside_the_kernels(platform, studies):
@@ -410,7 +412,8 @@ def gridded_kernels(studies):
 
 def judgements(folder):
     """What is made of the times and metrics of all studies, or of one: verdicts on claims, and best configurations."""
-    return [f"{folder}/{name}" for name in ("claims.md", "claims.csv", "best.md", "best.json")]
+    chapters = [CHAPTERS[name] for name in MADE_CHAPTERS]
+    return [f"{folder}/{file}" for chapter in chapters for file in (*chapter.files, chapter.data)]
 
 
 def verdict(platform, study=None):
