@@ -26,7 +26,7 @@ from kernelsweep.configuration import (
     EXCHANGE,
     check_metrics,
     kernel_axes,
-    kernel_points,
+    kernel_variants,
     load_config,
     load_study,
     metrics_of,
@@ -125,7 +125,13 @@ def kernel_file(wildcards):
 
 
 def included(wildcards):
-    files = included_files(ROOT / kernel_file(wildcards), ROOT / "kernels/include")
+    return included_by(kernel_file(wildcards))
+
+
+# Every job of a kernel asks, and there may be a thousand of them.
+@functools.cache
+def included_by(kernel):
+    files = included_files(ROOT / kernel, ROOT / "kernels/include")
     return [str(path.relative_to(ROOT)) for path in files]
 
 
@@ -197,8 +203,12 @@ def compared_files(side):
 
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
-    headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
-    return sorted(str(path.relative_to(ROOT)) for path in headers)
+    return every_emulator_header() if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
+
+
+@functools.cache
+def every_emulator_header():
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "workflow/emulator").glob("**/*.hpp"))
 
 
 def variants(wildcards):
@@ -208,9 +218,7 @@ def variants(wildcards):
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
     platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
-    run = [point for point, reason in swept if not reason]
-    return instantiations(study.kernels[wildcards.kernel], run)
+    return kernel_variants(config, study, wildcards.kernel, platform, arch=wildcards.target)
 
 
 def built(extension):
