@@ -285,16 +285,22 @@ def driver_limits(study):
 
 def study_measurements(wildcards):
     """What a study's table and figures are drawn from: the points measured for it, or the recording's measurements."""
-    if is_recording(wildcards.platform):
-        return [f"results/{wildcards.platform}/measurements.csv"]
-    return parts("points", wildcards.platform, [wildcards.study])
+    return measurement_files(wildcards.platform, [wildcards.study])
 
 
 def all_measurements(wildcards):
     """The same of all studies that the configuration names."""
-    if is_recording(wildcards.platform):
-        return [f"results/{wildcards.platform}/measurements.csv"]
-    return parts("points", wildcards.platform, config["studies"])
+    return measurement_files(wildcards.platform, config["studies"])
+
+
+def measurement_files(platform, studies):
+    """The same of some studies."""
+    return [f"results/{platform}/measurements.csv"] if is_recording(platform) else parts("points", platform, studies)
+
+
+def files_by_study(platform, studies):
+    """The same, each study's, so that no more than one study's rows need be read at once."""
+    return {study: measurement_files(platform, [study]) for study in studies}
 
 
 def to_profile(asked_by):
