@@ -220,9 +220,7 @@ def join_files(path: str | Path, columns: Sequence[str], files: Iterable[str | P
         for name in files:
             with open(name, "rb") as file:
                 if file.readline() != header:
-                    raise UserError(
-                        f"{name}: not a file of this version of kernelsweep. Delete it, to have it made again."
-                    )
+                    raise UserError(f"{name} is of another version of kernelsweep. Delete it, to have it made again.")
                 shutil.copyfileobj(file, joined, _COPIED_BYTES)
 
 
