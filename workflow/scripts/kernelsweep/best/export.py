@@ -6,6 +6,7 @@ there are others, and the sources of the kernels that they need.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,9 @@ from kernelsweep.sweep import Point
 
 # Where the operations are, in the folder of kernels.
 _OPERATIONS_FILE = "include/operations.cuh"
+
+# Of a comment, without its slashes.
+_LINE = 117
 
 _Choices = Mapping[Kind, tuple[Choice, ...]]
 
@@ -76,7 +80,11 @@ def reduce_header(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        provenance=[*_measured_on(device), *history, *_edited(rows, kernels, chosen, folder)],
+        provenance=[
+            line
+            for text in (*_measured_on(device), *history, *_edited(rows, kernels, chosen, folder))
+            for line in textwrap.wrap(text, _LINE)
+        ],
         overview=_overview(levels[measured]),
         default_architecture=measured,
         library_includes=library_includes(chosen, folder),
@@ -91,7 +99,7 @@ def reduce_header(
         most_blocks=max(shape.blocks for shape in ordered),
         vector_bytes=VECTOR_BYTES,
         cluster_size=CLUSTER_SIZE,
-        measured_kinds="; ".join(map(_text, sorted(kinds, key=_order))),
+        measured_kinds=[_text(kind) for kind in sorted(kinds, key=_order)],
         variants=[
             {
                 "number": number,
@@ -183,8 +191,8 @@ def _variant(shape: Shape) -> Variant:
 
 def _measured_on(device: Mapping[str, Any]) -> list[str]:
     capability = device.get("compute_capability")
-    known = f"compute capability {capability}, " if capability else ""
-    return [f"{device_text(device)} ({known}{device['multiprocessors']} multiprocessors)."]
+    known = f"Compute capability {capability}, " if capability else ""
+    return [f"{device_text(device)}. {known}{device['multiprocessors']} multiprocessors."]
 
 
 def _edited(
