@@ -23,6 +23,9 @@ from kernelsweep.measurements import timed
 from kernelsweep.plans import PLANS
 from kernelsweep.sweep import Point
 
+# What makes a kernel unfit for programs, not only a point.
+_DOUBTFUL = ("wrong_result", "launch_failed", "timed_out")
+
 # As many blocks as an array has work for.
 _NO_LIMIT = 2**62
 
@@ -105,18 +108,24 @@ def _candidates(
 ) -> pandas.DataFrame:
     """The rows to choose from, with the column `repeats`: whether the kernel leaves the same bits in every run.
 
-    Of integers, which don't round, all do; of floats, those that did at every point of that type and operation.
+    Of integers, which don't round, all do; of floats, those that did at every point of that type and operation. Whoever
+    failed at one of these points is no candidate for any of them.
     """
     names = {
         name
         for name, kernel in kernels.items()
         if is_offered(kernel) and (architecture is None or needed_architecture(kernel) <= architecture)
     }
-    rows = timed(rows, device)
     rows = rows[[name in names for name in zip(rows["study"], rows["kernel"], strict=True)]]
-    repeats = (rows["bit_identical"] == "yes") | ~rows["dtype"].str.startswith("float")
+    rows = timed(rows[~_of_any_like_it(rows, rows["status"].isin(_DOUBTFUL))], device)
+    varies = rows["dtype"].str.startswith("float") & (rows["bit_identical"] != "yes")
+    return rows.assign(repeats=~_of_any_like_it(rows, varies))
+
+
+def _of_any_like_it(rows: pandas.DataFrame, found: pandas.Series[bool]) -> pandas.Series[bool]:
+    """Whether something was found at any point of a row's kernel with the same type and operation."""
     alike = [rows[column] for column in ("study", "kernel", "dtype", "operation")]
-    return rows.assign(repeats=repeats.groupby(alike).transform("all").astype(bool))
+    return found.groupby(alike).transform("any").astype(bool)
 
 
 _Row = Mapping[Any, Any]
