@@ -25,6 +25,7 @@ include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/archive.smk"
 include: "workflow/rules/devices.smk"
+include: "workflow/rules/header.smk"
 
 
 rule all:
@@ -57,6 +58,13 @@ rule archive:
 rule devices:
     input:
         "results/devices/devices.md",
+
+
+# A C++ header that reduces arrays by each size's best configuration, from the studies whose kernels leave one value by one
+# launch. Needs times: a GPU's, or those of a recording that has such kernels. Not part of `all`.
+rule header:
+    input:
+        lambda wildcards: headers(),
 
 
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.

@@ -13,6 +13,7 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
+from kernelsweep.best.offered import is_offered
 from kernelsweep.comparison.choice import (
     NOW,
     PREVIOUS,
@@ -448,3 +449,29 @@ def judged_claims():
     """The claims by platform: this run's own GPU's, which are made before, and those that were judged earlier."""
     files = {platform: f"results/{platform}/claims.csv" for platform in compared_measurements()}
     return {platform: path for platform, path in files.items() if platform in own_gpu() or os.path.isfile(path)}
+
+
+# The studies that have kernels that a header can offer, whether `all` runs them or not.
+EXPORTED = [study for study in STUDIES if any(map(is_offered, STUDIES[study].kernels.values()))]
+
+
+def headers():
+    """The headers of the platforms that have times."""
+    timed = [platform for platform in PLATFORMS if platform != EMULATOR]
+    if not timed:
+        raise WorkflowError("The target header needs times, which the emulator has none of: name another platform.")
+    return [f"results/{platform}/best/reduce.cuh" for platform in timed]
+
+
+def exported_measurements(wildcards):
+    """What a header is chosen from: a recording's rows, or these studies' points, which are measured first."""
+    if is_recording(wildcards.platform):
+        return [f"results/{wildcards.platform}/measurements.csv"]
+    return kernel_parts("points", wildcards.platform, EXPORTED)
+
+
+def exported_sources():
+    """The files of the studies' kernels, and what these include."""
+    kernels = [kernel.path for study in EXPORTED for kernel in STUDIES[study].kernels.values()]
+    files = {file for path in kernels for file in (path, *included_files(path, ROOT / "kernels/include"))}
+    return sorted(str(path.relative_to(ROOT)) for path in files)

@@ -12,7 +12,8 @@ Compare         comparison/ (two sweeps, or before and after an edit)
 Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
                 what is the same for both
-Judge           claims/ (what the literature says, held against what was measured), best/ (the fastest configurations)
+Judge           claims/ (what the literature says, held against what was measured), best/ (the fastest configurations,
+                and a C++ header made of them)
 Publish         measurements and metrics, intervals (and their ratios), reached (of the memory's limits), published (the
                 literature's figures), tables/, figures/, summary, page/ (all of it in one HTML file), environment,
                 recording (and its check), devices (beside each other), archive (results to be drawn again)
