@@ -11,6 +11,8 @@ rule build_kernel:
         report="results/build/{target}/{study}/{kernel}.json",
     log:
         "results/build/{target}/{study}/{kernel}.log",
+    # In the order in which they are measured, of which the longest come first.
+    priority: points_of_target
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
@@ -13,6 +14,7 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
+from kernelsweep.chunks import chunk_count, most_points
 from kernelsweep.comparison.choice import (
     NOW,
     PREVIOUS,
@@ -88,6 +90,8 @@ wildcard_constraints:
     study=r"[^/]+",
     kernel=r"[^/]+",
     target=r"[^/]+",
+    chunk=r"[1-9][0-9]*",
+    chunks=r"[1-9][0-9]*",
 
 
 def is_recording(platform):
@@ -207,10 +211,14 @@ def variants(wildcards):
     if wildcards.target == COUNTING_TARGET:
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
-    platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    swept = kernel_points(config, study, wildcards.kernel, swept_platform(wildcards), arch=wildcards.target)
     run = [point for point, reason in swept if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)
+
+
+def swept_platform(wildcards):
+    """The platform whose sweep a binary is built for."""
+    return EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
 
 
 def built(extension):
@@ -225,6 +233,34 @@ def built(extension):
 
 def axes(wildcards):
     return kernel_axes(config, STUDIES[wildcards.study], wildcards.kernel, wildcards.platform)
+
+
+@functools.cache
+def spanned_points(study, kernel, platform):
+    """How many points a kernel's axes span on a platform, those that are skipped included."""
+    return most_points(kernel_axes(config, STUDIES[study], kernel, platform))
+
+
+def chunks_of_kernel(wildcards):
+    """What the chunks leave that a kernel's sweep is cut into; nothing where one job does all of it."""
+    count = chunk_count(spanned_points(wildcards.study, wildcards.kernel, wildcards.platform), config["points_per_job"])
+    folder = f"results/{wildcards.platform}/chunks/{wildcards.study}/{wildcards.kernel}"
+    return [f"{folder}/{chunk}-of-{count}.json" for chunk in range(1, count + 1)] if count > 1 else []
+
+
+def points_of_job(wildcards):
+    """How many points a job measures, at most: all of the kernel's, or a chunk's."""
+    points = spanned_points(wildcards.study, wildcards.kernel, wildcards.platform)
+    if "chunks" in wildcards.keys():
+        return math.ceil(points / int(wildcards.chunks))
+    return points if points <= config["points_per_job"] else 0
+
+
+def points_of_target(wildcards):
+    """How many points a binary is built for, at most; 0 where it isn't measured."""
+    if wildcards.target == COUNTING_TARGET:
+        return 0
+    return min(spanned_points(wildcards.study, wildcards.kernel, swept_platform(wildcards)), config["points_per_job"])
 
 
 def restrictions(wildcards):
