@@ -86,8 +86,8 @@ with logged(snakemake.log[0]) as terminal, started:
                 if gpu:
                     print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
                 do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source)
-            if gpu:
-                print(f"until {datetime.now(UTC).isoformat()}", flush=True)
+                if gpu:
+                    print(f"until {datetime.now(UTC).isoformat()}", flush=True)
     outcomes = work.results()
 
     if chunk:
