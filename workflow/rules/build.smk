@@ -11,8 +11,8 @@ rule build_kernel:
         report="results/build/{target}/{study}/{kernel}.json",
     log:
         "results/build/{target}/{study}/{kernel}.log",
-    # In the order in which they are measured, of which the longest come first.
-    priority: points_of_target
+    # Before all measuring, in which the longest kernel is to come first, and beside which no compiler should run.
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -32,6 +32,7 @@ rule build_cub:
         report="results/build/{target}/cub.json",
     log:
         "results/build/{target}/cub.log",
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -85,6 +85,10 @@ LIVE = r"(?!recording/)[^/]+"
 TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
 
 
+# The priority of what all measuring waits for, whose jobs have their numbers of points for theirs.
+FIRST = config["points_per_job"] + 1
+
+
 wildcard_constraints:
     platform=r"recording/[^/]+|[^/]+",
     study=r"[^/]+",
@@ -211,14 +215,10 @@ def variants(wildcards):
     if wildcards.target == COUNTING_TARGET:
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
-    swept = kernel_points(config, study, wildcards.kernel, swept_platform(wildcards), arch=wildcards.target)
+    platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
+    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
     run = [point for point, reason in swept if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)
-
-
-def swept_platform(wildcards):
-    """The platform whose sweep a binary is built for."""
-    return EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
 
 
 def built(extension):
@@ -249,18 +249,11 @@ def chunks_of_kernel(wildcards):
 
 
 def points_of_job(wildcards):
-    """How many points a job measures, at most: all of the kernel's, or a chunk's."""
+    """How many points a job measures, at most: all of the kernel's, or a chunk's. Its priority, too."""
     points = spanned_points(wildcards.study, wildcards.kernel, wildcards.platform)
     if "chunks" in wildcards.keys():
         return math.ceil(points / int(wildcards.chunks))
     return points if points <= config["points_per_job"] else 0
-
-
-def points_of_target(wildcards):
-    """How many points a binary is built for, at most; 0 where it isn't measured."""
-    if wildcards.target == COUNTING_TARGET:
-        return 0
-    return min(spanned_points(wildcards.study, wildcards.kernel, swept_platform(wildcards)), config["points_per_job"])
 
 
 def restrictions(wildcards):

@@ -8,8 +8,7 @@ rule describe_device:
         "results/{platform}/logs/describe_device.log",
     wildcard_constraints:
         platform=LIVE,
-    # Before all builds: whatever measures waits for it.
-    priority: config["points_per_job"] + 1
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -107,6 +106,8 @@ rule measure_rival:
     wildcard_constraints:
         platform=TIMED,
         rival="|".join(RIVALS),
+    # Few points, but a library that is started for each visit: as long as a long kernel.
+    priority: config["points_per_job"]
     conda:
         "../../envs/kernelsweep.yaml"
     params:
