@@ -235,3 +235,4 @@ def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> Non
     assert {row["status"] for row in rows} == {"ok"}
     found = [key for path in journals_of(journal) for key in keys(path)]
     assert len(rows) == len(set(found)) == len(found) > 100
+    assert f"priority: {len(rows)}\n" in again.stdout, "the kernels with the most points go first"
