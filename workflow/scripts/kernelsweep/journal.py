@@ -14,7 +14,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -177,13 +177,14 @@ def read_values(path: Path) -> list[Any]:
     return [value for _, value in _read_records(path)]
 
 
-def _read_records(path: Path) -> list[tuple[str, Any]]:
+def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
     """The keys and values of a journal that is left as it is, without those lines that can't be read."""
-    records: list[tuple[str, Any]] = []
-    for line in path.read_bytes().splitlines() if path.is_file() else []:
-        with suppress(ValueError, KeyError, TypeError):
-            records.append(_read_line(line))
-    return records
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            with suppress(ValueError, KeyError, TypeError):
+                yield _read_line(line)
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:
