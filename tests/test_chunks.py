@@ -31,8 +31,9 @@ SWEEP = [
 
 # A chunk's job as the script does it, on either of two pretended GPUs. Arguments: its folder, the chunk, their number.
 JOB = """\
-import json, sys, time
+import json, os, sys, time
 from pathlib import Path
+import pynvml
 from planted import DEVICE
 from kernelsweep import lease
 from kernelsweep.chunks import dealt, write_failures
@@ -44,7 +45,14 @@ from kernelsweep.sweep import Point, instantiation
 
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 lease.FOLDER = folder
-lease.visible_gpus = lambda: [lease.Gpu("NVIDIA H200", f"GPU-{number}", "sm_90", "1") for number in (1, 2)]
+os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+pynvml.nvmlInit = pynvml.nvmlShutdown = lambda: None
+pynvml.nvmlDeviceGetCount = lambda: 2
+pynvml.nvmlDeviceGetHandleByIndex = lambda index: index
+pynvml.nvmlDeviceGetName = lambda index: "NVIDIA H200"
+pynvml.nvmlDeviceGetUUID = lambda index: f"GPU-{index + 1}"
+pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
+pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
 task = KernelTask(**given["task"])
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
