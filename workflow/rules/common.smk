@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
@@ -14,6 +15,7 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.best.offered import is_offered
+from kernelsweep.chunks import chunk_count, most_points
 from kernelsweep.comparison.choice import (
     NOW,
     PREVIOUS,
@@ -84,11 +86,17 @@ LIVE = r"(?!recording/)[^/]+"
 TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
 
 
+# The priority of what all measuring waits for, whose jobs have their numbers of points for theirs.
+FIRST = config["points_per_job"] + 1
+
+
 wildcard_constraints:
     platform=r"recording/[^/]+|[^/]+",
     study=r"[^/]+",
     kernel=r"[^/]+",
     target=r"[^/]+",
+    chunk=r"[1-9][0-9]*",
+    chunks=r"[1-9][0-9]*",
 
 
 def is_recording(platform):
@@ -226,6 +234,27 @@ def built(extension):
 
 def axes(wildcards):
     return kernel_axes(config, STUDIES[wildcards.study], wildcards.kernel, wildcards.platform)
+
+
+@functools.cache
+def spanned_points(study, kernel, platform):
+    """How many points a kernel's axes span on a platform, those that are skipped included."""
+    return most_points(kernel_axes(config, STUDIES[study], kernel, platform))
+
+
+def chunks_of_kernel(wildcards):
+    """What the chunks leave that a kernel's sweep is cut into; nothing where one job does all of it."""
+    count = chunk_count(spanned_points(wildcards.study, wildcards.kernel, wildcards.platform), config["points_per_job"])
+    folder = f"results/{wildcards.platform}/chunks/{wildcards.study}/{wildcards.kernel}"
+    return [f"{folder}/{chunk}-of-{count}.json" for chunk in range(1, count + 1)] if count > 1 else []
+
+
+def points_of_job(wildcards):
+    """How many points a job measures, at most: all of the kernel's, or a chunk's. Its priority, too."""
+    points = spanned_points(wildcards.study, wildcards.kernel, wildcards.platform)
+    if "chunks" in wildcards.keys():
+        return math.ceil(points / int(wildcards.chunks))
+    return points if points <= config["points_per_job"] else 0
 
 
 def restrictions(wildcards):

@@ -8,6 +8,7 @@ rule describe_device:
         "results/{platform}/logs/describe_device.log",
     wildcard_constraints:
         platform=LIVE,
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -24,6 +25,7 @@ rule measure_kernel:
         binary=built("bin"),
         report=built("json"),
         device="results/{platform}/device.json",
+        chunks=chunks_of_kernel,
     output:
         points="results/{platform}/points/{study}/{kernel}.csv",
         samples="results/{platform}/samples/{study}/{kernel}.csv",
@@ -32,6 +34,8 @@ rule measure_kernel:
         "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
     wildcard_constraints:
         platform=LIVE,
+    # The longest first, or a GPU would end with one when the others have nothing left to do.
+    priority: points_of_job
     conda:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core by itself.
@@ -49,6 +53,20 @@ rule measure_kernel:
         "../scripts/measure_kernel.py"
 
 
+# A long kernel's sweep is cut into chunks, a job each, which leave their points in the kernel's journals.
+use rule measure_kernel as measure_chunk with:
+    input:
+        kernel=kernel_file,
+        included=included,
+        binary=built("bin"),
+        report=built("json"),
+        device="results/{platform}/device.json",
+    output:
+        temp("results/{platform}/chunks/{study}/{kernel}/{chunk}-of-{chunks}.json"),
+    log:
+        "results/{platform}/logs/measure_kernel/{study}/{kernel}/{chunk}-of-{chunks}.log",
+
+
 # The same sums on the host's processor, which tables set beside the kernels.
 rule measure_baselines:
     input:
@@ -62,6 +80,8 @@ rule measure_baselines:
         platform=TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
+    # By itself: no build or drawing beside it shows in its times, and no GPU waits for others that it keeps from jobs.
+    threads: lambda wildcards: workflow.cores or 1
     params:
         baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
         reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
@@ -86,6 +106,8 @@ rule measure_rival:
     wildcard_constraints:
         platform=TIMED,
         rival="|".join(RIVALS),
+    # Few points, but a library that is started for each visit: as long as a long kernel.
+    priority: config["points_per_job"]
     conda:
         "../../envs/kernelsweep.yaml"
     params:

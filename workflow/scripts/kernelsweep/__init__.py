@@ -6,8 +6,9 @@ Build           translation_unit, compilers/ (nvcc for a GPU, g++ for the emulat
 Measure         measure (what the journal lacks, and the rows), workers and worker_process (the job's side of its
                 workers), worker and runner (theirs: point after point), outcome (what became of one),
                 plans (launches), problems/ (input and judge of results), platforms/ (where points run),
-                sampling, statistics, energy, journal, lease; baselines (the same sums on the host's processor),
-                rivals/ (the same by libraries on the GPU), limits (the driver's copy and fill)
+                sampling, statistics, energy, journal, lease, chunks (of a long sweep, a job each); baselines (the same
+                sums on the host's processor), rivals/ (the same by libraries on the GPU), limits (the driver's copy and
+                fill)
 Compare         comparison/ (two sweeps, or before and after an edit)
 Count           counting/ (what a kernel does to memory, and mistakes in it, on the emulator)
 Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ (under compute-sanitizer), and watched,
