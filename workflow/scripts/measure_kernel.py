@@ -22,6 +22,7 @@ from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
 from kernelsweep.plans import launched_points
+from kernelsweep.platforms.detect import check_driver
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.progress import progress
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
@@ -67,6 +68,7 @@ with logged(snakemake.log[0]) as terminal, started:
         progress(name, terminal) as shown,
     ):
         if gpu:
+            check_driver(gpu, device)
             print(f"on {gpu.name}, {gpu.uuid}", flush=True)
 
         outcomes = measure(
