@@ -2,12 +2,12 @@
 
     python tests/private_slurm.py COMMAND ...
 
-Everything lies in a folder in /tmp that is deleted afterwards: configuration, state, and munge's key and socket. Ports are
-free ones of the loopback address. So it needs no root, and leaves alone any Slurm or munge that runs here. The command,
-and what it starts, is told of it by SLURM_CONF.
+Everything lies in a folder in /tmp that is deleted afterwards: configuration, state, and munge's key and socket. Ports
+are free ones of the loopback address. So it needs no root, and leaves alone any Slurm or munge that runs here. The
+command, and what it starts, is told of it by SLURM_CONF.
 
-The pretend GPUs are links to /dev/null, since Slurm wants devices. They show which jobs wait for which, and what each is
-given; no job could use one.
+The pretend GPUs are links to /dev/null, since Slurm wants devices. They show which jobs wait for which, and what each
+is given; no job could use one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ START_SECONDS = 30
 STOP_SECONDS = 10
 
 # Nothing is accounted, confined or bound, each of which would need root or another daemon. The node has more processors
-# than the machine may have, so that jobs wait for GPUs only.
+# and memory than the machine may have, so that jobs wait for GPUs only.
 SLURM_CONF = """\
 ClusterName=private
 SlurmctldHost={host}(127.0.0.1)
@@ -64,12 +64,12 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
 GresTypes=gpu
-NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} CPUs=16 Gres=gpu:{gpus} Feature=pretended
+NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} CPUs=16 RealMemory=1000000 Gres=gpu:{gpus}
 PartitionName=all Nodes={node} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def why_no_slurm() -> str | None:
+def missing_programs() -> str | None:
     """What is missing to run one, or None where all is there."""
     missing = [name for name in PROGRAMS if not shutil.which(name, path=SEARCHED)]
     return f"{', '.join(missing)} not found (Debian's packages slurm-wlm and munge)" if missing else None
@@ -83,12 +83,15 @@ def private_slurm() -> Iterator[dict[str, str]]:
     """
     # Sockets' paths may have 107 letters, which a folder of pytest's can be too long for.
     folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
-    environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+    environment = {
+        **os.environ,
+        "SLURM_CONF": str(folder / "slurm.conf"),
+        "PATH": os.pathsep.join([str(folder / "bin"), SEARCHED]),
+    }
     daemons: list[subprocess.Popen[bytes]] = []
     try:
         _configure(folder)
-        # munged wants its socket where everyone may come; as root, its daemon would not write to a link or a foreign folder.
-        folder.chmod(0o755)
+        folder.chmod(0o755)  # munged wants its socket where everyone may come.
         for command in _commands(folder):
             daemons.append(_started(command, folder, environment))
         _wait_until_ready(daemons, folder, environment)
@@ -115,8 +118,12 @@ def _configure(folder: Path) -> None:
     for number in range(GPUS):
         (folder / f"gpu{number}").symlink_to("/dev/null")
     (folder / "gres.conf").write_text(f"NodeName={NODE} Name=gpu File={folder}/gpu[0-{GPUS - 1}]\n")
-    for name in ("state", "spool", "munge"):
+    for name in ("state", "spool", "munge", "bin"):
         (folder / name).mkdir(0o755)
+    # Snakemake's plugin takes SLURM_CONF, as all of Slurm's variables, away from the srun within a job.
+    srun = folder / "bin/srun"
+    srun.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {shutil.which("srun", path=SEARCHED)} "$@"\n')
+    srun.chmod(0o755)
     key = folder / "munge.key"
     key.touch(0o600)
     key.write_bytes(secrets.token_bytes(128))
@@ -152,7 +159,7 @@ def _commands(folder: Path) -> list[list[str]]:
 
 def _started(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     program = shutil.which(command[0], path=SEARCHED)
-    assert program, why_no_slurm()
+    assert program, missing_programs()
     with (folder / f"{command[0]}.out").open("wb") as output:
         process = subprocess.Popen(
             [program, *command[1:]], stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment
@@ -198,7 +205,7 @@ def _stop(daemons: Sequence[subprocess.Popen[bytes]], environment: Mapping[str, 
 
 
 if __name__ == "__main__":
-    if missing := why_no_slurm():
+    if missing := missing_programs():
         sys.exit(missing)
     with private_slurm() as told:
         sys.exit(subprocess.run(sys.argv[1:] or ["bash"], env=told).returncode)

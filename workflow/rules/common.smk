@@ -55,7 +55,7 @@ try:
     STUDIES = {name: load_study(name, ROOT) for name in study_names(ROOT)}
     for study in STUDIES.values():
         check_metrics(config, study)
-    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["platforms"])
+    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["gpu_models"])
     if config["profile"]:
         profiled_platforms(list(MODELS), PLATFORMS, "profile: true")
 except UserError as error:
@@ -261,21 +261,21 @@ def where_points_run(minutes=lambda wildcards: measuring_minutes(0, config["meas
 
     minutes  a function of the wildcards, for what takes longer the more points it has
 
-    That is a GPU, unless the points are emulated; its time, and more of it at each attempt; and what config.yaml adds for the
-    platform.
+    That is a GPU, unless the points are emulated; its time, and more of it at each attempt; and what config.yaml adds for
+    the GPU's model.
     """
 
     def of_platform(wildcards, attempt):
         return {
             "gpu": None if wildcards.platform == EMULATOR else 1,
             "runtime": minutes(wildcards) * attempt,
-            **config["platforms"].get(wildcards.platform, {}).get("resources", {}),
+            **config["gpu_models"].get(wildcards.platform, {}).get("resources", {}),
         }
 
     def resource(name):
         return lambda wildcards, attempt: of_platform(wildcards, attempt).get(name)
 
-    added = {name for settings in config["platforms"].values() for name in settings.get("resources", {})}
+    added = {name for model in config["gpu_models"].values() for name in model["resources"]}
     return {name: resource(name) for name in sorted({"gpu", "runtime", *added})}
 
 

@@ -1,8 +1,8 @@
 """How many minutes to ask a cluster for, by what a job has to do.
 
-A limit ends a job, and costs what hasn't reached the journal yet; a long one only has it wait longer for its turn. So these
-are generous, and a job that was ended is given its limit once more for each attempt before. On an H200 the points of a
-full sweep took 0.03 s each, checked and timed in three visits, and those of the slowest kernel 0.09 s.
+A limit ends a job, and costs what hasn't reached the journal yet; a long one only has it wait longer for its turn. So
+these are generous, and the workflow multiplies them by the number of the attempt. On an H200 the points of a full sweep
+took 0.03 s each, checked and timed in three visits, and those of the slowest kernel 0.09 s.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def left_out(platforms: Sequence[str]) -> str | None:
     if not used or not others:
         return None
     return (
-        f"Points run on {' and '.join(used)} only; not used: {', '.join(others)}. To use another model, name its GPUs in "
-        "CUDA_VISIBLE_DEVICES."
+        f"Points run on {' and '.join(used)} only; not used: {', '.join(others)}. To use another model, name its GPUs "
+        "in CUDA_VISIBLE_DEVICES."
     )
 
 
@@ -144,9 +144,9 @@ def gpus_of(platform: str) -> list[Gpu]:
     if not gpus:
         there = ", ".join(sorted({gpu.platform for gpu in found})) or "none"
         raise UserError(
-            f"No GPU of platform {platform} is visible to this job on {host.node()} (visible: {there}). nvidia-smi lists "
-            "those there are, and CUDA_VISIBLE_DEVICES may hide some. On a cluster, platforms in config.yaml says which "
-            "nodes are asked for."
+            f"No GPU of platform {platform} is visible to this job on {host.node()} (visible: {there}). nvidia-smi "
+            "lists those there are, and CUDA_VISIBLE_DEVICES may hide some. Which of a cluster's nodes a job asks for "
+            "is said under gpu_models in config.yaml."
         )
     return gpus
 
@@ -180,7 +180,7 @@ def choose_platforms(
 ) -> tuple[list[str], dict[str, Model]]:
     """The platforms to run for config.yaml's `platform`, one or several, and the models of the GPUs among them.
 
-    declared  config.yaml's `platforms`: one that has an arch is a GPU's model, wherever its GPUs are
+    declared  config.yaml's `gpu_models`, whose GPUs are other machines'
 
     Raises UserError where a GPU is wanted or there but can't be used: what is missing, and what to type.
     """
@@ -204,8 +204,8 @@ def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) 
     if wanted == EMULATOR:
         return {EMULATOR: None}
     # The same on every machine: a cluster's jobs read the configuration too, each where it runs.
-    if arch := declared.get(wanted, {}).get("arch"):
-        return {wanted: Model(arch)}
+    if wanted in declared:
+        return {wanted: Model(declared[wanted]["arch"])}
     gpus = visible_gpus()
     if wanted not in ("auto", "gpu"):
         gpus = [gpu for gpu in gpus if gpu.platform == wanted]
@@ -233,11 +233,11 @@ def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) 
 
 
 def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
-    known = ["auto", "gpu", EMULATOR, *(name for name, settings in declared.items() if settings.get("arch"))]
+    known = ["auto", "gpu", EMULATOR, *declared]
     return UserError(
         f"platform is {wanted!r}, which is no GPU of this machine{nearest(wanted, known) or ';'} Allowed: "
         f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
-        f"what to compile for: platforms: {{{wanted}: {{arch: sm_90}}}}"
+        f"what to compile for: gpu_models: {{{wanted}: {{arch: sm_90}}}}"
     )
 
 
