@@ -229,7 +229,7 @@ def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) 
             "platform is gpu, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; "
             f"CUDA_VISIBLE_DEVICES may hide one). Without a GPU, type: {USE_EMULATOR}"
         )
-    return {EMULATOR: None} | {f"recording/{name}": None for name in recordings(root)[:1]}
+    return {EMULATOR: None, **{f"recording/{name}": None for name in recordings(root)[:1]}}
 
 
 def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
