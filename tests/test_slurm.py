@@ -50,7 +50,7 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
         process = subprocess.Popen(command, cwd=project, env=environment, stdout=file, stderr=file)
         try:
             devices = devices_of_jobs_side_by_side(process, environment)
-            assert process.wait(timeout=120) == 0, output.read_text()
+            assert process.wait(timeout=240) == 0, output.read_text()
         finally:
             process.kill()
             process.wait()

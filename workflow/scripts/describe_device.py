@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.logs import logged
-from kernelsweep.platforms.detect import gpus_of
+from kernelsweep.platforms.detect import check_pycuda, gpus_of
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 
 with logged(snakemake.log[0]):
@@ -24,6 +24,7 @@ with logged(snakemake.log[0]):
         }
     else:
         gpu = gpus_of(platform)[0]
+        check_pycuda(gpu)
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu.uuid
         # It starts CUDA, which sees that GPU alone.
         from kernelsweep.platforms.gpu import describe_device

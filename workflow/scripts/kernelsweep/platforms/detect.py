@@ -151,6 +151,15 @@ def gpus_of(platform: str) -> list[Gpu]:
     return gpus
 
 
+def check_pycuda(gpu: Gpu) -> None:
+    """Raise UserError where PyCUDA is not installed, with what to type."""
+    if not _has_pycuda():
+        raise UserError(
+            f"{gpu.name} is there, but PyCUDA, through which it is driven, is not installed. "
+            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
+        )
+
+
 def check_driver(gpu: Gpu, device: Mapping[str, Any]) -> None:
     """Raise UserError where a GPU's driver isn't that of its platform's description, against which points are read.
 
@@ -211,15 +220,10 @@ def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) 
         gpus = [gpu for gpu in gpus if gpu.platform == wanted]
         if not gpus:
             raise _undeclared(wanted, declared)
-    has_pycuda = importlib.util.find_spec("pycuda") is not None
-    if gpus and not has_pycuda:
-        raise UserError(
-            f"{gpus[0].name} is there, but PyCUDA, through which it is driven, is not installed. "
-            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
-        )
     if gpus:
+        check_pycuda(gpus[0])
         return {gpus[0].platform: Model(gpus[0].arch, gpus[0].driver)}
-    if has_pycuda and not _has_driver():
+    if _has_pycuda() and not _has_driver():
         raise UserError(
             "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "
             f"(nvidia-smi then lists the GPU), or type: {USE_EMULATOR}"
@@ -239,6 +243,10 @@ def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserE
         f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
         f"what to compile for: gpu_models: {{{wanted}: {{arch: sm_90}}}}"
     )
+
+
+def _has_pycuda() -> bool:
+    return importlib.util.find_spec("pycuda") is not None
 
 
 def _has_driver() -> bool:
