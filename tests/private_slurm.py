@@ -25,8 +25,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-# What is needed of Debian's packages slurm-wlm and munge. The daemons may lie where only root's PATH leads.
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "sinfo")
+# What is needed of Debian's packages slurm-wlm and munge (and util-linux). The daemons may lie where only root's PATH
+# leads.
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "srun", "squeue", "scontrol", "sinfo", "setpriv")
 SEARCHED = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 
 GPUS = 2
@@ -158,12 +159,10 @@ def _commands(folder: Path) -> list[list[str]]:
 
 
 def _started(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    program = shutil.which(command[0], path=SEARCHED)
-    assert program, missing_programs()
+    """A daemon, which ends with this process, however that ends."""
+    tied = ["setpriv", "--pdeathsig", "TERM", *command]
     with (folder / f"{command[0]}.out").open("wb") as output:
-        process = subprocess.Popen(
-            [program, *command[1:]], stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment
-        )
+        process = subprocess.Popen(tied, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment)
     if command[0] == "munged":
         deadline = time.monotonic() + START_SECONDS
         while not (folder / "munge.socket").exists() and process.poll() is None and time.monotonic() < deadline:
@@ -174,8 +173,7 @@ def _started(command: Sequence[str], folder: Path, environment: Mapping[str, str
 def _wait_until_ready(daemons: Sequence[subprocess.Popen[bytes]], folder: Path, environment: Mapping[str, str]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and all(daemon.poll() is None for daemon in daemons):
-        asked = subprocess.run(["sinfo", "-h", "-o", "%t"], capture_output=True, text=True, env=environment)
-        if asked.stdout.strip() == "idle":
+        if _answer(["sinfo", "-h", "-o", "%t"], environment) == "idle":
             return
         time.sleep(0.1)
     said = [
@@ -185,15 +183,21 @@ def _wait_until_ready(daemons: Sequence[subprocess.Popen[bytes]], folder: Path, 
     raise RuntimeError("Slurm doesn't start.\n" + "\n".join(said))
 
 
+def _answer(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """What one of Slurm's commands prints; nothing where Slurm doesn't answer."""
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""
+    return asked.stdout.strip()
+
+
 def _stop(daemons: Sequence[subprocess.Popen[bytes]], environment: Mapping[str, str]) -> None:
     """End all jobs, then the daemons, the last one started first."""
     if len(daemons) > 1:
-        subprocess.run(["scancel", "--full", f"--user={getpass.getuser()}"], capture_output=True, env=environment)
+        _answer(["scancel", "--full", f"--user={getpass.getuser()}"], environment)
         deadline = time.monotonic() + STOP_SECONDS
-        while time.monotonic() < deadline:
-            asked = subprocess.run(["squeue", "-h"], capture_output=True, text=True, env=environment)
-            if not asked.stdout.strip():
-                break
+        while _answer(["squeue", "-h"], environment) and time.monotonic() < deadline:
             time.sleep(0.1)
     for daemon in reversed(daemons):
         daemon.terminate()
