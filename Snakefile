@@ -33,8 +33,9 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
-        # Where your own GPU is measured, and there is a recording to set it beside. Otherwise nothing in it would be yours.
-        ["results/devices/devices.md"] if own_gpu() and recordings(ROOT) else [],
+        # Where your own GPU is measured, and there is another or a recording to set it beside. Otherwise nothing in it would
+        # be yours.
+        ["results/devices/devices.md"] if MODELS and (len(MODELS) > 1 or recordings(ROOT)) else [],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -70,7 +71,7 @@ rule header:
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
 rule build:
     input:
-        [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+        [binaries(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
 
 
 # What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
@@ -84,7 +85,7 @@ rule compare:
 # of `all` where config.yaml says profile: true.
 rule profile:
     input:
-        lambda wildcards: f"results/{to_profile('The target profile')}/metrics.csv",
+        lambda wildcards: [f"results/{platform}/metrics.csv" for platform in to_profile("The target profile")],
 
 
 # What every kernel does to memory, counted on the emulator, and mistakes in it. Needs no GPU. Not part of `all`, which
@@ -108,4 +109,6 @@ rule counted_against_ncu:
 # Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.
 rule sanitize:
     input:
-        lambda wildcards: f"results/{watched_platform(GPU and GPU.platform, PLATFORMS)}/sanitizer/.verdict",
+        lambda wildcards: [
+            f"results/{platform}/sanitizer/.verdict" for platform in watched_platforms(list(MODELS), PLATFORMS)
+        ],

@@ -46,22 +46,23 @@ from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.plans import PLANS_WITH_A_GRID
-from kernelsweep.profiling import profiled_platform
+from kernelsweep.profiling import profiled_platforms
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
+from kernelsweep.time_limits import measuring_minutes, profiling_minutes, sanitizing_minutes
 
 try:
     config.update(load_config(config, ROOT))
     STUDIES = {name: load_study(name, ROOT) for name in study_names(ROOT)}
     for study in STUDIES.values():
         check_metrics(config, study)
-    PLATFORMS, GPU = choose_platforms(config["platform"], ROOT)
+    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["gpu_models"])
     if config["profile"]:
-        profiled_platform(GPU and GPU.platform, PLATFORMS, "profile: true")
+        profiled_platforms(list(MODELS), PLATFORMS, "profile: true")
 except UserError as error:
     raise WorkflowError(str(error)) from None
-if GPU and workflow.is_main_process and (unused := left_out()):
+if MODELS and workflow.is_main_process and (unused := left_out(PLATFORMS)):
     logger.info(unused)
 
 # Snakemake itself would answer with a traceback.
@@ -107,16 +108,16 @@ def build_target(platform):
     """What a platform's binaries are compiled for: an architecture, or the emulator."""
     if platform == EMULATOR:
         return EMULATOR
-    return GPU.arch if config["arch"] == "native" else config["arch"]
+    return MODELS[platform].arch if config["arch"] == "native" else config["arch"]
 
 
-def binary(study, kernel):
-    """A kernel's binary for the target `build`: for the architecture given, else for what the platform needs."""
+def binaries(study, kernel):
+    """A kernel's binaries for the target `build`: for the architecture given, else for what the platforms need."""
     if config["arch"] != "native":
-        target = config["arch"]
+        targets = [config["arch"]]
     else:
-        target = build_target(next((p for p in PLATFORMS if not is_recording(p)), EMULATOR))
-    return f"results/build/{target}/{study}/{kernel}.bin"
+        targets = [build_target(platform) for platform in PLATFORMS if not is_recording(platform)] or [EMULATOR]
+    return [f"results/build/{target}/{study}/{kernel}.bin" for target in dict.fromkeys(targets)]
 
 
 @functools.cache
@@ -216,10 +217,20 @@ def variants(wildcards):
     if wildcards.target == COUNTING_TARGET:
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
-    platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    swept = kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    swept = [
+        entry
+        for platform in platforms_of_target(wildcards.target)
+        for entry in kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    ]
     run = [point for point, reason in swept if not reason]
     return instantiations(study.kernels[wildcards.kernel], run)
+
+
+def platforms_of_target(target):
+    """The platforms whose sweeps a binary is built for: models can have the architecture in common."""
+    if target == EMULATOR:
+        return [EMULATOR]
+    return [platform for platform in MODELS if build_target(platform) == target] or ["gpu"]
 
 
 def built(extension):
@@ -255,6 +266,41 @@ def points_of_job(wildcards):
     if "chunks" in wildcards.keys():
         return math.ceil(points / int(wildcards.chunks))
     return points if points <= config["points_per_job"] else 0
+
+
+def points_of_rival(wildcards):
+    """The same of what is measured beside the kernels of a study."""
+    sweeps = rival_axes(config, STUDIES[wildcards.study], wildcards.platform)
+    return sum(math.prod(map(len, sweep.values())) for sweep in sweeps)
+
+
+def profiled_points(wildcards):
+    """How many points of a kernel are profiled, at most."""
+    settings = STUDIES[wildcards.study].settings
+    return sum(step["kernel"] == wildcards.kernel for step in (*settings["ladder"], *settings["profiled"]))
+
+
+def where_points_run(minutes=lambda wildcards: measuring_minutes(0, config["measuring"])):
+    """What a job asks a cluster for that has to be where a platform's points run; without a cluster, nothing waits for it.
+
+    minutes  a function of the wildcards, for what takes longer the more points it has
+
+    That is a GPU, unless the points are emulated; its time, and more of it at each attempt; and what config.yaml adds for
+    the GPU's model.
+    """
+
+    def of_platform(wildcards, attempt):
+        return {
+            "gpu": None if wildcards.platform == EMULATOR else 1,
+            "runtime": minutes(wildcards) * attempt,
+            **config["gpu_models"].get(wildcards.platform, {}).get("resources", {}),
+        }
+
+    def resource(name):
+        return lambda wildcards, attempt: of_platform(wildcards, attempt).get(name)
+
+    added = {name for model in config["gpu_models"].values() for name in model["resources"]}
+    return {name: resource(name) for name in sorted({"gpu", "runtime", *added})}
 
 
 def restrictions(wildcards):
@@ -320,8 +366,8 @@ def all_measurements(wildcards):
 
 
 def to_profile(asked_by):
-    """The GPU's platform, for what asks to have it profiled."""
-    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
+    """The GPUs' platforms, for what asks to have them profiled."""
+    return profiled_platforms(list(MODELS), PLATFORMS, asked_by)
 
 
 def metric_definitions(study):
@@ -451,11 +497,6 @@ def verdict(platform, study=None):
     return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
 
 
-def own_gpu():
-    """The GPU's platform where this run measures on it, as a list."""
-    return [GPU.platform] if GPU and GPU.platform in PLATFORMS else []
-
-
 def others_measured():
     """The platforms of GPUs that have results here from earlier runs: shown, but neither made nor renewed."""
     descriptions = [json.loads(path.read_text()) for path in sorted(Path("results").glob("*/device.json"))]
@@ -463,21 +504,21 @@ def others_measured():
         device["platform"]
         for device in descriptions
         if device["kind"] == "gpu"
-        and device["platform"] not in own_gpu()
+        and device["platform"] not in MODELS
         and os.path.isfile(f"results/{device['platform']}/measurements.csv")
     ]
 
 
 def compared_measurements():
-    """The measurements of every device by platform, this machine's first, then the newest recording's."""
-    live = {platform: f"results/{platform}/measurements.csv" for platform in (*own_gpu(), *others_measured())}
+    """The measurements of every device by platform, this run's first, then the newest recording's."""
+    live = {platform: f"results/{platform}/measurements.csv" for platform in (*MODELS, *others_measured())}
     return live | {f"recording/{name}": f"resources/recordings/{name}/measurements.csv.gz" for name in recordings(ROOT)}
 
 
 def judged_claims():
-    """The claims by platform: this run's own GPU's, which are made before, and those that were judged earlier."""
+    """The claims by platform: this run's own GPUs', which are made before, and those that were judged earlier."""
     files = {platform: f"results/{platform}/claims.csv" for platform in compared_measurements()}
-    return {platform: path for platform, path in files.items() if platform in own_gpu() or os.path.isfile(path)}
+    return {platform: path for platform, path in files.items() if platform in MODELS or os.path.isfile(path)}
 
 
 # The studies that have kernels that a header can offer, whether `all` runs them or not.

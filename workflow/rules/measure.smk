@@ -1,6 +1,12 @@
 # Binaries to measurements, one job a kernel; or the same files from a recording.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    collect,
+    play_recording,
+
+
 rule describe_device:
     output:
         "results/{platform}/device.json",
@@ -11,8 +17,10 @@ rule describe_device:
     priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(),
     params:
-        driver=GPU.driver if GPU else None,
+        driver=lambda wildcards: MODELS[wildcards.platform].driver if wildcards.platform in MODELS else None,
         code=code_of("describe_device.py"),
     script:
         "../scripts/describe_device.py"
@@ -40,6 +48,8 @@ rule measure_kernel:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core by itself.
     threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_job(wildcards), config["measuring"])),
     params:
         # Not an output: Snakemake deletes those before a job starts, and the journal is what survives.
         journal="results/{platform}/journal/{study}/{kernel}.jsonl",
@@ -82,6 +92,8 @@ rule measure_baselines:
         "../../envs/kernelsweep.yaml"
     # By itself: no build or drawing beside it shows in its times, and no GPU waits for others that it keeps from jobs.
     threads: lambda wildcards: workflow.cores or 1
+    resources:
+        **where_points_run(),
     params:
         baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
         reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
@@ -110,6 +122,8 @@ rule measure_rival:
     priority: config["points_per_job"]
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
     params:
         journal="results/{platform}/journal/{study}/{rival}.jsonl",
         axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
@@ -140,6 +154,8 @@ rule measure_limits:
         platform=TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
     params:
         limits=lambda wildcards: driver_limits(wildcards.study),
         reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
@@ -186,6 +202,9 @@ rule describe_environment:
         platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
+    # It says which processor the GPU's host has.
+    resources:
+        **where_points_run(),
     params:
         configuration={
             "config": config,

@@ -28,6 +28,7 @@ from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import build_rows, do_work, find_work, measurement_rows, sample_rows
 from kernelsweep.plans import launched_points
+from kernelsweep.platforms.detect import check_driver
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.progress import progress
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
@@ -84,6 +85,7 @@ with logged(snakemake.log[0]) as terminal, started:
                 progress(name, terminal) as shown,
             ):
                 if gpu:
+                    check_driver(gpu, device)
                     print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
                 do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source)
                 if gpu:
