@@ -2,7 +2,7 @@
 
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 
 configfile: "config/metrics.yaml"
@@ -25,6 +25,7 @@ include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/archive.smk"
 include: "workflow/rules/devices.smk"
+include: "workflow/rules/header.smk"
 
 
 rule all:
@@ -32,8 +33,9 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
-        # Where your own GPU is measured, and there is a recording to set it beside. Otherwise nothing in it would be yours.
-        ["results/devices/devices.md"] if own_gpu() and recordings(ROOT) else [],
+        # Where your own GPU is measured, and there is another or a recording to set it beside. Otherwise nothing in it would
+        # be yours.
+        ["results/devices/devices.md"] if MODELS and (len(MODELS) > 1 or recordings(ROOT)) else [],
 
 
 # Each study is a target of its own: snakemake --cores 1 unrolling
@@ -59,10 +61,17 @@ rule devices:
         "results/devices/devices.md",
 
 
+# A C++ header that reduces arrays by each size's best configuration, from the studies whose kernels leave one value by one
+# launch. Needs times: a GPU's, or those of a recording that has such kernels. Not part of `all`.
+rule header:
+    input:
+        lambda wildcards: headers(),
+
+
 # Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
 rule build:
     input:
-        [binary(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+        [binaries(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
 
 
 # What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
@@ -76,7 +85,7 @@ rule compare:
 # of `all` where config.yaml says profile: true.
 rule profile:
     input:
-        lambda wildcards: f"results/{to_profile('The target profile')}/metrics.csv",
+        lambda wildcards: [f"results/{platform}/metrics.csv" for platform in to_profile("The target profile")],
 
 
 # What every kernel does to memory, counted on the emulator, and mistakes in it. Needs no GPU. Not part of `all`, which
@@ -100,4 +109,6 @@ rule counted_against_ncu:
 # Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.
 rule sanitize:
     input:
-        lambda wildcards: f"results/{watched_platform(GPU and GPU.platform, PLATFORMS)}/sanitizer/.verdict",
+        lambda wildcards: [
+            f"results/{platform}/sanitizer/.verdict" for platform in watched_platforms(list(MODELS), PLATFORMS)
+        ],

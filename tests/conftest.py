@@ -13,6 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow/scripts"))
 
+from private_slurm import missing_programs
+
 from kernelsweep.compilers import nvcc
 from kernelsweep.errors import BuildError
 
@@ -50,9 +52,16 @@ def why_no_chromium() -> str | None:
     return f"{' and '.join(missing)} not found (Debian's packages chromium and chromium-driver)" if missing else None
 
 
+def why_no_slurm() -> str | None:
+    """What is missing to run jobs through a Slurm of one's own, or None where all is there."""
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        return "snakemake-executor-plugin-slurm is not installed (uv run --extra slurm pytest)"
+    return missing_programs()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine can't run, and say what it lacks."""
-    missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc(), "chromium": why_no_chromium()}
+    missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc(), "chromium": why_no_chromium(), "slurm": why_no_slurm()}
     for item in items:
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):

@@ -15,8 +15,10 @@ import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
 import own_sweep
+import scaling
 
 from kernelsweep.compilers.nvcc import compile_cubin
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep import Point
 
 
@@ -117,3 +119,50 @@ def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None
     assert planted.index("begun = clock64()") < planted.index("__syncthreads") < planted.index("ended = clock64()")
     with pytest.raises(ValueError, match="another form"):
         compare_edits.plant(planted.replace("stride", "step"))
+
+
+# How a sweep's measuring part scales with GPUs
+
+
+def swept(folder: Path, leases: list[tuple[str, float, float]], times_us: list[float]) -> Path:
+    """A folder of results with these leases (the GPU, from when to when in seconds), one a job, and medians."""
+    logs = folder / "logs/measure_kernel/s"
+    logs.mkdir(parents=True)
+    for number, (uuid, begin, end) in enumerate(leases):
+        words = [f"2026-11-21T13:10:{second:09.6f}+00:00" for second in (begin, end)]
+        log = f"waiting\non A GPU, {uuid}, from {words[0]}\nwrong_result: why\nuntil {words[1]}\n1 points, 1 ok\n"
+        (logs / f"{number}.log").write_text(log)
+    (logs / "found-all-in-the-journal.log").write_text("1 points, 1 ok\n")
+    rows = [
+        {"study": "s", "kernel": "k", "array_size": number, "time_us": time_us, "device_uuid": "GPU-1"}
+        for number, time_us in enumerate(times_us)
+    ]
+    host = {"study": "s", "kernel": "cpu_numpy", "array_size": 1, "time_us": 1e6}
+    write_rows(folder / "measurements.csv", MEASUREMENT_COLUMNS, [*rows, host])
+    return folder
+
+
+def test_scaling_is_from_the_first_lease_to_the_last_and_judges_long_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = swept(tmp_path / "one", [("GPU-1", 1, 11), ("GPU-1", 13, 21)], [5.0, *[30.0] * 100])
+
+    def judged(leases: list[tuple[str, float, float]], times_us: list[float]) -> tuple[int, str]:
+        several = swept(tmp_path / f"several{len(list(tmp_path.iterdir()))}", leases, times_us)
+        given = ["scaling", "--folders", str(one), str(several), "--output", str(tmp_path / "out.json")]
+        monkeypatch.setattr(sys, "argv", given)
+        return scaling.main(), capsys.readouterr().out
+
+    both = [("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.5)]
+    status, said = judged(both, [6.0, 30.7, *[30.5] * 99])
+    assert status == 0
+    assert "2 GPUs: measuring took 12.5 s, 2 leases (GPU-1 84%, GPU-2 96%)" in said
+    assert "1.60 times as fast on 2 GPUs (at least 1.60)" in said
+    assert "from 20 us: 100 points, 1.00% with medians more than 2% apart" in said
+    assert "the farthest 2.33%" in said and "the farthest 20.00%" in said
+    assert judged(both, [5.0, 30.7, 30.7, *[30.0] * 98])[0] == 1
+    assert judged([("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.6)], [30.0] * 101)[0] == 1
+    with pytest.raises(ValueError, match="two jobs had GPU-1 at once"):
+        judged([("GPU-1", 1, 11), ("GPU-1", 10, 12)], [30.0] * 101)
+    with pytest.raises(ValueError, match="no log has a lease"):
+        judged([], [30.0] * 101)

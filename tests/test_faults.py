@@ -21,6 +21,7 @@ from planted import ROOT, built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
+from kernelsweep.journal import journals_of
 from kernelsweep.results import read_rows, write_rows
 
 PATIENCE_SECONDS = 60.0
@@ -201,7 +202,8 @@ def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> Non
 
 
 def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> None:
-    # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal.
+    # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
+    # job is a chunk's, and the second time the kernel is one job. Pins: points measured again because of that.
     shrink(project, ["warp_shuffle"])
     configuration = project / "config/config.yaml"
     sizes = ", ".join(map(str, range(1, 41)))
@@ -213,19 +215,24 @@ def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> Non
     journal = project / "results/emulator/journal/warp_shuffle/global_memory.jsonl"
     command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--config", "platform=emulator"]
 
-    run = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
-    wait_until(lambda: whole_lines(journal).count(b"\n") >= 5, run)
+    cut = [*command, "points_per_job=100"]
+    run = subprocess.Popen(cut, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    wait_until(lambda: b"".join(map(whole_lines, journals_of(journal))).count(b"\n") >= 5, run)
     family = psutil.Process(run.pid).children(recursive=True)
     alive = [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
     [job] = [process for process in alive if any("measure_kernel.py" in word for word in process.cmdline()[1:2])]
     job.kill()
     assert run.wait(PATIENCE_SECONDS) != 0
     assert not (project / target).exists()
-    kept = whole_lines(journal)
+    assert not journal.exists()
+    kept = {path: whole_lines(path) for path in journals_of(journal)}
 
     again = snakemake(project, target)
     assert again.returncode == 0, again.stdout
-    assert journal.read_bytes().startswith(kept)
+    for path, lines in kept.items():
+        assert path.read_bytes().startswith(lines)
     rows = read_rows(project / target)
     assert {row["status"] for row in rows} == {"ok"}
-    assert len(rows) == len(set(keys(journal))) == len(keys(journal))
+    found = [key for path in journals_of(journal) for key in keys(path)]
+    assert len(rows) == len(set(found)) == len(found) > 100
+    assert f"priority: {len(rows)}\n" in again.stdout, "the kernels with the most points go first"

@@ -15,6 +15,7 @@ import pytest
 from kernelsweep import lease as lease_module
 from kernelsweep.errors import UserError
 from kernelsweep.lease import lease, leased_gpu, leased_host
+from kernelsweep.platforms import detect
 
 PATIENCE_SECONDS = 30.0
 # Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
@@ -145,7 +146,7 @@ def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start
 
 def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = lease_module.Gpu("NVIDIA L4", "GPU-1", "sm_89", "1")
-    monkeypatch.setattr(lease_module, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(detect, "visible_gpus", lambda: [gpu])
     with (
         pytest.raises(UserError, match=r"No GPU of platform nvidia-h200 .*\(visible: nvidia-l4\)"),
         leased_gpu("nvidia-h200"),
@@ -156,7 +157,7 @@ def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: 
 def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpu = lease_module.Gpu("NVIDIA H200", "GPU-1", "sm_90", "1")
-    monkeypatch.setattr(lease_module, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(detect, "visible_gpus", lambda: [gpu])
     for visible in ("3,4", None):
         if visible is None:
             monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -173,7 +174,7 @@ def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
 ) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (2, 1)]
-    monkeypatch.setattr(lease_module, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(detect, "visible_gpus", lambda: gpus)
     with leased_host("nvidia-h200"):
         job = start("GPU-1", "GPU-2")
         assert (line(job) or "").startswith("waiting for any of 2 GPUs")

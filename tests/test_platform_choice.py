@@ -15,7 +15,7 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.detect import choose_platforms, left_out, visible_gpus
+from kernelsweep.platforms.detect import Gpu, Model, check_driver, choose_platforms, gpus_of, left_out, visible_gpus
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class FakeGpu:
 
 H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
 SECOND_H200 = FakeGpu("NVIDIA H200", "GPU-1111cccc-0000-0000-0000-000000000000", (9, 0))
+# What config.yaml says under `gpu_models` of GPUs that are somewhere in a cluster.
+CLUSTER = {"nvidia-l4": {"arch": "sm_89"}, "nvidia-h200": {"arch": "sm_90a"}}
 RTX = FakeGpu("NVIDIA GeForce RTX 3080", "GPU-2222bbbb-0000-0000-0000-000000000000", (8, 6))
 
 
@@ -90,17 +92,14 @@ def record(root: Path, name: str, measured: str) -> None:
 def refused(wanted: str, root: Path) -> str:
     """The message with which a platform is refused."""
     with pytest.raises(UserError) as error:
-        choose_platforms(wanted, root)
+        choose_platforms(wanted, root, CLUSTER)
     return str(error.value)
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
 def test_a_gpu_is_used_where_all_is_there(machine: Machine, tmp_path: Path, wanted: str) -> None:
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
-    platforms, gpu = choose_platforms(wanted, tmp_path)
-    assert platforms == ["nvidia-h200"]
-    assert gpu is not None
-    assert (gpu.name, gpu.arch, gpu.driver) == ("NVIDIA H200", "sm_90", "580.95.05")
+    assert choose_platforms(wanted, tmp_path, {}) == (["nvidia-h200"], {"nvidia-h200": Model("sm_90", "580.95.05")})
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
@@ -135,18 +134,18 @@ def test_without_a_gpu_auto_emulates_and_draws_the_newest_recording(machine: Mac
     record(tmp_path, "b-oldest", "2024-01-31T12:00:00Z")
     record(tmp_path, "c-between", "2026-09-30T23:00:00Z")
     (tmp_path / "resources/recordings/d-not-a-recording").mkdir()
-    assert choose_platforms("auto", tmp_path) == (["emulator", "recording/a-newest"], None)
+    assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator", "recording/a-newest"], {})
 
 
 def test_without_a_gpu_or_recordings_auto_only_emulates(machine: Machine, tmp_path: Path) -> None:
-    assert choose_platforms("auto", tmp_path) == (["emulator"], None)
+    assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator"], {})
 
 
 def test_the_emulator_and_a_recording_are_had_even_beside_a_gpu(machine: Machine, tmp_path: Path) -> None:
     machine.gpus, machine.driver = [H200], True
     record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
-    assert choose_platforms("emulator", tmp_path) == (["emulator"], None)
-    assert choose_platforms("recording/nvidia-h200", tmp_path) == (["recording/nvidia-h200"], None)
+    assert choose_platforms("emulator", tmp_path, CLUSTER) == (["emulator"], {})
+    assert choose_platforms("recording/nvidia-h200", tmp_path, CLUSTER) == (["recording/nvidia-h200"], {})
 
 
 def test_an_unknown_recording_is_refused_with_those_there_are(machine: Machine, tmp_path: Path) -> None:
@@ -176,7 +175,7 @@ def test_cuda_visible_devices_is_honoured(
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert choose_platforms("auto", tmp_path)[0] == [expected or "emulator"]
+    assert choose_platforms("auto", tmp_path, CLUSTER)[0] == [expected or "emulator"]
 
 
 @pytest.mark.parametrize(
@@ -224,10 +223,51 @@ def test_a_gpu_in_slices_is_left_out_or_refused_by_index_too(
     assert [gpu.uuid for gpu in visible_gpus()] == [SECOND_H200.uuid]
 
 
-def test_gpus_of_another_model_are_named_as_left_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpus_of_another_model_are_named_as_left_out(machine: Machine) -> None:
     machine.gpus, machine.driver = [H200, SECOND_H200], True
-    assert left_out() is None
+    assert left_out(["nvidia-h200"]) is None
     machine.gpus = [H200, RTX, SECOND_H200]
-    assert "run on NVIDIA H200 only; not used: NVIDIA GeForce RTX 3080 (GPU-2222bbbb-" in (left_out() or "")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
-    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (left_out() or "")
+    assert "run on NVIDIA H200 only; not used: NVIDIA GeForce RTX 3080 (GPU-2222bbbb-" in (
+        left_out(["nvidia-h200"]) or ""
+    )
+    other = "nvidia-geforce-rtx-3080"
+    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (left_out([other]) or "")
+    assert left_out(["nvidia-h200", other]) is None
+    # On a cluster's login node a GPU is nothing to speak of.
+    assert left_out(["nvidia-l4"]) is None
+
+
+@pytest.mark.parametrize("gpus", [[], [RTX], [H200]])
+def test_a_declared_model_is_measured_whatever_this_machine_has(
+    machine: Machine, tmp_path: Path, gpus: list[FakeGpu]
+) -> None:
+    # A login node has no GPU and maybe no driver; each job's node has them, and must come to the same.
+    machine.gpus, machine.driver = gpus, bool(gpus)
+    assert choose_platforms("nvidia-l4", tmp_path, CLUSTER) == (["nvidia-l4"], {"nvidia-l4": Model("sm_89")})
+    several = ["nvidia-h200", "emulator", "nvidia-l4"]
+    models = {"nvidia-h200": Model("sm_90a"), "nvidia-l4": Model("sm_89")}
+    assert choose_platforms(several, tmp_path, CLUSTER) == (several, models)
+
+
+def test_a_model_that_is_not_declared_is_one_of_this_machines(machine: Machine, tmp_path: Path) -> None:
+    machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
+    other = "nvidia-geforce-rtx-3080"
+    assert choose_platforms(other, tmp_path, CLUSTER) == ([other], {other: Model("sm_86", "580.95.05")})
+    machine.gpus = []
+    message = refused("nvidia-l40", tmp_path)
+    assert message.startswith("platform is 'nvidia-l40', which is no GPU of this machine; did you mean 'nvidia-l4'?")
+    assert "gpu_models: {nvidia-l40: {arch: sm_90}}" in message
+
+
+def test_a_job_on_another_model_or_driver_says_so(machine: Machine) -> None:
+    machine.gpus, machine.driver = [RTX, H200, SECOND_H200], True
+    assert [gpu.uuid for gpu in gpus_of("nvidia-h200")] == [H200.uuid, SECOND_H200.uuid]
+    with pytest.raises(
+        UserError, match=r"No GPU of platform nvidia-l4 .*visible: nvidia-geforce-rtx-3080, nvidia-h200"
+    ):
+        gpus_of("nvidia-l4")
+    gpu = Gpu("NVIDIA H200", H200.uuid, "sm_90", "580.95.05")
+    check_driver(gpu, {"driver": "580.95.05"})
+    # Pins: points of two drivers in one data set, where nobody saw the cluster's driver change.
+    with pytest.raises(UserError, match=r"has driver 580\.95\.05, but results/nvidia-h200/device\.json .* driver 570"):
+        check_driver(gpu, {"driver": "570"})

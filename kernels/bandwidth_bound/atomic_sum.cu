@@ -12,34 +12,10 @@
 //   summation_depth: >-
 //     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
 
+#include "atomic_sums.cuh"
 #include "block.cuh"
 #include "operations.cuh"
 #include "vectors.cuh"
-
-template <typename Element>
-struct RunningSum {
-    Element sum;
-    unsigned blocks;
-};
-
-// An atomic addition knows no signed 64-bit integers, whose sums modulo 2^64 are those of unsigned ones.
-template <typename Element>
-__device__ void add_atomically(Element *sum, Element value)
-{
-    if constexpr (std::is_same_v<Element, long>)
-        atomicAdd(reinterpret_cast<unsigned long long *>(sum), static_cast<unsigned long long>(value));
-    else
-        atomicAdd(sum, value);
-}
-
-// The sum, with zero left in its place.
-template <typename Element>
-__device__ Element take(Element *sum)
-{
-    using Bits = std::conditional_t<sizeof(Element) == 8, unsigned long long, unsigned>;
-    const Bits bits = atomicExch(reinterpret_cast<Bits *>(sum), Bits(0));
-    return reinterpret_cast<const Element &>(bits);
-}
 
 template <typename Element, typename Operation, unsigned block_size, unsigned unroll>
 __global__ void __launch_bounds__(block_size)
@@ -47,10 +23,6 @@ __global__ void __launch_bounds__(block_size)
 {
     Element value = combine_vectors<unroll, Operation>(data, array_size);
     value = reduce_block<Operation, block_size>(value);
-    if (threadIdx.x != 0)
-        return;
-    add_atomically(&arrivals->sum, value);
-    __threadfence();
-    if (atomicInc(&arrivals->blocks, gridDim.x - 1) == gridDim.x - 1)
-        *result = take(&arrivals->sum);
+    if (threadIdx.x == 0)
+        finish_by_atomic_sum(value, arrivals, result);
 }

@@ -20,12 +20,5 @@ __global__ void __launch_bounds__(block_size)
 {
     Element value = combine_vectors<unroll, Operation, StreamingLoad>(data, array_size);
     value = reduce_block<Operation, block_size>(value);
-    if (threadIdx.x == 0)
-        partials[blockIdx.x] = value;
-    if (!arrives_last(arrivals, gridDim.x))
-        return;
-    value = combine_partials<Operation>(partials, gridDim.x);
-    value = reduce_block<Operation, block_size>(value);
-    if (threadIdx.x == 0)
-        *result = value;
+    finish_by_last_block<Operation, block_size>(value, partials, arrivals, result);
 }

@@ -35,12 +35,5 @@ __global__ void __launch_bounds__(block_size)
     const auto reduce = [](Element value) { return reduce_warp_at_once<Operation>(value); };
     Element value = combine_vectors<unroll, Operation>(data, array_size);
     value = reduce_block_by<Operation, block_size>(value, reduce);
-    if (threadIdx.x == 0)
-        partials[blockIdx.x] = value;
-    if (!arrives_last(arrivals, gridDim.x))
-        return;
-    value = combine_partials<Operation>(partials, gridDim.x);
-    value = reduce_block_by<Operation, block_size>(value, reduce);
-    if (threadIdx.x == 0)
-        *result = value;
+    finish_by_last_block<Operation, block_size>(value, partials, arrivals, result, reduce);
 }

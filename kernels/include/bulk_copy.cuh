@@ -11,7 +11,7 @@ __device__ inline unsigned shared_address(const void *address)
     return static_cast<unsigned>(__cvta_generic_to_shared(address));
 }
 
-// For one thread, which is the only one to start copies on it; a __syncthreads() must follow.
+// For one thread, which is the only one to start copies on it; before others wait on it, a barrier must follow.
 __device__ inline void initialise(CopyBarrier *barrier)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");

@@ -10,6 +10,14 @@
 #include <limits>
 #include <type_traits>
 
+// The ends of a type's values, computed where its functions may be called: on the host, while compiling.
+template <typename Element>
+struct Ends {
+    using Limits = std::numeric_limits<Element>;
+    static constexpr Element smallest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    static constexpr Element largest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+};
+
 struct Sum {
     template <typename Element>
     static __device__ Element identity() { return Element(0); }
@@ -44,12 +52,7 @@ struct Product {
 
 struct Minimum {
     template <typename Element>
-    static __device__ Element identity()
-    {
-        using Limits = std::numeric_limits<Element>;
-        constexpr Element largest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-        return largest;
-    }
+    static __device__ Element identity() { return Ends<Element>::largest; }
 
     template <typename Element>
     static __device__ Element combine(Element a, Element b)
@@ -67,12 +70,7 @@ struct Minimum {
 
 struct Maximum {
     template <typename Element>
-    static __device__ Element identity()
-    {
-        using Limits = std::numeric_limits<Element>;
-        constexpr Element smallest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-        return smallest;
-    }
+    static __device__ Element identity() { return Ends<Element>::smallest; }
 
     template <typename Element>
     static __device__ Element combine(Element a, Element b)

@@ -3,6 +3,11 @@
 from kernelsweep.archive import content_hash, project_files
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    archive_results,
+
+
 rule archive_results:
     input:
         verdict=lambda wildcards: verdict(wildcards.platform),

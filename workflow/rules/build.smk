@@ -11,6 +11,8 @@ rule build_kernel:
         report="results/build/{target}/{study}/{kernel}.json",
     log:
         "results/build/{target}/{study}/{kernel}.log",
+    # Before all measuring, in which the longest kernel is to come first, and beside which no compiler should run.
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -30,6 +32,7 @@ rule build_cub:
         report="results/build/{target}/cub.json",
     log:
         "results/build/{target}/cub.log",
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:

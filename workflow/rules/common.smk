@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
@@ -13,6 +14,8 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
+from kernelsweep.best.offered import is_offered
+from kernelsweep.chunks import chunk_count, most_points
 from kernelsweep.comparison.choice import (
     NOW,
     PREVIOUS,
@@ -43,22 +46,23 @@ from kernelsweep.page.chapters import CHAPTERS
 from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.plans import PLANS_WITH_A_GRID
-from kernelsweep.profiling import profiled_platform
+from kernelsweep.profiling import profiled_platforms
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
+from kernelsweep.time_limits import measuring_minutes, profiling_minutes, sanitizing_minutes
 
 try:
     config.update(load_config(config, ROOT))
     STUDIES = {name: load_study(name, ROOT) for name in study_names(ROOT)}
     for study in STUDIES.values():
         check_metrics(config, study)
-    PLATFORMS, GPU = choose_platforms(config["platform"], ROOT)
+    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["gpu_models"])
     if config["profile"]:
-        profiled_platform(GPU and GPU.platform, PLATFORMS, "profile: true")
+        profiled_platforms(list(MODELS), PLATFORMS, "profile: true")
 except UserError as error:
     raise WorkflowError(str(error)) from None
-if GPU and workflow.is_main_process and (unused := left_out()):
+if MODELS and workflow.is_main_process and (unused := left_out(PLATFORMS)):
     logger.info(unused)
 
 # Snakemake itself would answer with a traceback.
@@ -83,11 +87,17 @@ LIVE = r"(?!recording/)[^/]+"
 TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
 
 
+# The priority of what all measuring waits for, whose jobs have their numbers of points for theirs.
+FIRST = config["points_per_job"] + 1
+
+
 wildcard_constraints:
     platform=r"recording/[^/]+|[^/]+",
     study=r"[^/]+",
     kernel=r"[^/]+",
     target=r"[^/]+",
+    chunk=r"[1-9][0-9]*",
+    chunks=r"[1-9][0-9]*",
 
 
 def is_recording(platform):
@@ -98,16 +108,16 @@ def build_target(platform):
     """What a platform's binaries are compiled for: an architecture, or the emulator."""
     if platform == EMULATOR:
         return EMULATOR
-    return GPU.arch if config["arch"] == "native" else config["arch"]
+    return MODELS[platform].arch if config["arch"] == "native" else config["arch"]
 
 
-def binary(study, kernel):
-    """A kernel's binary for the target `build`: for the architecture given, else for what the platform needs."""
+def binaries(study, kernel):
+    """A kernel's binaries for the target `build`: for the architecture given, else for what the platforms need."""
     if config["arch"] != "native":
-        target = config["arch"]
+        targets = [config["arch"]]
     else:
-        target = build_target(next((p for p in PLATFORMS if not is_recording(p)), EMULATOR))
-    return f"results/build/{target}/{study}/{kernel}.bin"
+        targets = [build_target(platform) for platform in PLATFORMS if not is_recording(platform)] or [EMULATOR]
+    return [f"results/build/{target}/{study}/{kernel}.bin" for target in dict.fromkeys(targets)]
 
 
 @functools.cache
@@ -217,8 +227,18 @@ def variants(wildcards):
     if wildcards.target == COUNTING_TARGET:
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
-    platform = EMULATOR if wildcards.target == EMULATOR else GPU.platform if GPU else "gpu"
-    return kernel_variants(config, study, wildcards.kernel, platform, arch=wildcards.target)
+    of_platforms = [
+        kernel_variants(config, study, wildcards.kernel, platform, arch=wildcards.target)
+        for platform in platforms_of_target(wildcards.target)
+    ]
+    return sorted(set().union(*of_platforms))
+
+
+def platforms_of_target(target):
+    """The platforms whose sweeps a binary is built for: models can have the architecture in common."""
+    if target == EMULATOR:
+        return [EMULATOR]
+    return [platform for platform in MODELS if build_target(platform) == target] or ["gpu"]
 
 
 def built(extension):
@@ -233,6 +253,62 @@ def built(extension):
 
 def axes(wildcards):
     return kernel_axes(config, STUDIES[wildcards.study], wildcards.kernel, wildcards.platform)
+
+
+@functools.cache
+def spanned_points(study, kernel, platform):
+    """How many points a kernel's axes span on a platform, those that are skipped included."""
+    return most_points(kernel_axes(config, STUDIES[study], kernel, platform))
+
+
+def chunks_of_kernel(wildcards):
+    """What the chunks leave that a kernel's sweep is cut into; nothing where one job does all of it."""
+    count = chunk_count(spanned_points(wildcards.study, wildcards.kernel, wildcards.platform), config["points_per_job"])
+    folder = f"results/{wildcards.platform}/chunks/{wildcards.study}/{wildcards.kernel}"
+    return [f"{folder}/{chunk}-of-{count}.json" for chunk in range(1, count + 1)] if count > 1 else []
+
+
+def points_of_job(wildcards):
+    """How many points a job measures, at most: all of the kernel's, or a chunk's. Its priority, too."""
+    points = spanned_points(wildcards.study, wildcards.kernel, wildcards.platform)
+    if "chunks" in wildcards.keys():
+        return math.ceil(points / int(wildcards.chunks))
+    return points if points <= config["points_per_job"] else 0
+
+
+def points_of_rival(wildcards):
+    """The same of what is measured beside the kernels of a study."""
+    sweeps = rival_axes(config, STUDIES[wildcards.study], wildcards.platform)
+    return sum(math.prod(map(len, sweep.values())) for sweep in sweeps)
+
+
+def profiled_points(wildcards):
+    """How many points of a kernel are profiled, at most."""
+    settings = STUDIES[wildcards.study].settings
+    return sum(step["kernel"] == wildcards.kernel for step in (*settings["ladder"], *settings["profiled"]))
+
+
+def where_points_run(minutes=lambda wildcards: measuring_minutes(0, config["measuring"])):
+    """What a job asks a cluster for that has to be where a platform's points run; without a cluster, nothing waits for it.
+
+    minutes  a function of the wildcards, for what takes longer the more points it has
+
+    That is a GPU, unless the points are emulated; its time, and more of it at each attempt; and what config.yaml adds for
+    the GPU's model.
+    """
+
+    def of_platform(wildcards, attempt):
+        return {
+            "gpu": None if wildcards.platform == EMULATOR else 1,
+            "runtime": minutes(wildcards) * attempt,
+            **config["gpu_models"].get(wildcards.platform, {}).get("resources", {}),
+        }
+
+    def resource(name):
+        return lambda wildcards, attempt: of_platform(wildcards, attempt).get(name)
+
+    added = {name for model in config["gpu_models"].values() for name in model["resources"]}
+    return {name: resource(name) for name in sorted({"gpu", "runtime", *added})}
 
 
 def restrictions(wildcards):
@@ -304,8 +380,8 @@ def files_by_study(platform, studies):
 
 
 def to_profile(asked_by):
-    """The GPU's platform, for what asks to have it profiled."""
-    return profiled_platform(GPU and GPU.platform, PLATFORMS, asked_by)
+    """The GPUs' platforms, for what asks to have them profiled."""
+    return profiled_platforms(list(MODELS), PLATFORMS, asked_by)
 
 
 def metric_definitions(study):
@@ -435,11 +511,6 @@ def verdict(platform, study=None):
     return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
 
 
-def own_gpu():
-    """The GPU's platform where this run measures on it, as a list."""
-    return [GPU.platform] if GPU and GPU.platform in PLATFORMS else []
-
-
 def others_measured():
     """The platforms of GPUs that have results here from earlier runs: shown, but neither made nor renewed."""
     descriptions = [json.loads(path.read_text()) for path in sorted(Path("results").glob("*/device.json"))]
@@ -447,18 +518,44 @@ def others_measured():
         device["platform"]
         for device in descriptions
         if device["kind"] == "gpu"
-        and device["platform"] not in own_gpu()
+        and device["platform"] not in MODELS
         and os.path.isfile(f"results/{device['platform']}/measurements.csv")
     ]
 
 
 def compared_measurements():
-    """The measurements of every device by platform, this machine's first, then the newest recording's."""
-    live = {platform: f"results/{platform}/measurements.csv" for platform in (*own_gpu(), *others_measured())}
+    """The measurements of every device by platform, this run's first, then the newest recording's."""
+    live = {platform: f"results/{platform}/measurements.csv" for platform in (*MODELS, *others_measured())}
     return live | {f"recording/{name}": f"resources/recordings/{name}/measurements.csv.gz" for name in recordings(ROOT)}
 
 
 def judged_claims():
-    """The claims by platform: this run's own GPU's, which are made before, and those that were judged earlier."""
+    """The claims by platform: this run's own GPUs', which are made before, and those that were judged earlier."""
     files = {platform: f"results/{platform}/claims.csv" for platform in compared_measurements()}
-    return {platform: path for platform, path in files.items() if platform in own_gpu() or os.path.isfile(path)}
+    return {platform: path for platform, path in files.items() if platform in MODELS or os.path.isfile(path)}
+
+
+# The studies that have kernels that a header can offer, whether `all` runs them or not.
+EXPORTED = [study for study in STUDIES if any(map(is_offered, STUDIES[study].kernels.values()))]
+
+
+def headers():
+    """The headers of the platforms that have times."""
+    timed = [platform for platform in PLATFORMS if platform != EMULATOR]
+    if not timed:
+        raise WorkflowError("The target header needs times, which the emulator has none of: name another platform.")
+    return [f"results/{platform}/best/reduce.cuh" for platform in timed]
+
+
+def exported_measurements(wildcards):
+    """What a header is chosen from: a recording's rows, or these studies' points, which are measured first."""
+    if is_recording(wildcards.platform):
+        return [f"results/{wildcards.platform}/measurements.csv"]
+    return kernel_parts("points", wildcards.platform, EXPORTED)
+
+
+def exported_sources():
+    """The files of the studies' kernels, and what these include."""
+    kernels = [kernel.path for study in EXPORTED for kernel in STUDIES[study].kernels.values()]
+    files = {file for path in kernels for file in (path, *included_files(path, ROOT / "kernels/include"))}
+    return sorted(str(path.relative_to(ROOT)) for path in files)

@@ -1,6 +1,12 @@
 # Before and after: two sweeps set against each other, as `compare` in config.yaml names them. Not part of `all`.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    compare_sweeps,
+    judge_comparison,
+
+
 rule compare_sweeps:
     input:
         before=compared_files("before"),
@@ -43,6 +49,8 @@ rule judge_comparison:
         touch("results/{platform}/comparison/.verdict"),
     log:
         "results/{platform}/logs/judge_comparison.log",
+    # The verdict is the same at every attempt, as many as a cluster's profile allows.
+    retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
     params:

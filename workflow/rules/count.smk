@@ -1,6 +1,12 @@
 # What each kernel does to memory, counted on the emulator: one job a kernel, and a picture of a warp's accesses a study.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    draw_access_pattern,
+    compare_counts,
+
+
 rule count_kernel:
     input:
         kernel=kernel_file,

@@ -1,6 +1,11 @@
 # The recordings, and what GPUs measured here, beside each other.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    compare_devices,
+
+
 rule compare_devices:
     input:
         recordings=[
@@ -10,7 +15,7 @@ rule compare_devices:
         ],
         own=[
             f"results/{platform}/{file}"
-            for platform in own_gpu()
+            for platform in MODELS
             for file in ("measurements.csv", "device.json", "claims.csv")
         ],
     output:
@@ -27,7 +32,7 @@ rule compare_devices:
         claims=lambda wildcards: judged_claims(),
         hashes=lambda wildcards: [
             *(sha256_of(f"results/{platform}/measurements.csv") for platform in others_measured()),
-            *(sha256_of(path) for platform, path in judged_claims().items() if platform not in own_gpu()),
+            *(sha256_of(path) for platform, path in judged_claims().items() if platform not in MODELS),
         ],
         # An exchange has no bandwidth to compare.
         studies={

@@ -1,6 +1,14 @@
 # Measurements to verdicts: which claims of the literature hold here, and which configurations are the best.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    judge_claims,
+    judge_claims_of_study,
+    find_best,
+    find_best_of_study,
+
+
 rule judge_claims:
     input:
         measurements=all_measurements,

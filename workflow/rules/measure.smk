@@ -1,6 +1,12 @@
 # Binaries to measurements, one job a kernel; or the same files from a recording.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    collect,
+    play_recording,
+
+
 rule describe_device:
     output:
         "results/{platform}/device.json",
@@ -8,10 +14,13 @@ rule describe_device:
         "results/{platform}/logs/describe_device.log",
     wildcard_constraints:
         platform=LIVE,
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(),
     params:
-        driver=GPU.driver if GPU else None,
+        driver=lambda wildcards: MODELS[wildcards.platform].driver if wildcards.platform in MODELS else None,
         code=code_of("describe_device.py"),
     script:
         "../scripts/describe_device.py"
@@ -24,6 +33,7 @@ rule measure_kernel:
         binary=built("bin"),
         report=built("json"),
         device="results/{platform}/device.json",
+        chunks=chunks_of_kernel,
     output:
         points="results/{platform}/points/{study}/{kernel}.csv",
         samples="results/{platform}/samples/{study}/{kernel}.csv",
@@ -32,10 +42,14 @@ rule measure_kernel:
         "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
     wildcard_constraints:
         platform=LIVE,
+    # The longest first, or a GPU would end with one when the others have nothing left to do.
+    priority: points_of_job
     conda:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core by itself.
     threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_job(wildcards), config["measuring"])),
     params:
         # Not an output: Snakemake deletes those before a job starts, and the journal is what survives.
         journal="results/{platform}/journal/{study}/{kernel}.jsonl",
@@ -47,6 +61,20 @@ rule measure_kernel:
         code=code_of("measure_kernel.py"),
     script:
         "../scripts/measure_kernel.py"
+
+
+# A long kernel's sweep is cut into chunks, a job each, which leave their points in the kernel's journals.
+use rule measure_kernel as measure_chunk with:
+    input:
+        kernel=kernel_file,
+        included=included,
+        binary=built("bin"),
+        report=built("json"),
+        device="results/{platform}/device.json",
+    output:
+        temp("results/{platform}/chunks/{study}/{kernel}/{chunk}-of-{chunks}.json"),
+    log:
+        "results/{platform}/logs/measure_kernel/{study}/{kernel}/{chunk}-of-{chunks}.log",
 
 
 # The same sums on the host's processor, which tables set beside the kernels.
@@ -62,6 +90,10 @@ rule measure_baselines:
         platform=TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
+    # By itself: no build or drawing beside it shows in its times, and no GPU waits for others that it keeps from jobs.
+    threads: lambda wildcards: workflow.cores or 1
+    resources:
+        **where_points_run(),
     params:
         baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
         reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
@@ -86,8 +118,12 @@ rule measure_rival:
     wildcard_constraints:
         platform=TIMED,
         rival="|".join(RIVALS),
+    # Few points, but a library that is started for each visit: as long as a long kernel.
+    priority: config["points_per_job"]
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
     params:
         journal="results/{platform}/journal/{study}/{rival}.jsonl",
         axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
@@ -118,6 +154,8 @@ rule measure_limits:
         platform=TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
     params:
         limits=lambda wildcards: driver_limits(wildcards.study),
         reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
@@ -164,6 +202,9 @@ rule describe_environment:
         platform=LIVE,
     conda:
         "../../envs/kernelsweep.yaml"
+    # It says which processor the GPU's host has.
+    resources:
+        **where_points_run(),
     params:
         configuration={
             "config": config,

@@ -3,6 +3,12 @@
 from kernelsweep.page.render import SCRIPT, SOURCES, STYLE, TEMPLATE
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    make_page,
+    make_study_page,
+
+
 rule make_page:
     input:
         summary="results/{platform}/summary.md",

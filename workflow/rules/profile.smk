@@ -1,6 +1,12 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    collect_metrics,
+    play_metrics,
+
+
 rule profile_kernel:
     input:
         kernel=kernel_file,
@@ -18,6 +24,8 @@ rule profile_kernel:
         platform=LIVE,
     conda:
         "../../envs/profiling.yaml"
+    resources:
+        **where_points_run(lambda wildcards: profiling_minutes(profiled_points(wildcards), config["profiling"])),
     params:
         metrics=lambda wildcards: metric_definitions(wildcards.study),
         profiling=config["profiling"],

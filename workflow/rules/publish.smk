@@ -1,6 +1,16 @@
 # Measurements to what readers see: tables, figures, and the summary that ends a run.
 
 
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    make_table,
+    draw_figures,
+    summarise,
+    summarise_study,
+    give_verdict,
+    give_verdict_on_study,
+
+
 rule make_table:
     input:
         measurements=study_measurements,
@@ -112,6 +122,8 @@ rule give_verdict:
         touch("results/{platform}/.verdict"),
     log:
         "results/{platform}/logs/give_verdict.log",
+    # The verdict is the same at every attempt, as many as a cluster's profile allows.
+    retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
     params:

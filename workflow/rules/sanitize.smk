@@ -1,6 +1,12 @@
 # Every kernel under NVIDIA's compute-sanitizer, one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
 
-from kernelsweep.sanitizer import TOOLS, watched_platform
+from kernelsweep.sanitizer import TOOLS, watched_platforms
+
+
+# On a cluster, too, these run where Snakemake does: they are little work.
+localrules:
+    summarise_findings,
+    judge_findings,
 
 
 rule sanitize_kernel:
@@ -20,6 +26,8 @@ rule sanitize_kernel:
         tool="|".join(TOOLS),
     conda:
         "../../envs/kernelsweep.yaml"
+    resources:
+        **where_points_run(lambda wildcards: sanitizing_minutes(config["measuring"])),
     params:
         axes=axes,
         restrictions=restrictions,
@@ -66,6 +74,8 @@ rule judge_findings:
         "results/{platform}/logs/judge_findings.log",
     wildcard_constraints:
         platform=LIVE,
+    # The verdict is the same at every attempt, as many as a cluster's profile allows.
+    retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -1,9 +1,14 @@
-"""Run one kernel's sweep: every point checked and, on a GPU, timed. Rows for measurements, samples and builds."""
+"""Run one kernel's sweep, every point checked and, on a GPU, timed: rows for measurements, samples and builds.
+
+A long sweep is cut into chunks, for each of which this is run, too: it leaves the points in the journals, and a list of
+those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
+"""
 
 import json
 import sys
 from contextlib import nullcontext
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -15,13 +20,15 @@ started = WorkerProcess("emulator" if emulated else "gpu")  # It imports what it
 
 from kernelsweep.axes import axes_on_device
 from kernelsweep.build import read_report
-from kernelsweep.journal import Journal
+from kernelsweep.chunks import dealt, read_failures, write_failures
+from kernelsweep.journal import Journal, chunk_journal, journals_of
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.kernel_source import source_sha256
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
-from kernelsweep.measure import build_rows, measure, measurement_rows, sample_rows
+from kernelsweep.measure import build_rows, do_work, find_work, measurement_rows, sample_rows
 from kernelsweep.plans import launched_points
+from kernelsweep.platforms.detect import check_driver
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.progress import progress
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
@@ -31,6 +38,7 @@ from kernelsweep.tasks import kernel_task
 
 with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
+    chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd())
     device = json.loads(Path(snakemake.input.device).read_text())
@@ -56,31 +64,45 @@ with logged(snakemake.log[0]) as terminal, started:
         visits=visits,
         sampling=asdict(share(sampling(measuring), visits)),
     )
+    if chunk:
+        own = dealt([point for point, _, reason in planned if not reason], chunk, chunks, params.seed)
+        planned = [entry for entry in planned if entry[0] in own]
 
-    name = f"{wildcards.study}/{kernel.name}"
+    name = f"{wildcards.study}/{kernel.name}" + (f" {chunk}/{chunks}" if chunk else "")
     tell = teller(terminal, name)
     source = source_sha256(kernel_file, Path("kernels/include"))
-    # The journal before the GPU: who waits for another job's points holds up nobody. CUDA starts in measure()'s worker.
-    with (
-        Journal(Path(params.journal), tell) as journal,
-        nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
-        progress(name, terminal) as shown,
-    ):
-        if gpu:
-            print(f"on {gpu.name}, {gpu.uuid}", flush=True)
+    of_kernel = Path(params.journal)
+    path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
+    others = [other for other in journals_of(of_kernel) if other != path]
+    failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
+    # The journal before the GPU: who waits for another job's points holds up nobody. And nobody holds a GPU meanwhile
+    # who only looks up what is missing, or makes rows. CUDA starts in do_work()'s workers.
+    with Journal(path, tell, others) as journal:
+        work = find_work(task, planned, report, journal, device, failed)
+        if not work.is_done:
+            with (
+                nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
+                progress(name, terminal) as shown,
+            ):
+                if gpu:
+                    check_driver(gpu, device)
+                    print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
+                do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source)
+                if gpu:
+                    print(f"until {datetime.now(UTC).isoformat()}", flush=True)
+    outcomes = work.results()
 
-        outcomes = measure(
-            task, planned, report, journal, device, measuring["timeout_seconds"], shown.show, started, source
-        )
-
-    known = {
-        "study": wildcards.study,
-        "kernel": kernel.name,
-        "platform": wildcards.platform,
-        "source_sha256": source,
-    }
-    rows = measurement_rows(kernel, report, outcomes, device, known)
-    write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
-    write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
-    write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
-    print(f"{len(rows)} points, {sum(row['status'] == 'ok' for row in rows)} ok")
+    if chunk:
+        write_failures(Path(snakemake.output[0]), outcomes)
+    else:
+        known = {
+            "study": wildcards.study,
+            "kernel": kernel.name,
+            "platform": wildcards.platform,
+            "source_sha256": source,
+        }
+        rows = measurement_rows(kernel, report, outcomes, device, known)
+        write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
+        write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
+        write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+    print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")

@@ -12,6 +12,7 @@ from kernelsweep.journal import Journal
 from kernelsweep.lease import leased_gpu
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure import measure, measurement_rows, sample_rows
+from kernelsweep.platforms.detect import check_driver
 from kernelsweep.progress import progress
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.rivals import as_kernel, planned_points, rival_report
@@ -47,6 +48,7 @@ with logged(snakemake.log[0]) as terminal:
         leased_gpu(wildcards.platform, tell) as gpu,
         progress(name, terminal) as shown,
     ):
+        check_driver(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}", flush=True)
         timeout = measuring["timeout_seconds"]
         outcomes = measure(replace(task, platform="rival"), planned, report, journal, device, timeout, shown.show)

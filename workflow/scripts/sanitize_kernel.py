@@ -11,6 +11,7 @@ from kernelsweep.build import read_report
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
+from kernelsweep.platforms.detect import gpus_of
 from kernelsweep.sanitizer.choice import choose_points
 from kernelsweep.sanitizer.findings import Result, write_result
 from kernelsweep.sanitizer.log import parse_log
@@ -26,6 +27,8 @@ with logged(snakemake.log[0]):
     device = json.loads(Path(snakemake.input.device).read_text())
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
+    if not emulated:
+        gpus_of(wildcards.platform)
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]

@@ -3,7 +3,8 @@
 One line of JSON a point, appended and flushed to the disk as soon as the point is done, under a key of what determines
 it. A line that a crash left half-written is dropped when the journal is next opened. Every line begins with the
 format's version, so that a journal that some other version wrote is known from its first line: it is set aside.
-A journal belongs to one process at a time.
+A journal belongs to one process at a time. Where a kernel is measured in chunks, a job each, every job adds to a
+journal of its own, and reads all of the kernel's: so what is cut into other chunks another time is not measured again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -41,11 +42,12 @@ class Journal:
     """Finished points by key; a context manager that keeps its file open and other processes away from it.
 
     notify  told, in a line for the user, whom the journal waits for and what it couldn't read
+    others  journals whose points are known here, too; other processes may be adding to them
 
     Raises UserError where the file can't be written.
     """
 
-    def __init__(self, path: Path, notify: Callable[[str], None] = print) -> None:
+    def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Iterable[Path] = ()) -> None:
         self._path = path
         self._notify = notify
         self._records: dict[str, Any] = {}
@@ -58,6 +60,8 @@ class Journal:
             while not self._load():
                 self._set_aside()
                 self._file = self._locked()
+            for other in others:
+                self._records.update(_read_records(other))
         except OSError as error:
             raise unwritable(path, error) from error
 
@@ -158,16 +162,33 @@ class Journal:
         )
 
 
+def chunk_journal(journal: Path, chunk: int) -> Path:
+    """The journal of one of a kernel's chunks, by the kernel's own: journal/<study>/<kernel>/<chunk>.jsonl."""
+    return journal.with_suffix("") / f"{chunk}.jsonl"
+
+
+def journals_of(journal: Path) -> list[Path]:
+    """All journals there are of a kernel, by its own: that one, and those of chunks."""
+    of_chunks = [path for path in journal.with_suffix("").glob("*.jsonl") if path.stem.isdecimal()]
+    return [path for path in (journal, *sorted(of_chunks)) if path.is_file()]
+
+
 def read_values(path: Path) -> list[Any]:
     """What was recorded, in the order in which it was added, to be looked at while no process adds to it.
 
     Lines that can't be read are left out; where there is no journal, there is nothing in it.
     """
-    values: list[Any] = []
-    for line in path.read_bytes().splitlines() if path.is_file() else []:
-        with suppress(ValueError, KeyError, TypeError):
-            values.append(_read_line(line)[1])
-    return values
+    return [value for _, value in _read_records(path)]
+
+
+def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
+    """The keys and values of a journal that is left as it is, without those lines that can't be read."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            with suppress(ValueError, KeyError, TypeError):
+                yield _read_line(line)
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:

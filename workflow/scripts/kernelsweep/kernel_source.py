@@ -127,14 +127,17 @@ def included_files(path: Path, include: Path) -> list[Path]:
     found: list[Path] = []
     waiting = [path]
     while waiting:
-        source = waiting.pop(0)
-        for name in _INCLUDE.findall(source.read_text(encoding="utf-8")):
-            for candidate in (source.parent / name, include / name):
-                if candidate.is_file() and candidate not in found:
-                    found.append(candidate)
-                    waiting.append(candidate)
-                    break
+        for file in directly_included(waiting.pop(0), include):
+            if file not in found:
+                found.append(file)
+                waiting.append(file)
     return found
+
+
+def directly_included(path: Path, include: Path) -> list[Path]:
+    """The files that a source itself includes with quotes, in their order; looked for as by included_files."""
+    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(path.read_text(encoding="utf-8"))]
+    return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
 
 
 def source_sha256(path: Path, include: Path) -> str:

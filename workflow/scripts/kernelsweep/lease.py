@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, process
-from kernelsweep.platforms.detect import Gpu, visible_gpus
+from kernelsweep.platforms.detect import Gpu, gpus_of
 
 FOLDER = Path("/tmp")
 
@@ -44,7 +44,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iter
 @contextmanager
 def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator[Gpu]:
     """A GPU of the platform's model that is visible and free, alone visible to the processes started meanwhile."""
-    gpus = {gpu.uuid: gpu for gpu in _gpus(platform)}
+    gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     with lease(list(gpus), notify) as uuid:
         os.environ["CUDA_VISIBLE_DEVICES"] = uuid
@@ -61,21 +61,9 @@ def leased_host(platform: str, notify: Callable[[str], None] = print) -> Iterato
     """All visible GPUs of the platform's model, for what is timed on the host beside them."""
     with ExitStack() as leases:
         # In the same order for all who take more than one, or two such jobs could wait for each other.
-        for uuid in sorted(gpu.uuid for gpu in _gpus(platform)):
+        for uuid in sorted(gpu.uuid for gpu in gpus_of(platform)):
             leases.enter_context(lease([uuid], notify))
         yield
-
-
-def _gpus(platform: str) -> list[Gpu]:
-    found = visible_gpus()
-    gpus = [gpu for gpu in found if gpu.platform == platform]
-    if not gpus:
-        there = ", ".join(sorted({gpu.platform for gpu in found})) or "none"
-        raise UserError(
-            f"No GPU of platform {platform} is visible to this job (visible: {there}). nvidia-smi lists those there "
-            "are, and CUDA_VISIBLE_DEVICES may hide some."
-        )
-    return gpus
 
 
 def _opened(path: Path) -> int:

@@ -6,7 +6,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,39 +48,59 @@ _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "argu
 _Missing = tuple[Point, str, dict[str, Any]]
 
 
-def measure(
+@dataclass
+class Work:
+    """The visits to a kernel's points: those that the journal has, and those that are to be paid.
+
+    order     the points, as the results have them
+    outcomes  of points that aren't visited
+    visited   the outcomes of visits, by their number from 0
+    missing   of each visit, what is to be run
+    """
+
+    order: list[Point]
+    outcomes: dict[Point, Outcome]
+    visited: dict[Point, dict[int, Outcome]]
+    missing: list[list[_Missing]]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is to be run."""
+        return not any(self.missing)
+
+    def results(self) -> dict[Point, Outcome]:
+        """The outcome of every point, once all is done."""
+        of_visits = {
+            point: combined([of_point[visit] for visit in sorted(of_point)]) for point, of_point in self.visited.items()
+        }
+        return {point: self.outcomes.get(point) or of_visits[point] for point in self.order}
+
+
+def find_work(
     task: KernelTask,
     planned: Sequence[tuple[Point, str, str | None]],
     report: Mapping[str, Any],
     journal: Journal,
     device: Mapping[str, Any],
-    timeout_seconds: float,
-    progress: Callable[[int, int, Point, Outcome], None] | None = None,
-    started: WorkerProcess | None = None,
-    source_sha256: str = "",
-) -> dict[Point, Outcome]:
-    """The outcome of every planned point.
+    failed: Mapping[Point, Outcome] | None = None,
+) -> Work:
+    """What is known of the planned points, and what is to be run: to be looked up before a GPU is kept for it.
 
     planned   points in the results' order, each with its variant's C++ name and the reason it is skipped, or None
     report    the kernel's build report; where the build failed, so do all points that aren't skipped
     device    its name and driver are part of what determines a point
-    progress  told after each point: how many are done, of how many, the point and its outcome
-    started   a worker's process for the first visit, where the caller has one
-    source_sha256  the kernel's, which the journal notes beside what is measured
-
-    A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
-    so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
-    visit checks the result. Visits that the journal has are not repeated; the others are recorded as they finish. A
-    failed point is not visited again in this run, but in the next.
+    failed    points that failed in this run, in another job; they aren't run again
     """
+    order = [point for point, _, _ in planned]
     outcomes = {point: Outcome("skipped", reason) for point, _, reason in planned if reason}
     if report["status"] != "ok":
-        return {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point, _, _ in planned}
+        outcomes = {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point in order}
+    outcomes = {**(failed or {}), **outcomes}
+    visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
+    work = Work(order, outcomes, visited, [[] for _ in range(task.visits)])
     code = fingerprint(Path(__file__).parent, _MEASURING_MODULES)
-    visited: dict[Point, dict[int, Outcome]] = {point: {} for point, _, reason in planned if not reason}
-    missing: list[list[_Missing]] = [[] for _ in range(task.visits)]
-    for (point, variant, reason), visit in itertools.product(planned, range(task.visits)):
-        if reason:
+    for (point, variant, _), visit in itertools.product(planned, range(task.visits)):
+        if point in outcomes:
             continue
         parts = {
             "binary": task.variants[variant]["binary_sha256"],
@@ -95,14 +115,36 @@ def measure(
         }
         known = journal.get(journal_key(parts))
         if known:
-            visited[point][visit] = read_outcome(known["outcome"])
+            work.visited[point][visit] = read_outcome(known["outcome"])
         else:
-            missing[visit].append((point, variant, parts))
+            work.missing[visit].append((point, variant, parts))
+    return work
 
-    total = sum(map(len, missing))
+
+def do_work(
+    work: Work,
+    task: KernelTask,
+    journal: Journal,
+    timeout_seconds: float,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+    started: WorkerProcess | None = None,
+    source_sha256: str = "",
+) -> None:
+    """Run what is missing, and add it to the work and to the journal.
+
+    progress  told after each point: how many are done, of how many, the point and its outcome
+    started   a worker's process for the first visit, where the caller has one
+    source_sha256  the kernel's, which the journal notes beside what is measured
+
+    A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
+    so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
+    visit checks the result. Visits that the journal has are not repeated; the others are recorded as they finish. A
+    failed point is not visited again in this run, but in the next.
+    """
+    total = sum(map(len, work.missing))
     done = 0
     failed: set[Point] = set()
-    visits = [visit for visit, of_visit in enumerate(missing) if of_visit]
+    visits = [visit for visit, of_visit in enumerate(work.missing) if of_visit]
     workers = {visit: Worker(task, timeout_seconds, started if visit == visits[0] else None) for visit in visits}
     try:
         for visit, following in itertools.zip_longest(visits, visits[1:]):
@@ -110,12 +152,12 @@ def measure(
                 workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
             workers[visit].open()
             companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
-            for point, variant, parts in _shuffled(missing[visit], random.Random(f"{task.seed} {visit}")):
+            for point, variant, parts in _shuffled(work.missing[visit], random.Random(f"{task.seed} {visit}")):
                 done += 1
                 if point in failed:
                     continue
                 outcome = workers[visit].run(point, variant, visit == 0, companions)
-                visited[point][visit] = outcome
+                work.visited[point][visit] = outcome
                 if outcome.status == "ok":
                     value = {
                         "measured": time.strftime("%FT%TZ", time.gmtime()),
@@ -136,9 +178,22 @@ def measure(
             worker.kill()
         for worker in workers.values():
             worker.stop()
-    for point, of_point in visited.items():
-        outcomes[point] = combined([of_point[visit] for visit in sorted(of_point)])
-    return {point: outcomes[point] for point, _, _ in planned}
+
+
+def measure(
+    task: KernelTask,
+    planned: Sequence[tuple[Point, str, str | None]],
+    report: Mapping[str, Any],
+    journal: Journal,
+    device: Mapping[str, Any],
+    timeout_seconds: float,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+    started: WorkerProcess | None = None,
+) -> dict[Point, Outcome]:
+    """The outcome of every planned point: find_work() and do_work(), for who has the device to himself anyway."""
+    work = find_work(task, planned, report, journal, device)
+    do_work(work, task, journal, timeout_seconds, progress, started)
+    return work.results()
 
 
 def _shuffled(missing: Sequence[_Missing], generator: random.Random) -> list[_Missing]:

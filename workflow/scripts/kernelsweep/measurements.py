@@ -185,7 +185,9 @@ class Step:
 
 def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
     """Which rows have as many blocks as their array has work for, in whole thread block clusters or not (see plans)."""
-    sizes = rows["array_size"] * rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize)
+    # As integers: of no rows at all, pandas with pyarrow makes a column of text.
+    element_bytes = rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize).astype("int64")
+    sizes = rows["array_size"] * element_bytes
     needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
     fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == whole_clusters(needed))
     return fitted

@@ -75,7 +75,7 @@ def find_best(
     for place in sorted(places, key=lambda place: (kernels.index(place[0]), *place[1:])):
         kernel, array_size, dtype, operation, cache = place
         first, *others = places[place]
-        ties = [row for row in others if _is_tie(row, first)]
+        ties = [row for row in others if is_tie(row, first)]
         found.append(
             Best(
                 study=name,
@@ -93,7 +93,7 @@ def find_best(
     return found
 
 
-def _is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
+def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration can't be told to be slower than the fastest one."""
     return ratio(over=time_interval(row), under=time_interval(fastest)).low <= 1
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.journal import read_values
+from kernelsweep.journal import journals_of, read_values
 from kernelsweep.measurements import UNDEFINED_BEHAVIOUR
 from kernelsweep.outcome import combined, flags_of, read_outcome
 from kernelsweep.results import BASELINE_PREFIX, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row, time_columns
@@ -31,7 +31,7 @@ Name = tuple[str, ...]
 class _Record:
     """What the journal has of one point with one machine code and settings.
 
-    measured  when its last line was added; place is that line's number
+    measured  when its last line was added; place is that line's number among all lines of the kernel
     visits    the outcomes by the visits' numbers
     """
 
@@ -94,7 +94,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
-        records = _records(results / f"journal/{study}/{kernel}.jsonl")
+        records = _records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
         choices = [
             (row, *_own_and_previous(row, records))
             for row in after
@@ -149,13 +149,16 @@ def _stayed(own: _Record, found: _Record, newest: _Record, latest: _Record) -> b
     return own.source != newest.source
 
 
-def _records(journal: Path) -> dict[Name, list[_Record]]:
-    """A journal's records by the point's names, without study and kernel.
+def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
+    """The records of a kernel's journals by the point's names, without study and kernel.
 
     Lines of an earlier version of kernelsweep, which don't say what they are of, are left out.
     """
     records: dict[Name, dict[tuple[str, str], _Record]] = {}
-    for place, value in enumerate(read_values(journal)):
+    values = [value for journal in journals for value in read_values(journal)]
+    # A journal's lines are in order already; those of chunks were added side by side.
+    values.sort(key=lambda value: str(value.get("measured", "")))
+    for place, value in enumerate(values):
         of = value.get("of")
         if not of:
             continue

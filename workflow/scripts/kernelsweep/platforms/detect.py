@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import platform as host
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,17 @@ class Gpu:
     def platform(self) -> str:
         """The model's name as a folder's: nvidia-h200."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A GPU's model that is measured, here or on other machines, such as a cluster's: what to compile for it.
+
+    driver  this machine's, which is described and measured again where it changes; None where jobs run elsewhere
+    """
+
+    arch: str
+    driver: str | None = None
 
 
 def visible_gpus() -> list[Gpu]:
@@ -112,16 +124,53 @@ def visible_gpu() -> Gpu | None:
     return next(iter(visible_gpus()), None)
 
 
-def left_out() -> str | None:
-    """A line that names the visible GPUs of another model than the first, which no point runs on; None without any."""
+def left_out(platforms: Sequence[str]) -> str | None:
+    """A line that names the visible GPUs of models that are none of `platforms`; None where there are none of both."""
     gpus = visible_gpus()
-    others = [f"{gpu.name} ({gpu.uuid})" for gpu in gpus if gpu.platform != gpus[0].platform]
-    if not others:
+    used = list(dict.fromkeys(gpu.name for gpu in gpus if gpu.platform in platforms))
+    others = [f"{gpu.name} ({gpu.uuid})" for gpu in gpus if gpu.platform not in platforms]
+    if not used or not others:
         return None
     return (
-        f"Points run on {gpus[0].name} only; not used: {', '.join(others)}. To use another model, name its GPUs in "
-        "CUDA_VISIBLE_DEVICES."
+        f"Points run on {' and '.join(used)} only; not used: {', '.join(others)}. To use another model, name its GPUs "
+        "in CUDA_VISIBLE_DEVICES."
     )
+
+
+def gpus_of(platform: str) -> list[Gpu]:
+    """The visible GPUs of a platform's model. Raises UserError where there are none, with those that are there."""
+    found = visible_gpus()
+    gpus = [gpu for gpu in found if gpu.platform == platform]
+    if not gpus:
+        there = ", ".join(sorted({gpu.platform for gpu in found})) or "none"
+        raise UserError(
+            f"No GPU of platform {platform} is visible to this job on {host.node()} (visible: {there}). nvidia-smi "
+            "lists those there are, and CUDA_VISIBLE_DEVICES may hide some. Which of a cluster's nodes a job asks for "
+            "is said under gpu_models in config.yaml."
+        )
+    return gpus
+
+
+def check_pycuda(gpu: Gpu) -> None:
+    """Raise UserError where PyCUDA is not installed, with what to type."""
+    if not _has_pycuda():
+        raise UserError(
+            f"{gpu.name} is there, but PyCUDA, through which it is driven, is not installed. "
+            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
+        )
+
+
+def check_driver(gpu: Gpu, device: Mapping[str, Any]) -> None:
+    """Raise UserError where a GPU's driver isn't that of its platform's description, against which points are read.
+
+    Where GPUs are another machine's, nobody has noticed yet that the driver is new, or not the same on every node.
+    """
+    if gpu.driver != device["driver"]:
+        raise UserError(
+            f"{host.node()} has driver {gpu.driver}, but results/{gpu.platform}/device.json was made with driver "
+            f"{device['driver']}, and times are of one driver. If it was renewed, delete that file, and type the same "
+            "command again; if nodes differ, have jobs ask for those that are alike."
+        )
 
 
 def recordings(root: Path) -> list[str]:
@@ -135,11 +184,23 @@ def recordings(root: Path) -> list[str]:
     return [name for _, name in sorted(found, reverse=True)]
 
 
-def choose_platforms(wanted: str, root: Path) -> tuple[list[str], Gpu | None]:
-    """The platforms to run for config.yaml's `platform`, and the GPU among them.
+def choose_platforms(
+    wanted: str | Sequence[str], root: Path, declared: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[str], dict[str, Model]]:
+    """The platforms to run for config.yaml's `platform`, one or several, and the models of the GPUs among them.
+
+    declared  config.yaml's `gpu_models`, whose GPUs are other machines'
 
     Raises UserError where a GPU is wanted or there but can't be used: what is missing, and what to type.
     """
+    chosen: dict[str, Model | None] = {}
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        chosen |= _chosen(name, root, declared)
+    return list(chosen), {platform: model for platform, model in chosen.items() if model}
+
+
+def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) -> dict[str, Model | None]:
+    """The platforms that one name stands for, with the models of those that are GPUs."""
     if wanted.startswith("recording/"):
         name = wanted.removeprefix("recording/")
         known = recordings(root)
@@ -148,19 +209,21 @@ def choose_platforms(wanted: str, root: Path) -> tuple[list[str], Gpu | None]:
                 f"platform: there is no recording {name!r} in resources/recordings/{nearest(name, known) or ';'} "
                 f"There: {', '.join(known) or 'none'}."
             )
-        return [wanted], None
+        return {wanted: None}
     if wanted == EMULATOR:
-        return [EMULATOR], None
-    gpu = visible_gpu()
-    has_pycuda = importlib.util.find_spec("pycuda") is not None
-    if gpu and not has_pycuda:
-        raise UserError(
-            f"{gpu.name} is there, but PyCUDA, through which it is driven, is not installed. "
-            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
-        )
-    if gpu:
-        return [gpu.platform], gpu
-    if has_pycuda and not _has_driver():
+        return {EMULATOR: None}
+    # The same on every machine: a cluster's jobs read the configuration too, each where it runs.
+    if wanted in declared:
+        return {wanted: Model(declared[wanted]["arch"])}
+    gpus = visible_gpus()
+    if wanted not in ("auto", "gpu"):
+        gpus = [gpu for gpu in gpus if gpu.platform == wanted]
+        if not gpus:
+            raise _undeclared(wanted, declared)
+    if gpus:
+        check_pycuda(gpus[0])
+        return {gpus[0].platform: Model(gpus[0].arch, gpus[0].driver)}
+    if _has_pycuda() and not _has_driver():
         raise UserError(
             "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "
             f"(nvidia-smi then lists the GPU), or type: {USE_EMULATOR}"
@@ -170,7 +233,20 @@ def choose_platforms(wanted: str, root: Path) -> tuple[list[str], Gpu | None]:
             "platform is gpu, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; "
             f"CUDA_VISIBLE_DEVICES may hide one). Without a GPU, type: {USE_EMULATOR}"
         )
-    return [EMULATOR, *(f"recording/{name}" for name in recordings(root)[:1])], None
+    return {EMULATOR: None, **{f"recording/{name}": None for name in recordings(root)[:1]}}
+
+
+def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
+    known = ["auto", "gpu", EMULATOR, *declared]
+    return UserError(
+        f"platform is {wanted!r}, which is no GPU of this machine{nearest(wanted, known) or ';'} Allowed: "
+        f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
+        f"what to compile for: gpu_models: {{{wanted}: {{arch: sm_90}}}}"
+    )
+
+
+def _has_pycuda() -> bool:
+    return importlib.util.find_spec("pycuda") is not None
 
 
 def _has_driver() -> bool:

@@ -19,15 +19,15 @@ from kernelsweep.errors import UserError
 PROFILE = "uv run --extra gpu snakemake --cores 1 profile"
 
 
-def profiled_platform(gpu: str | None, platforms: Sequence[str], asked_by: str) -> str:
-    """The platform that Nsight Compute can profile: the GPU's. Raises UserError where this run has no GPU.
+def profiled_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
+    """The platforms that Nsight Compute can profile: the GPUs'. Raises UserError where this run has no GPU.
 
     platforms  those that the run has instead
     asked_by   what in the command or the configuration asks for it
     """
-    if gpu is None:
+    if not gpus:
         raise UserError(
             f"{asked_by} needs an NVIDIA GPU, whose counters Nsight Compute reads, and this run has none: its platform "
             f"is {' and '.join(platforms)}. The counters of a recording are in its tables and figures without it."
         )
-    return gpu
+    return gpus

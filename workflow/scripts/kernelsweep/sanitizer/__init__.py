@@ -11,14 +11,14 @@ from kernelsweep.errors import UserError
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
-def watched_platform(gpu: str | None, platforms: Sequence[str]) -> str:
-    """The platform that compute-sanitizer can watch: the GPU's. Raises UserError where this run has no GPU.
+def watched_platforms(gpus: Sequence[str], platforms: Sequence[str]) -> Sequence[str]:
+    """The platforms that compute-sanitizer can watch: the GPUs'. Raises UserError where this run has no GPU.
 
     platforms  those that the run has instead
     """
-    if gpu is None:
+    if not gpus:
         raise UserError(
             "The target sanitize needs an NVIDIA GPU, on which compute-sanitizer watches the kernels, and this run has "
             f"none: its platform is {' and '.join(platforms)}. There, the target all checks every kernel."
         )
-    return gpu
+    return gpus

@@ -1,0 +1,99 @@
+"""A sweep through a real Slurm, of this test's own, with two pretend GPUs."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from private_slurm import private_slurm
+from workflow_runs import shrink, snakemake
+
+POINTS = "results/emulator/measurements.csv"
+
+# Until the first look at submitted jobs; from then on the plugin looks 10 s later each time, unless one has ended well.
+SECONDS_BETWEEN_LOOKS = "10"
+
+
+@pytest.mark.slurm
+def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(project: Path, tmp_path: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    study = project / "config/studies/warp_shuffle.yaml"
+    settings = yaml.safe_load(study.read_text())
+    settings["kernels"] = [entry for entry in settings["kernels"] if entry["name"] != "global_memory"]
+    study.write_text(yaml.safe_dump({key: value for key, value in settings.items() if key not in ("ladder", "limits")}))
+    run = snakemake(project, POINTS)
+    assert run.returncode == 0, run.stdout
+    local = (project / POINTS).read_text()
+    with (project / POINTS).open(newline="") as file:
+        assert {row["status"] for row in csv.DictReader(file)} == {"ok"}
+
+    # What was built stays: this is about what points run on.
+    for entry in (project / "results/emulator").iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != "device.json":
+            entry.unlink()
+    command = [sys.executable, "-m", "snakemake", "--profile", "workflow/profiles/slurm", POINTS]
+    command += ["--config", "platform=emulator", "--set-resources", "measure_kernel:gpu=1", "--latency-wait", "5"]
+    # This Slurm keeps no accounts, which the plugin would look for.
+    command += ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", SECONDS_BETWEEN_LOOKS]
+    output = tmp_path / "output.txt"
+    with private_slurm() as environment, output.open("w") as file:
+        process = subprocess.Popen(command, cwd=project, env=environment, stdout=file, stderr=file)
+        try:
+            devices = devices_of_jobs_side_by_side(process, environment)
+            assert process.wait(timeout=240) == 0, output.read_text()
+        finally:
+            process.kill()
+            process.wait()
+
+    assert set(devices.values()) == {"0", "1"}
+    text = output.read_text()
+    assert (project / POINTS).read_text() == local
+    # Both kernels and the one that was killed again; what is no work at all was done here.
+    assert len(re.findall("has been submitted with SLURM jobid", text)) == 3, text
+    assert "SLURM status is: 'CANCELLED'" in text and "localrule collect" in text
+    logs = sorted(path.name for path in (project / "results/emulator/logs/measure_kernel/warp_shuffle").iterdir())
+    assert logs == ["shared_memory.log", "shuffle.log"]
+
+
+def devices_of_jobs_side_by_side(process: subprocess.Popen[bytes], environment: Mapping[str, str]) -> dict[str, str]:
+    """Wait until two jobs measure, and end the first that does: which GPU each was given, by the job's number."""
+    devices: dict[str, str] = {}
+    running: set[str] = set()
+    while len(devices) < 2 and process.poll() is None:
+        if len(running) < 2:
+            listed = subprocess.run(
+                ["squeue", "-h", "-t", "running", "-o", "%i"], capture_output=True, text=True, env=environment
+            )
+            running = set(listed.stdout.split())
+        for job, device in measuring_jobs().items():
+            if job in running and len(running) == 2 and job not in devices:
+                if not devices:
+                    subprocess.run(["scancel", job], check=True, env=environment)
+                devices[job] = device
+        time.sleep(0.05)
+    return devices
+
+
+def measuring_jobs() -> dict[str, str]:
+    """CUDA_VISIBLE_DEVICES of the processes that measure in jobs of this test's Slurm, by their numbers."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"measure_kernel.py" in (folder / "cmdline").read_bytes():
+                entries = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+                environment = dict(entry.partition("=")[::2] for entry in entries)
+                if environment.get("SLURM_CLUSTER_NAME") == "private":
+                    found[environment["SLURM_JOB_ID"]] = environment.get("CUDA_VISIBLE_DEVICES", "")
+        except (OSError, KeyError):  # It ended meanwhile, or is another user's.
+            continue
+    return found
