@@ -11,7 +11,7 @@ import pytest
 
 from kernelsweep.build import build, read_report, write_report
 from kernelsweep.compilers import nvcc
-from kernelsweep.configuration import kernel_points, load_config, load_study, study_names
+from kernelsweep.configuration import kernel_variants, load_config, load_study, study_names
 from kernelsweep.errors import BuildError
 from kernelsweep.kernel_source import KernelSource
 from kernelsweep.sweep import Point, instantiations
@@ -185,8 +185,7 @@ def variants(kernel: KernelSource) -> list[str]:
     exchange's are those of its study.
     """
     if kernel.exchange_arguments:
-        swept = kernel_points(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
-        return instantiations(kernel, (point for point, reason in swept if not reason))
+        return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
     block_sizes = [64, 128, 256, 512, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]

@@ -15,13 +15,14 @@ from kernelsweep.configuration import (
     Study,
     check_metrics,
     kernel_axes,
-    kernel_points,
+    kernel_variants,
     load_config,
     load_study,
     study_names,
 )
 from kernelsweep.errors import UserError
 from kernelsweep.schema import check
+from kernelsweep.sweep import instantiations, points, skip_reason
 
 STUDY = "toy"
 KERNEL = "doubled"
@@ -325,7 +326,7 @@ def test_all_that_is_shipped_is_right(root: Path) -> None:
         study = load_study(name, root)
         for kernel in study.kernels:
             for platform in ("emulator", "nvidia-h200"):
-                assert kernel_points(config, study, kernel, platform)
+                assert points(*kernel_axes(config, study, kernel, platform))
 
 
 # The schemas
@@ -436,8 +437,8 @@ def test_further_points_join_a_full_sweep(toy: Path) -> None:
     study = load_study(STUDY, toy)
 
     def sizes(sweep: str, platform: str) -> list[tuple[str, int]]:
-        points = kernel_points(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
-        return sorted({(point.dtype, point.array_size) for point, _ in points})
+        axes = kernel_axes(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
+        return sorted({(point.dtype, point.array_size) for point in points(*axes)})
 
     integers = [("int32", 1024), ("int32", 2048)]
     assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
@@ -480,10 +481,13 @@ def test_an_axis_that_nobody_sets_is_named(toy: Path) -> None:
 def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
     axes = {"array_size": [64, "2^10"], "block_size": [64, 96, 16], "unroll": [1, 2, 4], "cache": ["cold"]}
     write_study(toy, {"axes": axes, "restrictions": ["block_size * unroll < array_size"]})
-    config = load_config({"restrictions": ["unroll == 1 or array_size > 100"]}, toy)
+    config, study = load_config({"restrictions": ["unroll == 1 or array_size > 100"]}, toy), load_study(STUDY, toy)
+    restrictions = [*config["restrictions"], *study.settings["restrictions"]]
     found = {
-        (point.array_size, point.block_size, point.unroll): reason
-        for point, reason in kernel_points(config, load_study(STUDY, toy), KERNEL, "nvidia-h200")
+        (point.array_size, point.block_size, point.unroll): skip_reason(
+            point, study.kernels[KERNEL], restrictions, "sm_90"
+        )
+        for point in points(*kernel_axes(config, study, KERNEL, "nvidia-h200"))
     }
     assert len(found) == 2 * 3 * 3
     assert found[1024, 64, 2] is None
@@ -497,11 +501,28 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
 
 def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
     config, study = load_config(shipped_config(root), root), load_study("unrolling", root)
-    emulated = [reason for _, reason in kernel_points(config, study, "unrolled_warps_volatile", "emulator")]
-    measured = [reason for _, reason in kernel_points(config, study, "unrolled_warps_volatile", "nvidia-h200")]
-    assert all(reason is not None for reason in emulated)
-    assert any(reason and reason.startswith("undefined behaviour: ") for reason in emulated)
-    assert None in measured
+    kernel = study.kernels["unrolled_warps_volatile"]
+    assert kernel_variants(config, study, kernel.name, "emulator") == []
+    assert kernel_variants(config, study, kernel.name, "nvidia-h200")
+    (axes, _) = kernel_axes(config, study, kernel.name, "emulator")
+    reasons = {skip_reason(point, kernel, [], "emulator") for point in points(axes)}
+    assert None not in reasons
+    assert any(str(reason).startswith("undefined behaviour: ") for reason in reasons)
+
+
+def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
+    # They are found without going through every point; going through every point is what they must agree with.
+    restrictions = ["block_size * unroll <= array_size", "cache == 'hot' or unroll < 8", "grid_size == 1"]
+    for restricted in ([], restrictions):
+        config = load_config({**shipped_config(root), "restrictions": restricted}, root)
+        for name in study_names(root):
+            study = load_study(name, root)
+            for kernel, source in study.kernels.items():
+                every = points(*kernel_axes(config, study, kernel, "nvidia-h200"))
+                others = [*restricted[:2], *study.settings["restrictions"]]
+                run = [point for point in every if not skip_reason(point, source, others, "sm_90")]
+                compiled = kernel_variants(config, study, kernel, "nvidia-h200", arch="sm_90")
+                assert compiled == instantiations(source, run), f"{name}/{kernel}"
 
 
 @pytest.mark.parametrize(

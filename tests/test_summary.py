@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kernelsweep.results import STATUSES
-from kernelsweep.summary import failures, summarise_rows
+from kernelsweep.summary import is_failure, summary_text
+from kernelsweep.tally import tally
 
 MESSAGE = "expected 4065, found 7"
 
@@ -37,28 +38,27 @@ def listed(summary: str) -> list[str]:
 def test_what_makes_a_run_fail(status: str) -> None:
     # Pins: a wrong result that ends with exit status 0, and a sweep that fails for asking for more than the memory.
     # noisy is a remark on a time, and excuses nothing.
-    failed = row(status, flags="noisy")
     bad = status in ("wrong_result", "launch_failed", "timed_out", "build_failed")
-    assert failures([row("ok"), failed, row("skipped")]) == ([failed] if bad else [])
+    assert is_failure(row(status, flags="noisy")) == bad
 
 
 def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     excused = row("wrong_result", "unrolled_warps_volatile", flags="noisy undefined_behaviour")
     wrong = row("wrong_result")
-    assert failures([excused, wrong]) == [wrong]
-    of_excused, of_wrong = listed(summarise_rows([excused, wrong], "here"))
+    assert is_failure(wrong) and not is_failure(excused)
+    of_excused, of_wrong = listed(summary_text(tally([excused, wrong]), "here"))
     assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
     assert "expected of" not in of_wrong
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:
     broken = row("build_failed", "unrolled_warps_volatile", flags="undefined_behaviour")
-    assert failures([broken]) == [broken]
-    assert "expected of" not in summarise_rows([broken], "here")
+    assert is_failure(broken)
+    assert "expected of" not in summary_text(tally([broken]), "here")
 
 
 def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
-    (line,) = listed(summarise_rows([row("ok"), row("wrong_result"), row("ok")], "measured on a GPU"))
+    (line,) = listed(summary_text(tally([row("ok"), row("wrong_result"), row("ok")]), "measured on a GPU"))
     for value in ("unrolling/unrolled", "65537", "512", "8", "float32", "maximum", "hot", "wrong_result", MESSAGE):
         assert value in line
 
@@ -66,7 +66,7 @@ def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
 def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
     # Pins: a thousand lines for one reason, under which another kernel's only failure is not found.
     many = [row("build_failed", "interleaved", array_size=str(size)) for size in range(1000, 1040)]
-    lines = listed(summarise_rows([*many, row("timed_out", "unrolled")], "here"))
+    lines = listed(summary_text(tally([*many, row("timed_out", "unrolled")]), "here"))
     assert len(lines) < 10
     named = sum("unrolling/interleaved, array size" in line for line in lines)
     assert any(f"unrolling/interleaved: {40 - named} more" in line for line in lines)
@@ -76,7 +76,7 @@ def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
 def test_points_are_counted_by_kernel_and_status_and_skipped_ones_by_reason() -> None:
     reason = "block size 32: the kernel supports 64 to 1024"
     rows = [*[row("ok")] * 3, row("wrong_result"), *[row("skipped", "interleaved", message=reason)] * 2]
-    summary = summarise_rows(rows, "measured on a GPU")
+    summary = summary_text(tally(rows), "measured on a GPU")
     assert "6 points, measured on a GPU" in summary
     assert "| unrolling | unrolled | 3 |  | 1 |" in summary
     assert "| unrolling | interleaved |  | 2 |  |" in summary
@@ -92,7 +92,7 @@ def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
         return row("ok", flags=flags, **of_time)
 
     rows = [timed(6, 0.03, "noisy"), timed(10, 0.01), *[timed(900, 0.0001)] * 50, timed(900, 0.4, "throttled noisy")]
-    summary = summarise_rows([*rows, row("ok")], "measured on a GPU")
+    summary = summary_text(tally([*rows, row("ok")]), "measured on a GPU")
     assert "| up to 10 µs | 2 | 2.00% | 2.90% |" in summary
     assert "| above 50 µs | 51 | 0.01% | 0.01% |" in summary
     assert "10 to 50" not in summary

@@ -29,7 +29,7 @@ from kernelsweep.configuration import (
     EXCHANGE,
     check_metrics,
     kernel_axes,
-    kernel_points,
+    kernel_variants,
     load_config,
     load_study,
     metrics_of,
@@ -135,7 +135,13 @@ def kernel_file(wildcards):
 
 
 def included(wildcards):
-    files = included_files(ROOT / kernel_file(wildcards), ROOT / "kernels/include")
+    return included_by(kernel_file(wildcards))
+
+
+# Every job of a kernel asks, and there may be a thousand of them.
+@functools.cache
+def included_by(kernel):
+    files = included_files(ROOT / kernel, ROOT / "kernels/include")
     return [str(path.relative_to(ROOT)) for path in files]
 
 
@@ -207,8 +213,12 @@ def compared_files(side):
 
 def emulator_headers(wildcards):
     """The emulator's sources, for what is compiled against them."""
-    headers = (ROOT / "workflow/emulator").glob("**/*.hpp") if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
-    return sorted(str(path.relative_to(ROOT)) for path in headers)
+    return every_emulator_header() if wildcards.target in (EMULATOR, COUNTING_TARGET) else []
+
+
+@functools.cache
+def every_emulator_header():
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "workflow/emulator").glob("**/*.hpp"))
 
 
 def variants(wildcards):
@@ -217,13 +227,11 @@ def variants(wildcards):
     if wildcards.target == COUNTING_TARGET:
         run = [point for points in counting_points(wildcards) for point in points]
         return instantiations(study.kernels[wildcards.kernel], run)
-    swept = [
-        entry
+    of_platforms = [
+        kernel_variants(config, study, wildcards.kernel, platform, arch=wildcards.target)
         for platform in platforms_of_target(wildcards.target)
-        for entry in kernel_points(config, study, wildcards.kernel, platform, arch=wildcards.target)
     ]
-    run = [point for point, reason in swept if not reason]
-    return instantiations(study.kernels[wildcards.kernel], run)
+    return list(dict.fromkeys(sum(of_platforms, [])))
 
 
 def platforms_of_target(target):
@@ -353,16 +361,22 @@ def driver_limits(study):
 
 def study_measurements(wildcards):
     """What a study's table and figures are drawn from: the points measured for it, or the recording's measurements."""
-    if is_recording(wildcards.platform):
-        return [f"results/{wildcards.platform}/measurements.csv"]
-    return parts("points", wildcards.platform, [wildcards.study])
+    return measurement_files(wildcards.platform, [wildcards.study])
 
 
 def all_measurements(wildcards):
     """The same of all studies that the configuration names."""
-    if is_recording(wildcards.platform):
-        return [f"results/{wildcards.platform}/measurements.csv"]
-    return parts("points", wildcards.platform, config["studies"])
+    return measurement_files(wildcards.platform, config["studies"])
+
+
+def measurement_files(platform, studies):
+    """The same of some studies."""
+    return [f"results/{platform}/measurements.csv"] if is_recording(platform) else parts("points", platform, studies)
+
+
+def files_by_study(platform, studies):
+    """The same, each study's, so that no more than one study's rows need be read at once."""
+    return {study: measurement_files(platform, [study]) for study in studies}
 
 
 def to_profile(asked_by):

@@ -30,6 +30,7 @@ rule judge_claims:
         "../../envs/kernelsweep.yaml"
     params:
         studies=judged_settings(config["studies"]),
+        measurements=lambda wildcards: files_by_study(wildcards.platform, config["studies"]),
         uncertainties=uncertainties(config),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, config["studies"]),
         code=code_of("judge_claims.py"),
@@ -50,6 +51,7 @@ use rule judge_claims as judge_claims_of_study with:
         "results/{platform}/logs/judge_claims/{study}.log",
     params:
         studies=lambda wildcards: judged_settings([wildcards.study]),
+        measurements=lambda wildcards: files_by_study(wildcards.platform, [wildcards.study]),
         uncertainties=uncertainties(config),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("judge_claims.py"),
@@ -74,6 +76,7 @@ rule find_best:
         "../../envs/kernelsweep.yaml"
     params:
         studies=raced_settings(config["studies"]),
+        measurements=lambda wildcards: files_by_study(wildcards.platform, config["studies"]),
         gridded=gridded_kernels(config["studies"]),
         code=code_of("find_best.py"),
     script:
@@ -91,5 +94,6 @@ use rule find_best as find_best_of_study with:
         "results/{platform}/logs/find_best/{study}.log",
     params:
         studies=lambda wildcards: raced_settings([wildcards.study]),
+        measurements=lambda wildcards: files_by_study(wildcards.platform, [wildcards.study]),
         gridded=lambda wildcards: gridded_kernels([wildcards.study]),
         code=code_of("find_best.py"),

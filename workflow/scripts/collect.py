@@ -6,11 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.logs import logged
-from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, read_rows, write_rows
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, join_files
 
 with logged(snakemake.log[0]):
-    for parts, columns, path in (
-        (snakemake.input.points, MEASUREMENT_COLUMNS, snakemake.output.measurements),
-        (snakemake.input.builds, BUILD_COLUMNS, snakemake.output.builds),
-    ):
-        write_rows(path, columns, (row for part in parts for row in read_rows(part)))
+    join_files(snakemake.output.measurements, MEASUREMENT_COLUMNS, snakemake.input.points)
+    join_files(snakemake.output.builds, BUILD_COLUMNS, snakemake.input.builds)

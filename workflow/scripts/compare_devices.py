@@ -28,7 +28,8 @@ with logged(snakemake.log[0]):
             device = json.loads((folder / "device.json").read_text())
         judged = params.claims.get(platform)
         claims = pandas.read_csv(judged, dtype=str, keep_default_na=False) if judged else None
-        sets.append(DataSet(platform, device, load_measurements([Path(path)]), claims))
+        measurements = load_measurements([Path(path)], references=params.studies)
+        sets.append(DataSet(platform, device, measurements, claims))
 
     rows = pandas.concat([device_rows(name, settings, sets) for name, settings in params.studies.items()])
     Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets))

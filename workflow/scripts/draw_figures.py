@@ -16,8 +16,7 @@ from kernelsweep.published import load_published, load_published_metrics, load_p
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
-    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    of_study = measurements[measurements["study"] == snakemake.wildcards.study]
+    of_study = load_measurements([Path(path) for path in snakemake.input.measurements], snakemake.wildcards.study)
     device = json.loads(Path(snakemake.input.device).read_text())
     directory = Path("resources/published")
     # An exchange's published figures are outputs, neither times nor metrics.

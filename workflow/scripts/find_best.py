@@ -12,13 +12,12 @@ from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements
 
 with logged(snakemake.log[0]):
-    studies = snakemake.params.studies
-    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
+    params, studies = snakemake.params, snakemake.params.studies
     device = json.loads(Path(snakemake.input.device).read_text())
     found = []
     for name, study in studies.items():
-        of_study = measurements[measurements["study"] == name]
-        found += find_best(name, study, of_study, device, snakemake.params.gridded[name])
+        measurements = load_measurements([Path(path) for path in params.measurements[name]], name)
+        found += find_best(name, study, measurements, device, params.gridded[name])
     Path(snakemake.output.json).write_text(best_json(found, list(studies), device))
     Path(snakemake.output.md).write_text(best_text(found, studies, device))
     print(f"{len(found)} kernels, sizes and kinds of points")

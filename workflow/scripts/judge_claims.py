@@ -16,7 +16,6 @@ from kernelsweep.results import write_rows
 
 with logged(snakemake.log[0]):
     params = snakemake.params
-    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
     metrics = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.metrics_there)])
     device = json.loads(Path(snakemake.input.device).read_text())
     published = published_claims(Path(snakemake.input.claims))
@@ -24,8 +23,9 @@ with logged(snakemake.log[0]):
     judged = []
     for name, study in params.studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study["claims"])
-        of_study = (rows[rows["study"] == name] for rows in (measurements, metrics))
-        judged += judge(claims, Evidence(study, *of_study, params.uncertainties, device))
+        measurements = load_measurements([Path(path) for path in params.measurements[name]], name)
+        of_study = metrics[metrics["study"] == name]
+        judged += judge(claims, Evidence(study, measurements, of_study, params.uncertainties, device))
     write_rows(snakemake.output.csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study["title"] for name, study in params.studies.items()}
     Path(snakemake.output.md).write_text(claims_text(judged, titles, device))

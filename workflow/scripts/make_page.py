@@ -9,18 +9,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kernelsweep.figures import FIGURES_OF_METRICS, TEXTS_FILE
 from kernelsweep.logs import logged
 from kernelsweep.page.chapters import CHAPTERS
-from kernelsweep.page.facts import configuration_text, environment_facts, points_by_status, run_facts
+from kernelsweep.page.facts import configuration_text, environment_facts, run_facts
 from kernelsweep.page.figures import Figure, figure, link
 from kernelsweep.page.markdown import to_html
 from kernelsweep.page.render import Page, Section, render
-from kernelsweep.results import read_rows
-from kernelsweep.summary import failed_points, statuses_of
+from kernelsweep.results import each_row
+from kernelsweep.summary import failed_points
+from kernelsweep.tally import tally
 
 page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
 base = page.parent
 results = Path("results") / snakemake.wildcards.platform
 # A study's figures are of two kinds: drawn from measurements alone, or from metrics as well.
-measured, counted = ([Path(path) for path in paths] for paths in (params.measurements, params.metrics))
+measured, with_metrics = ([Path(path) for path in paths] for paths in (params.measurements, params.metrics))
 
 
 def html(file: Path, title: str) -> str:
@@ -36,7 +37,7 @@ def study_figures(name: str, folder: Path) -> dict[str, Figure]:
         drawn: figure(
             folder / f"figures/{drawn}.svg",
             words[drawn],
-            [folder / "table.csv", *measured, *(counted if drawn in FIGURES_OF_METRICS else [])],
+            [folder / "table.csv", *measured, *(with_metrics if drawn in FIGURES_OF_METRICS else [])],
             base,
         )
         for drawn in names
@@ -50,7 +51,7 @@ def study_section(name: str, figures: dict[str, Figure]) -> Section:
         name=name,
         title=study["title"],
         description=study["description"],
-        points=points_by_status(rows, name),
+        points=counted.by_status(name),
         html=html(folder / "table.md", study["title"]),
         figures=list(figures.values()),
         files={
@@ -75,8 +76,8 @@ def chapter_section(name: str) -> Section:
 
 
 with logged(snakemake.log[0]):
-    rows = [row for path in inputs.measurements for row in read_rows(path)]
-    rows = [row for row in rows if row["study"] in params.studies]
+    rows = (row for path in inputs.measurements for row in each_row(path))
+    counted = tally(row for row in rows if row["study"] in params.studies)
     device = json.loads(Path(inputs.device).read_text())
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = json.loads(environment_file.read_text()) if environment_file else None
@@ -85,12 +86,12 @@ with logged(snakemake.log[0]):
     # What a reader came for: times, which are drawn only where there are some; else whether points are right.
     times = [figures["ladder"] for figures in drawn.values() if "ladder" in figures]
     there = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
-    failed = "\n".join(["# Summary", "", *failed_points(rows)])
+    failed = "\n".join(["# Summary", "", *failed_points(counted)])
 
     content = Page(
         title=f"{params.title}: {device['name']}",
-        facts=run_facts(rows, device, environment),
-        statuses=statuses_of(rows),
+        facts=run_facts(counted, device, environment),
+        statuses=list(counted.by_status()),
         failed=to_html(failed, "failed points", 3, base, base),
         headline=[*times, *(figures["correctness"] for figures in drawn.values())][0],
         summary=html(Path(inputs.summary), "every kernel's points"),
@@ -101,7 +102,7 @@ with logged(snakemake.log[0]):
             for name in params.chapters
             if name not in there
         ],
-        environment=environment_facts(rows, device, environment),
+        environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,
         configuration=configuration_text(environment),
     )

@@ -26,8 +26,7 @@ from kernelsweep.tables import (
 with logged(snakemake.log[0]):
     params, name = snakemake.params, snakemake.wildcards.study
     study = params.study
-    measurements = load_measurements([Path(path) for path in snakemake.input.measurements])
-    measurements = measurements[measurements["study"] == name]
+    measurements = load_measurements([Path(path) for path in snakemake.input.measurements], name)
     device = json.loads(Path(snakemake.input.device).read_text())
     directory = Path("resources/published")
 

@@ -7,13 +7,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.logs import logged
-from kernelsweep.results import read_rows
-from kernelsweep.summary import summarise_rows
+from kernelsweep.results import each_row
+from kernelsweep.summary import summary_text
+from kernelsweep.tally import tally
 
 with logged(snakemake.log[0]):
-    rows = [row for path in snakemake.input.measurements for row in read_rows(path)]
-    rows = [row for row in rows if row["study"] in snakemake.params.studies]
-    metrics = [row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in read_rows(path)]
-    metrics = [row for row in metrics if row["study"] in snakemake.params.studies]
+    rows = (row for path in snakemake.input.measurements for row in each_row(path))
+    counted = tally(row for row in rows if row["study"] in snakemake.params.studies)
+    metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in each_row(path))
+    metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = json.loads(Path(snakemake.input.device).read_text())
-    Path(snakemake.output[0]).write_text(summarise_rows(rows, device["provenance"], metrics))
+    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics))

@@ -16,8 +16,8 @@ Watch           profiling/ (hardware counters under Nsight Compute), sanitizer/ 
 Judge           claims/ (what the literature says, held against what was measured), best/ (the fastest configurations,
                 and a C++ header made of them)
 Publish         measurements and metrics, intervals (and their ratios), reached (of the memory's limits), published (the
-                literature's figures), tables/, figures/, summary, page/ (all of it in one HTML file), environment,
-                recording (and its check), devices (beside each other), archive (results to be drawn again)
+                literature's figures), tables/, figures/, tally and summary, page/ (all of it in one HTML file),
+                environment, recording (and its check), devices (beside each other), archive (results to be drawn again)
 Clusters        time_limits (how long a job may take)
 Everywhere      results (file formats), errors, logs, locks, fingerprint (what a change of code makes run again)
 

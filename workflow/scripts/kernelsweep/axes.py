@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
@@ -159,3 +160,10 @@ class Expression:
             return eval(self._code, {"__builtins__": {}, **_FUNCTIONS}, dict(values))
         except (ArithmeticError, TypeError, ValueError) as error:
             raise UserError(f"{self.text!r} can't be computed for {dict(values)}: {error}") from error
+
+
+# A restriction is asked of every point.
+@cache
+def expression(text: str) -> Expression:
+    """The expression over the axes that a restriction is."""
+    return Expression(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.axes import ABSENT, Axes, Expression, parse_size, resolve_axes
+from kernelsweep.axes import ABSENT, Axes, expression, parse_size, resolve_axes
 from kernelsweep.claims.claim import check_claims, check_quantities
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.errors import UserError
@@ -19,7 +19,7 @@ from kernelsweep.profiling.definitions import check_names, definitions
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.rivals import RIVAL_PLAN, RIVALS
 from kernelsweep.schema import check, nearest, read_yaml
-from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep import parse_arguments, variants_run
 
 EMULATOR = "emulator"
 
@@ -82,16 +82,18 @@ def load_study(name: str, root: Path) -> Study:
     if settings["problem"] == EXCHANGE:
         settings["reference"]["operation"] = EXCHANGE
     kernels: dict[str, KernelSource] = {}
+    listed: dict[Path, list[str]] = {}
     for entry in settings["kernels"]:
         kernel = entry["name"]
         if kernel in kernels:
             raise UserError(f"{shown}: kernels lists {kernel!r} twice.")
         folder = root / "kernels" / (entry["from"] or name)
-        files = sorted(path.stem for path in folder.glob("*.cu"))
-        if kernel not in files:
+        if folder not in listed:
+            listed[folder] = sorted(path.stem for path in folder.glob("*.cu"))
+        if kernel not in listed[folder]:
             raise UserError(
-                f"{shown}: kernels names {kernel!r}{nearest(kernel, files) or ';'} "
-                f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
+                f"{shown}: kernels names {kernel!r}{nearest(kernel, listed[folder]) or ';'} "
+                f"Files in kernels/{folder.name}/: {', '.join(listed[folder]) or 'none'}."
             )
         kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
         _check_problem(settings, entry, kernels[kernel], shown)
@@ -235,7 +237,7 @@ def _check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
     """What a schema can't say: every restriction is an expression over the axes."""
     for restriction in settings["restrictions"]:
         try:
-            Expression(restriction)
+            expression(restriction)
         except UserError as error:
             raise UserError(f"{shown}: restrictions: {error}") from error
 
@@ -274,22 +276,20 @@ def _axes(config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], pla
     return sweeps
 
 
-def kernel_points(
+def kernel_variants(
     config: Mapping[str, Any], study: Study, kernel: str, platform: str, arch: str | None = None
-) -> list[tuple[Point, str | None]]:
-    """A kernel's points on a platform, each with the reason for which it is skipped, or None where it is run.
+) -> list[str]:
+    """The C++ names of a kernel's variants that must be compiled for its sweep on a platform.
 
     arch  the architecture of a GPU that is compiled for, such as sm_90; None for any
 
-    Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: these points are those
-    that must be compiled, and no variant depends on the grid.
+    Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: no variant depends on the
+    grid.
     """
     restrictions = [
         restriction
         for restriction in (*config["restrictions"], *study.settings["restrictions"])
-        if "grid_size" not in Expression(restriction).names
+        if "grid_size" not in expression(restriction).names
     ]
-    return [
-        (point, skip_reason(point, study.kernels[kernel], restrictions, EMULATOR if platform == EMULATOR else arch))
-        for point in points(*kernel_axes(config, study, kernel, platform))
-    ]
+    target = EMULATOR if platform == EMULATOR else arch
+    return variants_run(study.kernels[kernel], kernel_axes(config, study, kernel, platform), restrictions, target)

@@ -65,7 +65,7 @@ class DataSet:
 
     platform      the results' folder: nvidia-h200, or recording/nvidia-h200
     device        its description, as in device.json
-    measurements  the rows of all studies
+    measurements  the rows of all studies, at least those at their reference points but for the array size
     claims        those of claims.csv, None where it hasn't been made
     """
 

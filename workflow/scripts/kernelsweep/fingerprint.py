@@ -73,4 +73,5 @@ def fingerprint(package: Path, modules: Iterable[str]) -> str:
 
 def sha256_of(path: str | Path) -> str:
     """SHA-256 of a file's content."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

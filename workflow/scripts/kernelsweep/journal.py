@@ -124,24 +124,28 @@ class Journal:
 
     def _load(self) -> bool:
         """Read the records, and drop a half-written last line; False where another program wrote the file."""
+        read = unreadable = 0
+        unended = b""
+        # Line by line: a long kernel's journal has hundreds of megabytes.
         with open(self._file, "rb", closefd=False) as file:
-            content = file.read()
-        *lines, unended = content.split(b"\n")
-        first = lines[0] if lines else unended
-        # Of a first line that was being written when its process died, there may be less than the beginning.
-        if not first.startswith(_BEGINNING) and (lines or not _BEGINNING.startswith(first)):
-            return False
-        unreadable = 0
-        for line in lines:
-            try:
-                key, value = _read_line(line)
-                self._records[key] = value
-            except (ValueError, KeyError, TypeError):
-                unreadable += 1
+            for line in file:
+                ended = line.endswith(b"\n")
+                # Of a first line that was being written when its process died, there may be less than the beginning.
+                if not read and not line.startswith(_BEGINNING) and (ended or not _BEGINNING.startswith(line)):
+                    return False
+                if not ended:
+                    # It may be a whole record, but the next one would be written on the same line.
+                    unended = line
+                    break
+                read += 1
+                self._size += len(line)
+                try:
+                    key, value = _read_line(line)
+                    self._records[key] = value
+                except (ValueError, KeyError, TypeError):
+                    unreadable += 1
         if unreadable:
-            self._notify(f"{self._path}: {unreadable} of {len(lines)} lines can't be read; their points are run again")
-        # The last line may be a whole record, but the next one would be written on the same line.
-        self._size = len(content) - len(unended)
+            self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
         if unended:
             os.ftruncate(self._file, self._size)
         return True

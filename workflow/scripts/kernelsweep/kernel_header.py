@@ -11,7 +11,7 @@ from kernelsweep.axes import Expression
 from kernelsweep.errors import UserError
 from kernelsweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.schema import check
+from kernelsweep.schema import check, parse_yaml
 
 _ENTRY = rf"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+{ATTRIBUTES}%s\s*\("
 
@@ -39,7 +39,7 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
     text = path.read_text(encoding="utf-8")
     description, header = _header(text)
     try:
-        settings = yaml.safe_load(header) or {}
+        settings = parse_yaml(header) or {}
     except yaml.YAMLError as error:
         raise UserError(f"{shown}: the header under 'kernelsweep:' is no YAML: {error}") from error
     if not isinstance(settings, dict):

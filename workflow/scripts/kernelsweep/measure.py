@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -265,9 +265,9 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     }
 
 
-def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
-    """The kernel's rows of samples/<study>/<kernel>.csv."""
-    return [
+def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iterator[Row]:
+    """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
+    return (
         {
             **values,
             "grid_size": grid_size,
@@ -281,7 +281,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
-    ]
+    )
 
 
 def build_rows(

@@ -35,6 +35,9 @@ FLOATS = (
     "relative_error",
 )
 
+# What is read of a file at once.
+_ROWS_AT_ONCE = 100_000
+
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -43,14 +46,22 @@ NEAR_A_POWER = 64
 LARGE_POWER = 1024
 
 
-def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
+def load_measurements(
+    paths: Sequence[Path], study: str | None = None, references: Mapping[str, Mapping[str, Any]] | None = None
+) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, so that the files' order never shows.
+
+    study       only those of this one
+    references  only those that are at the reference point of their study but for the array size; settings by study
 
     Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; any others are kept as text.
     An empty field becomes NaN in a column of numbers and "" in one of text.
     Raises UserError when a column is missing, a number cannot be read, or a point occurs twice.
     """
-    frames = [pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str), *(_load(path) for path in paths)]
+    frames = [
+        pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str),
+        *(_load(path, study, references) for path in paths),
+    ]
     rows = pandas.concat(frames, ignore_index=True)
     rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
     rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
@@ -63,11 +74,14 @@ def load_measurements(paths: Sequence[Path]) -> pandas.DataFrame:
     return rows.sort_values(key, ignore_index=True)
 
 
-def _load(path: Path) -> pandas.DataFrame:
-    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    missing = [column for column in CONTRACT_COLUMNS if column not in rows.columns]
+def _load(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
+    columns = pandas.read_csv(path, nrows=0).columns
+    missing = [column for column in CONTRACT_COLUMNS if column not in columns]
     if missing:
         raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(CONTRACT_COLUMNS)}")
+    # Bit by bit, so that of a file of all studies no more is kept than what is asked for.
+    with pandas.read_csv(path, dtype=str, keep_default_na=False, chunksize=_ROWS_AT_ONCE) as chunks:
+        rows = pandas.concat([_wanted(chunk, study, references) for chunk in chunks])
     rows = rows.assign(**{column: "" for column in FURTHER_MEASUREMENT_COLUMNS if column not in rows.columns})
     for column in (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS):
         try:
@@ -77,6 +91,24 @@ def _load(path: Path) -> pandas.DataFrame:
         if column in POINT_INTEGERS and rows[column].isna().any():
             raise UserError(f"{path}: column {column} is empty in some row; every row names its point in full")
     return rows
+
+
+def _wanted(
+    rows: pandas.DataFrame, study: str | None, references: Mapping[str, Mapping[str, Any]] | None
+) -> pandas.DataFrame:
+    """What load_measurements() is asked for, of rows that are still texts."""
+    if study is not None:
+        rows = rows[rows["study"] == study]
+    if references is None:
+        return rows
+    near = pandas.Series(False, index=rows.index)
+    for name, settings in references.items():
+        of_study = rows["study"] == name
+        for column, value in settings["reference"].items():
+            if column != "array_size":
+                of_study &= rows[column] == str(value)
+        near |= of_study
+    return rows[near]
 
 
 def has_times(device: Mapping[str, Any]) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.axes import AXES, Axes, Expression, grid_of_threads
+from kernelsweep.axes import AXES, Axes, expression, grid_of_threads
 from kernelsweep.element_types import CXX_TYPES
 from kernelsweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.problems.lanes import missing_lane
 from kernelsweep.problems.operations import OPERATIONS
+
+# The axes that no template has: points that differ in these alone are of one variant.
+_WITHIN_A_VARIANT = ("array_size", "cache", "grid_size")
 
 
 @dataclass(frozen=True)
@@ -41,17 +44,13 @@ class Point:
 
 def points(*sweeps: Axes) -> list[Point]:
     """Every combination of each sweep's axis values, in the axes' order, the last one fastest; none of them twice."""
-    every = (
-        dict(zip(AXES, values, strict=True))
-        for axes in sweeps
-        for values in itertools.product(*(axes[axis] for axis in AXES))
-    )
-    return list(
-        dict.fromkeys(
-            Point(**{**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
-            for values in every
-        )
-    )
+    return list(dict.fromkeys(point for axes in sweeps for point in _combinations(axes)))
+
+
+def _combinations(axes: Axes) -> Iterator[Point]:
+    for combination in itertools.product(*(axes[axis] for axis in AXES)):
+        values = dict(zip(AXES, combination, strict=True))
+        yield Point(**{**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
 
 
 def parse_arguments(arguments: str) -> dict[str, int]:
@@ -78,7 +77,7 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
         if missing:
             return missing
     for restriction in restrictions:
-        if not Expression(restriction)(point.values):
+        if not expression(restriction)(point.values):
             return f"restriction: {restriction}"
     return None
 
@@ -103,3 +102,25 @@ def instantiation(kernel: KernelSource, point: Point) -> str:
 def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
     """The distinct variants of the points that are run, sorted."""
     return sorted({instantiation(kernel, point) for point in run})
+
+
+def variants_run(
+    kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
+) -> list[str]:
+    """The distinct variants of which the sweeps run some point, sorted; the rest is as in skip_reason().
+
+    Points that differ only in array size, cache state or grid are of one variant, and only a restriction tells them
+    apart. So of these axes one value does where no restriction names them: a plan of 1,000 kernels with 10,000 points
+    each would wait minutes for points that say nothing new.
+    """
+    restricted = {name for restriction in restrictions for name in expression(restriction).names}
+    found: set[str] = set()
+    for axes in sweeps:
+        within = {axis: axes[axis] if axis in restricted else axes[axis][:1] for axis in _WITHIN_A_VARIANT}
+        between = [axis for axis in AXES if axis not in within]
+        for values in itertools.product(*(axes[axis] for axis in between)):
+            of_variant = {axis: [value] for axis, value in zip(between, values, strict=True)}
+            candidates = _combinations({**within, **of_variant})
+            run = (point for point in candidates if not skip_reason(point, kernel, restrictions, target))
+            found.update(instantiation(kernel, point) for point in itertools.islice(run, 1))
+    return sorted(found)

@@ -23,7 +23,7 @@ from kernelsweep.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.comparison.sides import NAMES, Name, name_of
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.results import Row
-from kernelsweep.summary import failures
+from kernelsweep.summary import is_failure
 
 FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
@@ -66,7 +66,7 @@ class Compared:
     @property
     def fails(self) -> bool:
         """Whether the point is not right after, though it should be."""
-        return self.after is not None and bool(failures([self.after]))
+        return self.after is not None and is_failure(self.after)
 
     @property
     def has_failed_since(self) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
-from kernelsweep.summary import statuses_of
+from kernelsweep.tally import Tally
 
 Facts = list[tuple[str, str]]
 
@@ -28,15 +27,13 @@ _DEVICE_FACTS = (
 )
 
 
-def run_facts(
-    rows: Sequence[Mapping[str, str]], device: Mapping[str, Any], environment: Mapping[str, Any] | None
-) -> Facts:
+def run_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
     """What a reader asks first; without an environment, as where one study was run, neither when nor by which code."""
     provenance = str(device["provenance"])
     facts = [
         ("Device", str(device["name"])),
         ("Numbers", provenance[:1].upper() + provenance[1:]),
-        ("Points", f"{len(rows):,}: {_by_status(rows)}"),
+        ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
     ]
     if environment is not None:
         measured = str(environment["measured"])
@@ -45,19 +42,14 @@ def run_facts(
     return facts
 
 
-def points_by_status(rows: Sequence[Mapping[str, str]], study: str) -> Counter[str]:
-    """How many of a study's points came out how."""
-    return Counter(row["status"] for row in rows if row["study"] == study)
-
-
-def environment_facts(
-    rows: Sequence[Mapping[str, str]], device: Mapping[str, Any], environment: Mapping[str, Any] | None
-) -> Facts:
+def environment_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
     """Device, clocks, host, compilers, versions and git revision, as far as they are known."""
     facts = [("Device", str(device["name"]))]
     facts += [(name, text.format(device[key])) for name, key, text in _DEVICE_FACTS if device.get(key) is not None]
-    if any(row["clock_mhz"] for row in rows):
-        facts.append(("Multiprocessors' clock, timed", _clocks(rows)))
+    lowest, highest = counted.clocks_mhz
+    if lowest <= highest:
+        clocks = " to ".join(f"{clock:,.0f}" for clock in sorted({lowest, highest}))
+        facts.append(("Multiprocessors' clock, timed", f"{clocks} MHz"))
     if environment is not None:
         host = environment["host"]
         facts += [
@@ -77,9 +69,9 @@ def configuration_text(environment: Mapping[str, Any] | None) -> str:
     return str(yaml.safe_dump(environment["configuration"], sort_keys=False, allow_unicode=True, width=100))
 
 
-def _by_status(rows: Sequence[Mapping[str, str]]) -> str:
-    counts = Counter(row["status"] for row in rows)
-    return ", ".join(f"{counts[status]:,} {status.replace('_', ' ')}" for status in statuses_of(rows)) or "none"
+def _by_status(counted: Tally) -> str:
+    counts = counted.by_status()
+    return ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in counts.items()) or "none"
 
 
 def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
@@ -87,9 +79,3 @@ def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
     if not revision:
         return "unknown: not run from a git repository"
     return revision[:digits] + (", with changes that were not committed" if dirty else "")
-
-
-def _clocks(rows: Sequence[Mapping[str, str]]) -> str:
-    """The lowest clock that a point was timed at, and the highest of these where points differ."""
-    clocks = [float(row["clock_mhz"]) for row in rows if row["clock_mhz"]]
-    return " to ".join(f"{clock:,.0f}" for clock in sorted({min(clocks), max(clocks)})) + " MHz"

@@ -1,0 +1,226 @@
+"""How far does the workflow grow? 1,000 made-up kernels of 10,000 points each, in a folder of their own.
+
+    uv run python benchmarks/growth.py                  # all of it: half an hour, 8 GB of disk
+    uv run python benchmarks/growth.py plan journal     # some of it
+
+plan     what `snakemake -n all` plans on the emulator, from nothing
+again    the same once all is made (empty files that Snakemake has noted as made), with nothing to do, and after an edit
+join     collect: 10 million rows in 1,000 files to measurements.csv
+read     what `all` makes of these rows on a GPU: each script by itself, those of a study with a million rows
+journal  a kernel's journal of 10,000 points of 500 samples each: read back, and made into rows
+
+Each line says how long it took, what processor time that was (other work on the machine lengthens the former), and the
+most memory that the process had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import made_up
+from made_up import DEVICE, ROOT
+
+from kernelsweep.configuration import load_study, study_names
+
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
+ON_EMULATOR = ["--config", "platform=emulator"]
+# Marks what is there as made by the jobs. Snakemake's own waits a tenth of a second for each.
+TOUCH = """
+import snakemake.executors.touch
+snakemake.executors.touch.Executor.SLEEPING_TIME = 0
+from snakemake.cli import main
+main()
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took: seconds by the clock, seconds of a processor, and its largest resident memory in MiB."""
+
+    wall: float
+    processor: float
+    peak_mib: float
+    output: str
+
+
+def measured(what: str, command: Sequence[str], folder: Path) -> Cost:
+    """Run a command in a folder, and say what it cost. Ends the script where it fails."""
+    with tempfile.TemporaryFile("w+") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        output.seek(0)
+        text = output.read()
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{text[-3000:]}")
+    cost = Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+    print(f"{what:<44} {cost.wall:7.1f} s {cost.processor:7.1f} s {cost.peak_mib:7.0f} MiB", flush=True)
+    return cost
+
+
+def planned(output: str) -> int:
+    """How many jobs a dry run says it would run."""
+    total = re.search(r"^total +(\d+)$", output, re.MULTILINE)
+    return int(total[1]) if total else 0
+
+
+def plan(project: Path, repeats: int) -> None:
+    """What planning everything costs."""
+    for _ in range(repeats):
+        cost = measured("plan: snakemake -n all", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
+    print(f"{planned(cost.output):,} jobs")
+
+
+def again(project: Path, repeats: int) -> None:
+    """What planning costs when all is made."""
+    first = subprocess.run([*SNAKEMAKE, "-n", "all", *ON_EMULATOR], cwd=project, capture_output=True, text=True)
+    for paths in re.findall(r"^    (?:output|log): (.*)$", first.stdout, re.MULTILINE):
+        for name in paths.split(", "):
+            path = project / name.removesuffix(" (directory)")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(exist_ok=True) if path.name == "figures" else path.touch()
+    touch = [sys.executable, "-c", TOUCH, "--cores", "2", "--touch", "all", *ON_EMULATOR]
+    measured("again: snakemake --touch all", touch, project)
+    for _ in range(repeats):
+        cost = measured("again: snakemake -n all, nothing to do", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
+    print(f"{planned(cost.output):,} jobs")
+    kernel = next(iter(sorted(project.glob("kernels/made_up_0/*.cu"))))
+    kernel.write_text(kernel.read_text() + "// edited\n")
+    cost = measured("again: snakemake -n all, a kernel edited", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
+    print(f"{planned(cost.output):,} jobs")
+
+
+def script(what: str, name: str, folder: Path, **job: Any) -> Cost:
+    """The cost of one of workflow/scripts/, by itself."""
+    described = {"input": {}, "output": {}, "params": {}, "wildcards": {}, "log": "script.log", **job}
+    file = folder / "job.json"
+    file.write_text(json.dumps(described))
+    cost = measured(what, [sys.executable, str(ROOT / "benchmarks/stand_in.py"), name, str(file)], folder)
+    file.unlink()
+    return cost
+
+
+def part_files(folder: str, studies: int, kernels: int) -> list[str]:
+    """The files of the kernels, as the rules name them."""
+    platform = DEVICE["platform"]
+    return [
+        f"results/{platform}/{folder}/made_up_{study}/kernel_{kernel:04}.csv"
+        for study in range(studies)
+        for kernel in range(kernels)
+    ]
+
+
+def join(project: Path, studies: int, kernels: int) -> Cost:
+    """What joining the rows costs."""
+    results = f"results/{DEVICE['platform']}"
+    cost = script(
+        "join: collect",
+        "collect",
+        project,
+        input={name: part_files(name, studies, kernels) for name in ("points", "builds")},
+        output={name: f"{results}/{name}.csv" for name in ("measurements", "builds")},
+    )
+    joined = project / results / "measurements.csv"
+    rows = sum(1 for _ in joined.open("rb")) - 1
+    print(f"{rows:,} rows, {joined.stat().st_size / 1e9:.1f} GB")
+    assert rows == studies * kernels * made_up.POINTS, cost.output
+    return cost
+
+
+def read(project: Path, studies: int, kernels: int) -> None:
+    """What each script costs that reads all points of a study or of all studies."""
+    results = f"results/{DEVICE['platform']}"
+    (project / results / "device.json").write_text(json.dumps(DEVICE))
+    settings = {name: load_study(name, project).settings for name in study_names(project)}
+    every = part_files("points", studies, kernels)
+    files = {name: [path for path in every if f"/{name}/" in path] for name in settings}
+    device = {"device": f"{results}/device.json", "metrics": []}
+
+    counted = {"measurements": every, **device}
+    names = {"studies": list(settings), "metrics_there": {}}
+    script("read: summarise", "summarise", project, input=counted, output=["summary.md"], params=names)
+    ended = {"measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
+    script("read: give_verdict", "give_verdict", project, input=ended)
+
+    by_study = {"studies": settings, "measurements": files, "metrics_there": {}, "uncertainties": {}}
+    claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}
+    outputs = {"md": "out.md", "csv": "out.csv", "tex": "out.tex", "json": "out.json"}
+    script("read: judge_claims", "judge_claims", project, input=claims, output=outputs, params=by_study)
+    ungridded = {**by_study, "gridded": {name: [] for name in settings}}
+    script("read: find_best", "find_best", project, input=device, output=outputs, params=ungridded)
+
+    name = next(iter(settings))
+    one = {
+        "input": {"measurements": files[name], **device},
+        "wildcards": {"study": name},
+        "params": {
+            "study": settings[name],
+            "figures": ["correctness", *settings[name]["figures"]],
+            "widths": ["two_columns"],
+            "definitions": {},
+            "metrics_there": {},
+        },
+    }
+    script("read: make_table, of one study", "make_table", project, output=outputs, **one)
+    (project / "figures").mkdir(exist_ok=True)
+    script("read: draw_figures, of one study", "draw_figures", project, output=["figures"], **one)
+
+
+def journal(folder: Path, points: int, samples: int) -> None:
+    """What a kernel's journal costs that has many points."""
+    path = folder / "kernel.jsonl"
+    measured(f"journal: {points:,} points written", journal_command("write", path, points, samples), folder)
+    print(f"{path.stat().st_size / 1e6:.0f} MB")
+    measured("journal: read back", journal_command("read", path, points, samples), folder)
+    measured("journal: read back, and made into rows", journal_command("rows", path, points, samples), folder)
+
+
+def journal_command(what: str, path: Path, points: int, samples: int) -> list[str]:
+    """A process of its own, so that what it costs is its own."""
+    return [sys.executable, str(ROOT / "benchmarks/made_up_journal.py"), what, str(path), str(points), str(samples)]
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parts = ("plan", "again", "join", "read", "journal")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all, if none is named")
+    parser.add_argument("--studies", type=int, default=10)
+    parser.add_argument("--kernels", type=int, default=100, help="of each study")
+    parser.add_argument("--repeats", type=int, default=3, help="how often a plan is made")
+    parser.add_argument("--samples", type=int, default=500, help="of each point in the journal")
+    options = parser.parse_args()
+    unknown = set(options.parts) - set(parts)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(parts)}")
+    wanted = options.parts or parts
+    print(f"{'':<44} {'wall':>9} {'processor':>9} {'memory':>11}")
+    with tempfile.TemporaryDirectory() as folder:
+        project = made_up.make_project(Path(folder), options.studies, options.kernels)
+        if "plan" in wanted:
+            plan(project, options.repeats)
+        if "again" in wanted:
+            again(project, options.repeats)
+        if {"join", "read"} & set(wanted):
+            made_up.make_rows(project / f"results/{DEVICE['platform']}", options.studies, options.kernels)
+            join(project, options.studies, options.kernels)
+        if "read" in wanted:
+            read(project, options.studies, options.kernels)
+        if "journal" in wanted:
+            journal(Path(folder), made_up.POINTS, options.samples)
+
+
+if __name__ == "__main__":
+    main()
