@@ -231,7 +231,7 @@ def variants(wildcards):
         kernel_variants(config, study, wildcards.kernel, platform, arch=wildcards.target)
         for platform in platforms_of_target(wildcards.target)
     ]
-    return list(dict.fromkeys(sum(of_platforms, [])))
+    return sorted(set().union(*of_platforms))
 
 
 def platforms_of_target(target):
