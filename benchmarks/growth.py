@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
@@ -42,6 +41,15 @@ snakemake.executors.touch.Executor.SLEEPING_TIME = 0
 from snakemake.cli import main
 main()
 """
+# A small process that starts the one to be measured: the kernel counts what a process was started from as its memory.
+WATCH = """
+import json, resource, subprocess, sys
+status = subprocess.call(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as noted:
+    json.dump([used.ru_utime + used.ru_stime, used.ru_maxrss], noted)
+sys.exit(status)
+"""
 
 
 @dataclass(frozen=True)
@@ -56,16 +64,20 @@ class Cost:
 
 def measured(what: str, command: Sequence[str], folder: Path) -> Cost:
     """Run a command in a folder, and say what it cost. Ends the script where it fails."""
-    with tempfile.TemporaryFile("w+") as output:
-        started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
+    started = time.perf_counter()
+    with tempfile.NamedTemporaryFile() as noted:
+        run = subprocess.run(
+            [sys.executable, "-S", "-c", WATCH, noted.name, *command],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         wall = time.perf_counter() - started
-        output.seek(0)
-        text = output.read()
-    if status:
-        sys.exit(f"{' '.join(command)} failed:\n{text[-3000:]}")
-    cost = Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+        if run.returncode:
+            sys.exit(f"{' '.join(command)} failed:\n{run.stdout[-3000:]}")
+        processor, peak_kib = json.load(noted)
+    cost = Cost(wall, processor, peak_kib / 1024, run.stdout)
     print(f"{what:<44} {cost.wall:7.1f} s {cost.processor:7.1f} s {cost.peak_mib:7.0f} MiB", flush=True)
     return cost
 
