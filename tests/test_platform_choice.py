@@ -113,6 +113,12 @@ def test_a_gpu_without_pycuda_names_both_ways_out(machine: Machine, tmp_path: Pa
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
+def test_a_gpu_is_used_where_jobs_bring_pycuda_themselves(machine: Machine, tmp_path: Path, wanted: str) -> None:
+    machine.gpus, machine.driver = [H200], True
+    assert choose_platforms(wanted, tmp_path, {}, jobs_bring_pycuda=True)[0] == ["nvidia-h200"]
+
+
+@pytest.mark.parametrize("wanted", ["auto", "gpu"])
 def test_pycuda_without_a_driver_names_the_driver(machine: Machine, tmp_path: Path, wanted: str) -> None:
     machine.pycuda = True
     message = refused(wanted, tmp_path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.settings.types import DeploymentMethod
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
@@ -52,12 +53,19 @@ from kernelsweep.rivals import RIVALS
 from kernelsweep.sweep import instantiations
 from kernelsweep.time_limits import measuring_minutes, profiling_minutes, sanitizing_minutes
 
+
+def jobs_bring_pycuda():
+    """Whether jobs run in the environments of envs/ (snakemake --sdm conda), which have PyCUDA if this one does or not."""
+    settings = workflow.deployment_settings
+    return settings is not None and DeploymentMethod.CONDA in settings.deployment_method
+
+
 try:
     config.update(load_config(config, ROOT))
     STUDIES = {name: load_study(name, ROOT) for name in study_names(ROOT)}
     for study in STUDIES.values():
         check_metrics(config, study)
-    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["gpu_models"])
+    PLATFORMS, MODELS = choose_platforms(config["platform"], ROOT, config["gpu_models"], jobs_bring_pycuda())
     if config["profile"]:
         profiled_platforms(list(MODELS), PLATFORMS, "profile: true")
 except UserError as error:

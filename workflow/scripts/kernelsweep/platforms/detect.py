@@ -185,21 +185,27 @@ def recordings(root: Path) -> list[str]:
 
 
 def choose_platforms(
-    wanted: str | Sequence[str], root: Path, declared: Mapping[str, Mapping[str, Any]]
+    wanted: str | Sequence[str],
+    root: Path,
+    declared: Mapping[str, Mapping[str, Any]],
+    jobs_bring_pycuda: bool = False,
 ) -> tuple[list[str], dict[str, Model]]:
     """The platforms to run for config.yaml's `platform`, one or several, and the models of the GPUs among them.
 
-    declared  config.yaml's `gpu_models`, whose GPUs are other machines'
+    declared           config.yaml's `gpu_models`, whose GPUs are other machines'
+    jobs_bring_pycuda  whether PyCUDA need not be installed here, since jobs run in an environment of their own
 
     Raises UserError where a GPU is wanted or there but can't be used: what is missing, and what to type.
     """
     chosen: dict[str, Model | None] = {}
     for name in [wanted] if isinstance(wanted, str) else wanted:
-        chosen |= _chosen(name, root, declared)
+        chosen |= _chosen(name, root, declared, jobs_bring_pycuda)
     return list(chosen), {platform: model for platform, model in chosen.items() if model}
 
 
-def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) -> dict[str, Model | None]:
+def _chosen(
+    wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]], jobs_bring_pycuda: bool
+) -> dict[str, Model | None]:
     """The platforms that one name stands for, with the models of those that are GPUs."""
     if wanted.startswith("recording/"):
         name = wanted.removeprefix("recording/")
@@ -221,12 +227,14 @@ def _chosen(wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]]) 
         if not gpus:
             raise _undeclared(wanted, declared)
     if gpus:
-        check_pycuda(gpus[0])
+        if not jobs_bring_pycuda:
+            check_pycuda(gpus[0])
         return {gpus[0].platform: Model(gpus[0].arch, gpus[0].driver)}
     if _has_pycuda() and not _has_driver():
         raise UserError(
             "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "
-            f"(nvidia-smi then lists the GPU), or type: {USE_EMULATOR}"
+            "(nvidia-smi then lists the GPU; a container has the host's, if started with docker run --gpus all or "
+            f"apptainer run --nv), or type: {USE_EMULATOR}"
         )
     if wanted == "gpu":
         raise UserError(

@@ -1,0 +1,109 @@
+"""The three ways to install are one environment: uv's, conda's, and the containers', which is uv's on a base image."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+# conda-forge's packages that PyPI has not, at least not as these.
+TOOLS = {"binutils", "cuda-nvcc", "cuda-sanitizer-api", "cuda-version", "gxx", "nsight-compute", "python"}
+# Libraries that bandwidth_bound calls where the user has installed them.
+RIVALS = {"cupy", "torch"}
+
+
+def project(root: Path) -> dict[str, Any]:
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+def pinned(requirements: list[str]) -> dict[str, str]:
+    """Versions by package."""
+    return dict(requirement.split("==") for requirement in requirements)
+
+
+def conda_packages(root: Path, name: str) -> dict[str, str]:
+    """Versions by package, of one of envs/."""
+    environment = yaml.safe_load((root / f"envs/{name}.yaml").read_text())
+    assert environment["channels"] == ["conda-forge", "nodefaults"]
+    return dict(package.split("=") for package in environment["dependencies"])
+
+
+def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
+    settings = project(root)
+    direct = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
+    direct += settings["project"]["optional-dependencies"]["gpu"]
+    pins = direct + settings["tool"]["uv"]["constraint-dependencies"]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    names = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
+    # uv resolves for every Python from 3.11 up, with the extra gpu and all groups.
+    export = ["uv", "export", "-q", "--all-extras", "--all-groups", "--no-hashes", "--no-emit-project", "--no-annotate"]
+    text = subprocess.run(export, cwd=root, capture_output=True, text=True, check=True).stdout
+    resolved = set(re.findall(r"^([\w.-]+)==", text, re.MULTILINE))
+    assert len(resolved) > 50
+    assert resolved <= names, f"not pinned: {sorted(resolved - names)}"
+
+
+@pytest.mark.parametrize("name", ["kernelsweep", "profiling"])
+def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path, name: str) -> None:
+    settings = project(root)["project"]
+    wanted = pinned(settings["dependencies"] + settings["optional-dependencies"]["gpu"])
+    wanted.pop("snakemake")  # It runs outside the environments that it makes.
+    wanted["matplotlib-base"] = wanted.pop("matplotlib")  # conda-forge's name for matplotlib without its GUI.
+    found = conda_packages(root, name)
+    assert {package: version for package, version in found.items() if package not in TOOLS} == wanted
+    oldest = re.fullmatch(r">=3\.(\d+)", settings["requires-python"])
+    assert oldest is not None
+    assert int(found["python"].removeprefix("3.")) >= int(oldest[1])
+
+
+def test_profiling_adds_only_nsight_compute(root: Path) -> None:
+    added = dict(conda_packages(root, "profiling").items() - conda_packages(root, "kernelsweep").items())
+    assert list(added) == ["nsight-compute"]
+
+
+def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
+    # Under --sdm conda Snakemake appends its own packages to the scripts' search path, so that a missing one may go
+    # unnoticed until the two Pythons differ.
+    imported = set()
+    for file in (root / "workflow/scripts").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.split(".")[0])
+    imported -= {*sys.stdlib_module_names, *RIVALS, "kernelsweep"}
+    assert {"numpy", "pandas", "pycuda", "yaml"} <= imported
+    distributions = packages_distributions()
+    packages = {distributions.get(module, [module])[0].lower() for module in imported}
+    found = {name.removesuffix("-base") for name in conda_packages(root, "kernelsweep")} - TOOLS
+    assert packages == found
+
+
+def test_both_recipes_make_the_same_container(root: Path) -> None:
+    docker = (root / "envs/container/Dockerfile").read_text()
+    apptainer = (root / "envs/container/kernelsweep.def").read_text()
+    bases = [re.findall(r"^(?:FROM|From:) (\S+)$", recipe, re.MULTILINE) for recipe in (docker, apptainer)]
+    assert bases[0] == bases[1]
+    release = re.fullmatch(r"nvidia/cuda:(\d+\.\d+)\.\d+-devel-ubuntu\d+\.\d+", bases[0][0])
+    assert release is not None
+    assert release[1] == conda_packages(root, "kernelsweep")["cuda-nvcc"]
+
+    variables = r"(\w+)=(\S+)(?: \\)?$"
+    exported = dict(re.findall(rf"^    export {variables}", apptainer, re.MULTILINE))
+    set_by_docker = dict(re.findall(rf"^(?:ENV|   ) {variables}", docker, re.MULTILINE))
+    assert len(exported) > 2
+    # Under Apptainer one has one's own home folder and name.
+    assert exported == {name: value for name, value in set_by_docker.items() if name not in ("HOME", "USER")}
+
+    for recipe in (docker, apptainer):
+        copied = re.findall(r"(?:^| )(pyproject\.toml|envs/\S+\.sh)(?= )", recipe, re.MULTILINE)
+        assert copied == ["pyproject.toml", "envs/container/install.sh"]
+        assert len(re.findall(r"\bbash \S+/install\.sh \S+$", recipe, re.MULTILINE)) == 1
