@@ -239,9 +239,16 @@ def axes(wildcards):
     return kernel_axes(config, STUDIES[wildcards.study], wildcards.kernel, wildcards.platform)
 
 
-def points_of_job(wildcards):
+@functools.cache
+def spanned_points(study, kernel, platform):
     """How many points a kernel's axes span on a platform, those that are skipped included."""
-    return sum(math.prod(map(len, sweep.values())) for sweep in axes(wildcards))
+    sweeps = kernel_axes(config, STUDIES[study], kernel, platform)
+    return sum(math.prod(map(len, axes.values())) for axes in sweeps)
+
+
+def points_of_job(wildcards):
+    """How many points a job measures, at most."""
+    return spanned_points(wildcards.study, wildcards.kernel, wildcards.platform)
 
 
 def points_of_rival(wildcards):
@@ -265,15 +272,16 @@ def where_points_run(minutes=lambda wildcards: measuring_minutes(0, config["meas
     the GPU's model.
     """
 
-    def of_platform(wildcards, attempt):
-        return {
-            "gpu": None if wildcards.platform == EMULATOR else 1,
-            "runtime": minutes(wildcards) * attempt,
-            **config["gpu_models"].get(wildcards.platform, {}).get("resources", {}),
-        }
-
     def resource(name):
-        return lambda wildcards, attempt: of_platform(wildcards, attempt).get(name)
+        def asked(wildcards, attempt):
+            own = config["gpu_models"].get(wildcards.platform, {}).get("resources", {})
+            if name in own:
+                return own[name]
+            if name == "runtime":
+                return minutes(wildcards) * attempt
+            return 1 if name == "gpu" and wildcards.platform != EMULATOR else None
+
+        return asked
 
     added = {name for model in config["gpu_models"].values() for name in model["resources"]}
     return {name: resource(name) for name in sorted({"gpu", "runtime", *added})}
