@@ -19,7 +19,7 @@ from workflow_runs import shrink, snakemake
 POINTS = "results/emulator/measurements.csv"
 
 # Until the first look at submitted jobs; from then on the plugin looks 10 s later each time, unless one has ended well.
-SECONDS_BETWEEN_LOOKS = "10"
+SECONDS_BETWEEN_LOOKS = "11"
 
 
 @pytest.mark.slurm

@@ -305,15 +305,16 @@ def where_points_run(minutes=lambda wildcards: measuring_minutes(0, config["meas
     the GPU's model.
     """
 
-    def of_platform(wildcards, attempt):
-        return {
-            "gpu": None if wildcards.platform == EMULATOR else 1,
-            "runtime": minutes(wildcards) * attempt,
-            **config["gpu_models"].get(wildcards.platform, {}).get("resources", {}),
-        }
-
     def resource(name):
-        return lambda wildcards, attempt: of_platform(wildcards, attempt).get(name)
+        def asked(wildcards, attempt):
+            own = config["gpu_models"].get(wildcards.platform, {}).get("resources", {})
+            if name in own:
+                return own[name]
+            if name == "runtime":
+                return minutes(wildcards) * attempt
+            return 1 if name == "gpu" and wildcards.platform != EMULATOR else None
+
+        return asked
 
     added = {name for model in config["gpu_models"].values() for name in model["resources"]}
     return {name: resource(name) for name in sorted({"gpu", "runtime", *added})}
