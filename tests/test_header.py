@@ -38,7 +38,7 @@ pytestmark = pytest.mark.xdist_group("header")
 
 STUDY = load_study("bandwidth_bound", ROOT)
 OFFERED = [kernel for kernel in STUDY.kernels.values() if is_offered(kernel)]
-SIZES = [2**power for power in range(8, 24, 2)]
+SIZES = [2**power for power in range(8, 30, 2)]
 KINDS = [
     ("int32", "sum", "cold"),
     ("int32", "sum", "hot"),
@@ -69,7 +69,7 @@ def made_up_rows() -> list[dict[str, Any]]:
         axes: dict[str, list[Any]] = {
             "array_size": [*SIZES, 2**20 + 3],
             "block_size": [128, 256],
-            "unroll": [1, 4],
+            "unroll": [2, 4],
             "dtype": [dtype],
             "operation": [operation],
             "cache": [cache],

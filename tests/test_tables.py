@@ -343,7 +343,7 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
     assert table.loc["torch", ["time_us", *expected]].isna().all()
     assert (table.loc["torch", "status"], table.loc["torch", "message"]) == ("skipped", "it is not installed")
     text = as_markdown(study_text(table.reset_index(), study, H200, None))
-    assert "| of read only | of copy | of fill |" in text
+    assert "| of read only | of streaming read only | of copy | of fill |" in text
     assert "| `torch` <sup>1</sup> |      – |   skipped |" in text
 
     study, emulated = shipped("bandwidth_bound", EMULATOR["name"])

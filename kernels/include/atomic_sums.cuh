@@ -21,17 +21,18 @@ __device__ void add_atomically(Element *sum, Element value)
         atomicAdd(sum, value);
 }
 
-// By two operations a block: its value onto the sum, then itself onto the count.
+// By two operations a block: its value onto the sum, then itself onto the count. True in the last block.
 template <typename Element>
-__device__ void finish_by_atomic_sum(Element value, RunningSum<Element> *arrivals, Element *result)
+__device__ bool finish_by_atomic_sum(Element value, RunningSum<Element> *arrivals, Element *result)
 {
     add_atomically(&arrivals->sum, value);
     __threadfence();
     if (atomicInc(&arrivals->blocks, gridDim.x - 1) != gridDim.x - 1)
-        return;
+        return false;
     __threadfence();
     *result = __ldcg(&arrivals->sum);
     arrivals->sum = Element(0);
+    return true;
 }
 
 // By one: the upper half of 64 bits is the sum, whose carries fall off the top, as they should modulo 2^32; the lower half

@@ -16,7 +16,7 @@ from kernelsweep.measurements import device_text, one_study, size_text
 from kernelsweep.published import Published
 
 # A cell's height: what is above and below its text, and each line of it.
-CELL_FRAME_IN, LINE_IN = 0.07, 0.13
+CELL_FRAME_IN, LINE_IN = 0.055, 0.13
 # Below a kernel's name, where that stands above its cells.
 NAME_BASE_IN = 0.03
 # Beside a cell's text, and for the gap between the kernels' names and the cells.
