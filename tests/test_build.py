@@ -180,13 +180,13 @@ def shipped_kernels() -> list[Any]:
 
 
 def variants(kernel: KernelSource) -> list[str]:
-    """A kernel's variants of every block size and unroll factor that it supports, for int32 and float64 sums (the
+    """A kernel's variants of three block sizes and every unroll factor that it supports, for int32 and float64 sums (the
     narrowest and the widest type); and of the smallest and the largest of both for each other type and operation. An
     exchange's are those of its study.
     """
     if kernel.exchange_arguments:
         return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
-    block_sizes = [64, 128, 256, 512, 1024]
+    block_sizes = [64, 256, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
     corners = [

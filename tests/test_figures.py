@@ -32,6 +32,7 @@ from kernelsweep.figures import (
     ladder,
     lanes,
     operations,
+    rivals,
     style,
 )
 from kernelsweep.measurements import Step
@@ -73,6 +74,31 @@ def draw_shipped(name: str, figure: str, device: dict[str, Any], width_in: float
 
 def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
+
+
+def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations() -> None:
+    study, rows = shipped("bandwidth_bound", H200["name"])
+    figure = draw(rivals, study, rows, H200)
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    assert [title for title in panels if title] == [
+        f"{dtype}, {cache} cache" for dtype in ("int32", "float32") for cache in ("cold", "hot")
+    ]
+    of_type = rows[(rows["dtype"] == "float32") & (rows["cache"] == "cold") & (rows["operation"] == "sum")]
+    fastest = of_type.groupby(["kernel", "array_size"])["time_us"].min()
+    lines = {str(line.get_label()): line for line in panels["float32, cold cache"].get_lines()}
+    for kernel in ("last_block", "clusters", "pycuda_reduction", "read_only", "cub"):
+        expected = fastest["cub"] / fastest[kernel]
+        drawn = pandas.Series(lines[kernel].get_ydata(), lines[kernel].get_xdata()).dropna()
+        # 2^20 + 3 and 2^28 + 3 have no place beside 2^20 and 2^28.
+        assert dict(drawn) == pytest.approx({n: expected[n] for n in drawn.index}) and {2**16, 2**24} <= set(
+            drawn.index
+        )
+        assert not {2**20 + 3, 2**28 + 3} & set(drawn.index)
+
+
+def test_without_a_library_it_says_so() -> None:
+    drawn = draw(rivals, UNROLLING, sweep(UNROLLING, H200), H200)
+    assert "No library is measured beside this study's kernels: its rivals are empty." in " ".join(texts(drawn))
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -23,6 +23,9 @@ _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
 _OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
+# The most thread blocks that CUDA lets a launch have. A plan that fits its grid to the array starts as many of these as
+# the array has work for.
+LARGEST_GRID = 2**31 - 1
 
 
 def parse_size(value: int | str) -> int:

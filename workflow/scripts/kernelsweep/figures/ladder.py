@@ -257,7 +257,8 @@ def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
         )
     if best["label"] == table["label"].iloc[0]:
         return f"No later step is faster than {best['label']} at the reference point on {device['name']}."
-    return f"{best['label']} is {best['speedup']:.1f} times as fast as {table['label'].iloc[0]} on {device['name']}."
+    times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
+    return f"{best['label']} is {times} times as fast as {table['label'].iloc[0]} on {device['name']}."
 
 
 def _caption(

@@ -22,6 +22,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
+from kernelsweep.axes import LARGEST_GRID
 from kernelsweep.measurements import Step, size_text
 
 Parameters = ParamSpec("Parameters")
@@ -348,7 +349,11 @@ def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[
 
 def grids_text(steps: Sequence[Step]) -> str:
     """What a caption says of grid sizes that are the steps' own, " Thread blocks: cascaded 1,056."; "" without any."""
-    grids = [f"{step.name} {step.grid_size:,}" for step in steps if step.grid_size is not None]
+    grids = [
+        f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
+        for step in steps
+        if step.grid_size is not None
+    ]
     return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
 
 

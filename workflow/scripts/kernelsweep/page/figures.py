@@ -23,6 +23,7 @@ TITLES = {
     "metrics": "Hardware counters, step by step",
     "roofline": "Roofline",
     "load_efficiency": "Load efficiency against time",
+    "rivals": "Against a library's reduction",
     "correctness": "Points right, by kernel and array size",
     "ratios": "New times over old ones",
 }
