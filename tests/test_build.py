@@ -180,9 +180,9 @@ def shipped_kernels() -> list[Any]:
 
 
 def variants(kernel: KernelSource) -> list[str]:
-    """A kernel's variants of three block sizes and every unroll factor that it supports, for int32 and float64 sums (the
-    narrowest and the widest type); and of the smallest and the largest of both for each other type and operation. An
-    exchange's are those of its study.
+    """A kernel's variants of three block sizes and every unroll factor that it supports, for sums of int32 and float64
+    (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
+    An exchange's are those of its study.
     """
     if kernel.exchange_arguments:
         return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")

@@ -140,10 +140,12 @@ def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
     fastest = rows[rows["kernel"].isin(_own_kernels(study))].groupby("array_size")["speedup"].max()
     if fastest.empty:
         return "None of the kernels has a time at the reference type and cache state."
-    least, most = int(fastest.idxmin()), int(fastest.idxmax())
+    # By their speedup: the sizes of the least and of the most.
+    sizes = list(fastest.sort_values().index)
+    least, most = (f"{fastest[size]:.2f} times ({size_text(int(size))})" for size in (sizes[0], sizes[-1]))
     return (
-        f"{reference['dtype']}, {reference['cache']} cache: each size's fastest kernel is {fastest[least]:.2f} "
-        f"({size_text(least)}) to {fastest[most]:.2f} times ({size_text(most)}) as fast as {study['rivals'][0]}."
+        f"{reference['dtype']}, {reference['cache']} cache: each size's fastest kernel is {least} to {most} "
+        f"as fast as {study['rivals'][0]}."
     )
 
 
