@@ -3,6 +3,11 @@
 from kernelsweep.best.offered import TEMPLATE
 
 
+# On a cluster, too, this runs where Snakemake does: it is little work.
+localrules:
+    export_header,
+
+
 rule export_header:
     input:
         measurements=exported_measurements,
