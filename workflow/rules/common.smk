@@ -286,8 +286,7 @@ def points_of_job(wildcards):
 
 def points_of_rival(wildcards):
     """The same of what is measured beside the kernels of a study."""
-    sweeps = rival_axes(config, STUDIES[wildcards.study], wildcards.platform)
-    return sum(math.prod(map(len, sweep.values())) for sweep in sweeps)
+    return most_points(rival_axes(config, STUDIES[wildcards.study], wildcards.platform))
 
 
 def profiled_points(wildcards):
