@@ -319,6 +319,47 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: P
     specials_are_right()
 
 
+@pytest.mark.parametrize("name", ["counted_sum", "streaming_sum"])
+def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
+    # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
+    # rest; values that are too small for it, too large, or subnormal; and what is not finite.
+    kernel = load_study("bandwidth_bound", ROOT).kernels[name]
+    built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
+    library = compiled(kernel, built, tmp_path)
+
+    @settings(max_examples=200, deadline=None)
+    @example(variant=built[1], size=5000, first=110, rest=-126, seed=0, odd=0.0)
+    @example(variant=built[2], size=5000, first=-100, rest=110, seed=0, odd=np.inf)
+    @given(
+        variant=st.sampled_from(built),
+        size=st.integers(1, 20_000),
+        first=st.integers(-149, 110),
+        rest=st.integers(-149, 110),
+        seed=st.integers(0, 2**32 - 1),
+        odd=st.sampled_from([0.0, np.nan, np.inf, -np.inf]),
+    )
+    def sums_are_right(variant: Point, size: int, first: int, rest: int, seed: int, odd: float) -> None:
+        exponents = np.where(np.arange(size) < 16, first, rest)
+        array = np.ldexp(elements("float32", "sum", size, seed), exponents).astype(np.float32)
+        # What cancels in the first elements must not be missing in the sum.
+        array[1:16:2] = -array[0:15:2][: len(array[1:16:2])]
+        if odd:
+            array[seed % size] = odd
+            assert np.array_equal(launched(kernel, library, sized(variant, size), array), [odd], equal_nan=True)
+        else:
+            results = launched(kernel, library, sized(variant, size), array)
+            assert_results_are_right(kernel, sized(variant, size), array, results)
+
+    sums_are_right()
+    # The largest that is counted in units, in as many blocks as that leaves room for; and twice that, which isn't.
+    for value in (np.nextafter(np.float32(2), np.float32(0)), np.float32(2), np.float32(4)):
+        array = np.full(2**14, value)
+        array[:16] = 1
+        one = sized(built[-1], len(array))
+        assert PLANS[kernel.plan](one).launches[0].grid == 128
+        assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
+
+
 # Exchanges
 
 EXCHANGES = [

@@ -1,5 +1,5 @@
-// Sums of blocks' values by atomic operations, each in a block's thread 0, in one launch that needs no fill before it: the
-// last block to come takes the sum and leaves zero for the next launch.
+// Sums of blocks' values by two atomic operations each, in a block's thread 0, in one launch that needs no fill before it:
+// the last block to come takes the sum and leaves zero for the next launch.
 //
 // Zero is left by a plain store. Every atomic operation on that word came before it, and the next launch after it; another
 // atomic operation, which the kernel's end would wait for, took 0.2 us more on an H200.
@@ -21,7 +21,7 @@ __device__ void add_atomically(Element *sum, Element value)
         atomicAdd(sum, value);
 }
 
-// By two operations a block: its value onto the sum, then itself onto the count. True in the last block.
+// A block's value onto the sum, then itself onto the count. True in the last block.
 template <typename Element>
 __device__ bool finish_by_atomic_sum(Element value, RunningSum<Element> *arrivals, Element *result)
 {
@@ -33,17 +33,4 @@ __device__ bool finish_by_atomic_sum(Element value, RunningSum<Element> *arrival
     *result = __ldcg(&arrivals->sum);
     arrivals->sum = Element(0);
     return true;
-}
-
-// By one: the upper half of 64 bits is the sum, whose carries fall off the top, as they should modulo 2^32; the lower half
-// counts the blocks. The block that finds all others counted has their sum in the same answer. No fence, since there is no
-// second place in memory.
-__device__ inline void finish_by_counted_sum(int value, unsigned long long *arrivals, int *result)
-{
-    const unsigned long long own = static_cast<unsigned long long>(unsigned(value)) << 32 | 1u;
-    const unsigned long long before = atomicAdd(arrivals, own);
-    if (unsigned(before) != gridDim.x - 1)
-        return;
-    *result = int(unsigned(before >> 32) + unsigned(value));
-    *arrivals = 0;
 }
