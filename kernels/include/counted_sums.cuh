@@ -29,9 +29,10 @@ struct CountedSum<int> {
 };
 
 // Half a word can't hold a sum of floats whose size nobody knows. But their size is known roughly from the array's first
-// elements, the same for every block, and a block's value that is a whole number of some power of two, as most are if it
-// is small enough, is added as that number: exactly, so that the order doesn't matter. What is no such number (too small,
-// too large, not finite) goes onto a sum of its own, and a bit of the word says that there is one.
+// elements, the same for every block, so that all can add their values as whole numbers of one power of two: exactly, and
+// the order doesn't matter. What is no whole number of it goes onto a sum of its own, the remainder of a value that is too
+// small for its last bits to count, or all of one that is too large or not finite; and a bit of the word says that there
+// is such a sum.
 //
 // The word, from its lowest bit: that bit, the count of blocks, and a signed sum as wide as they leave room for. A
 // long accumulator (U. Kulisch and W. Miranker, Computer Arithmetic in Theory and Practice, 1981) has all powers of two.
@@ -39,7 +40,7 @@ template <>
 struct CountedSum<float> {
     using Word = unsigned long long;
 
-    static constexpr unsigned sampled_vectors = 4;
+    static constexpr unsigned sampled_vectors = 2;
     Vector<float> sample[sampled_vectors];
     int block_elements_exponent; // of the smallest power of two that no block's share exceeds
     unsigned count_bits;         // for one block fewer than there are
@@ -91,24 +92,22 @@ struct CountedSum<float> {
         const bool has_unit = -126 <= exponent && exponent <= 126;
         const float unit = has_unit ? power_of_two(-exponent) : 0.0f;
         const float units = has_unit ? value * power_of_two(exponent) : 0.0f;
-        const bool is_within = fabsf(units) < power_of_two(limit_exponent);
+        const bool is_within = has_unit && fabsf(units) < power_of_two(limit_exponent);
         const long long whole = is_within ? (long long)(units) : 0;
-        const bool is_exact = is_within && float(whole) * unit == value;
-
-        Word own = 2;
-        if (is_exact) {
-            own += Word(whole) << (count_bits + 1);
-        } else {
-            atomicAdd(others, value);
+        // From 2^23 on, floats are whole numbers.
+        const bool is_whole = (is_within && fabsf(units) >= 8388608.0f) || value == 0.0f;
+        if (!is_whole) {
+            atomicAdd(others, value - float(whole) * unit);
             __threadfence();
             atomicOr(counted, Word(1));
         }
+        const Word own = (Word(whole) << (count_bits + 1)) + 2;
         const Word before = atomicAdd(counted, own);
         if ((before >> 1 & ((Word(1) << count_bits) - 1)) != gridDim.x - 1)
             return;
         const long long whole_before = (long long)(before) >> (count_bits + 1);
-        float sum = float(whole_before + (is_exact ? whole : 0)) * unit;
-        if (!is_exact || before & 1) {
+        float sum = float(whole_before + whole) * unit;
+        if (!is_whole || before & 1) {
             __threadfence();
             sum += __ldcg(others);
             *others = 0;
