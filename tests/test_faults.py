@@ -25,7 +25,7 @@ from kernelsweep.journal import journals_of
 from kernelsweep.results import read_rows, write_rows
 
 PATIENCE_SECONDS = 60.0
-POINTS = [point(size) for size in range(1, 25)]
+POINTS = [point(size) for size in range(1, 41)]
 
 # A sweep as the job does it, of a slow kernel. Arguments: its folder, and the most bytes a file may have.
 JOB = """\

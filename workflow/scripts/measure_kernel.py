@@ -75,11 +75,31 @@ with logged(snakemake.log[0]) as terminal, started:
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
     failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
+    known = {
+        "study": wildcards.study,
+        "kernel": kernel.name,
+        "platform": wildcards.platform,
+        "source_sha256": source,
+    }
+
+    def write_results() -> None:
+        outcomes = work.results()
+        if chunk:
+            write_failures(Path(snakemake.output[0]), outcomes)
+        else:
+            rows = measurement_rows(kernel, report, outcomes, device, known)
+            write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
+            write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
+            write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+        print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")
+
     # The journal before the GPU: who waits for another job's points holds up nobody. And nobody holds a GPU meanwhile
-    # who only looks up what is missing, or makes rows. CUDA starts in do_work()'s workers.
+    # who only looks up what is missing, or makes rows of what is there. CUDA starts in do_work()'s workers.
     with Journal(path, tell, others) as journal:
         work = find_work(task, planned, report, journal, device, failed)
-        if not work.is_done:
+        if work.is_done:
+            write_results()
+        else:
             with (
                 nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
                 progress(name, terminal) as shown,
@@ -87,22 +107,6 @@ with logged(snakemake.log[0]) as terminal, started:
                 if gpu:
                     check_driver(gpu, device)
                     print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
-                do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source)
+                do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source, write_results)
                 if gpu:
                     print(f"until {datetime.now(UTC).isoformat()}", flush=True)
-    outcomes = work.results()
-
-    if chunk:
-        write_failures(Path(snakemake.output[0]), outcomes)
-    else:
-        known = {
-            "study": wildcards.study,
-            "kernel": kernel.name,
-            "platform": wildcards.platform,
-            "source_sha256": source,
-        }
-        rows = measurement_rows(kernel, report, outcomes, device, known)
-        write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
-        write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
-        write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
-    print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")

@@ -6,6 +6,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -129,12 +130,14 @@ def do_work(
     progress: Callable[[int, int, Point, Outcome], None] | None = None,
     started: WorkerProcess | None = None,
     source_sha256: str = "",
+    at_end: Callable[[], None] = lambda: None,
 ) -> None:
     """Run what is missing, and add it to the work and to the journal.
 
     progress  told after each point: how many are done, of how many, the point and its outcome
     started   a worker's process for the first visit, where the caller has one
     source_sha256  the kernel's, which the journal notes beside what is measured
+    at_end         called once all is done, while the workers end, which takes a driver its time
 
     A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
     so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
@@ -146,33 +149,46 @@ def do_work(
     failed: set[Point] = set()
     visits = [visit for visit, of_visit in enumerate(work.missing) if of_visit]
     workers = {visit: Worker(task, timeout_seconds, started if visit == visits[0] else None) for visit in visits}
+    recorded: Future[None] | None = None
+
+    def record(outcome: Outcome, parts: Mapping[str, Any]) -> None:
+        value = {
+            "measured": time.strftime("%FT%TZ", time.gmtime()),
+            "outcome": asdict(outcome),
+            # The key is a hash: what it is of is said beside it, for comparisons with later measurements.
+            "of": parts,
+            "source_sha256": source_sha256,
+        }
+        journal.add(journal_key(parts), value)
+
     try:
-        for visit, following in itertools.zip_longest(visits, visits[1:]):
-            if following is not None:
-                workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
-            workers[visit].open()
-            companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
-            for point, variant, parts in _shuffled(work.missing[visit], random.Random(f"{task.seed} {visit}")):
-                done += 1
-                if point in failed:
-                    continue
-                outcome = workers[visit].run(point, variant, visit == 0, companions)
-                work.visited[point][visit] = outcome
-                if outcome.status == "ok":
-                    value = {
-                        "measured": time.strftime("%FT%TZ", time.gmtime()),
-                        "outcome": asdict(outcome),
-                        # The key is a hash: what it is of is said beside it, for comparisons with later measurements.
-                        "of": parts,
-                        "source_sha256": source_sha256,
-                    }
-                    journal.add(journal_key(parts), value)
-                else:
-                    failed.add(point)
-                if progress:
-                    progress(done, total, point, outcome)
-            # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
-            workers[visit].rest()
+        with ThreadPoolExecutor(1) as recorder:  # It writes a point down while the next one runs.
+            for visit, following in itertools.zip_longest(visits, visits[1:]):
+                if following is not None:
+                    workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
+                workers[visit].open()
+                companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
+                for point, variant, parts in _shuffled(work.missing[visit], random.Random(f"{task.seed} {visit}")):
+                    done += 1
+                    if point in failed:
+                        continue
+                    outcome = workers[visit].run(point, variant, visit == 0, companions)
+                    work.visited[point][visit] = outcome
+                    if recorded:
+                        recorded.result()
+                    if outcome.status == "ok":
+                        recorded = recorder.submit(record, outcome, parts)
+                    else:
+                        failed.add(point)
+                    if progress:
+                        progress(done, total, point, outcome)
+                # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
+                workers[visit].rest()
+            if recorded:
+                recorded.result()
+        for worker in workers.values():
+            worker.kill()
+        at_end()
     finally:
         for worker in workers.values():
             worker.kill()

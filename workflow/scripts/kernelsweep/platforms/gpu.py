@@ -96,11 +96,15 @@ class GpuPlatform:
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
         self._functions: dict[str, Any] = {}
+        self._prepared: set[str] = set()
         self._symbols: dict[str, str] = {}
         self._most_shared_bytes: dict[str, int] = {}
         self._module = ctypes.c_void_p()
         self._libcuda = ctypes.CDLL("libcuda.so.1")
+        self._wait_value = self._libcuda.cuStreamWaitValue32_v2
+        self._wait_value.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
         self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+        self._gate_address = self._gate.ctypes.data  # NumPy takes 3 us to say so.
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
@@ -146,14 +150,15 @@ class GpuPlatform:
         module = cuda.module_from_file(str(binary))
         self._symbols = {name: variant["symbol"] for name, variant in variants.items()}
         self._functions = {name: module.get_function(symbol) for name, symbol in self._symbols.items()}
+        self._prepared.clear()
         # PyCUDA keeps its module's handle to itself, and the driver tells occupancy only by a handle.
         self._libcuda.cuModuleLoad(ctypes.byref(self._module), str(binary).encode())
 
     def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
         function = self._functions[variant]
-        formats = "".join("Q" if isinstance(argument, int) else "P" for argument in arguments)
-        if getattr(function, "arg_format", None) != formats:
-            function.prepare(formats)
+        if variant not in self._prepared:  # All launches of a kernel have arguments of the same kinds.
+            function.prepare("".join("Q" if isinstance(argument, int) else "P" for argument in arguments))
+            self._prepared.add(variant)
         if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
             function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
             self._most_shared_bytes[variant] = shared_bytes
@@ -227,12 +232,7 @@ class GpuPlatform:
 
     def _close_gate(self) -> None:
         """Queue an operation at which the stream waits for the host."""
-        status = self._libcuda.cuStreamWaitValue32_v2(
-            ctypes.c_void_p(self._stream.handle),
-            ctypes.c_uint64(self._gate.ctypes.data),
-            ctypes.c_uint32(int(self._gate[0]) + 1),
-            ctypes.c_uint(_WAIT_UNTIL_AT_LEAST),
-        )
+        status = self._wait_value(self._stream.handle, self._gate_address, int(self._gate[0]) + 1, _WAIT_UNTIL_AT_LEAST)
         if status != 0:
             raise LaunchError(f"this driver can't hold a stream back (cuStreamWaitValue32 answered {status})")
 
