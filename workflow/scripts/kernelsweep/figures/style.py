@@ -164,11 +164,13 @@ def _lay_out(figure: Figure) -> None:
     The solver behind the constrained layout gives other last digits from run to run. They are far too small to see, but
     an SVG file's ids are hashes of them.
     """
-    if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+    engine = figure.get_layout_engine()
+    if not isinstance(engine, ConstrainedLayoutEngine):
         return
     screen_dpi = figure.get_dpi()
     figure.set_dpi(RASTER_DPI)
-    figure.draw_without_rendering()
+    # The layout alone: draw_without_rendering() would go through all artists once more, for nothing.
+    engine.execute(figure)
     # None, not "none": with any engine, even one that does nothing, savefig draws the figure twice.
     figure.set_layout_engine(None)
     for axes in figure.axes:
