@@ -7,6 +7,7 @@ both columns, or that of one, for which panels stand one above the other and nam
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from pathlib import Path
@@ -289,12 +290,18 @@ def text_width_pt(text: str, size_pt: float, bold: bool = False) -> float:
 
 def wrap(text: str, width_pt: float, size_pt: float, bold: bool = False) -> list[str]:
     """`text` in lines no wider than `width_pt`, broken at plain blanks; a longer word gets a line of its own."""
+    words = [word for word in text.split(" ") if word]
     lines: list[str] = []
-    for word in filter(None, text.split(" ")):
-        if lines and text_width_pt(f"{lines[-1]} {word}", size_pt, bold) <= width_pt:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
+    while words:
+        # Measuring takes long, and each further word makes a line wider.
+        fitting = bisect_right(
+            range(1, len(words) + 1),
+            width_pt,
+            key=lambda count: text_width_pt(" ".join(words[:count]), size_pt, bold),
+        )
+        count = max(1, fitting)
+        lines.append(" ".join(words[:count]))
+        words = words[count:]
     return lines
 
 
