@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from kernelsweep.build import build, read_report, write_report
+from kernelsweep.build import build
+from kernelsweep.build_report import read_report, write_report
 from kernelsweep.compilers import nvcc
 from kernelsweep.configuration import kernel_variants, load_config, load_study, study_names
 from kernelsweep.errors import BuildError

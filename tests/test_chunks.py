@@ -46,7 +46,7 @@ from kernelsweep.sweep import Point, instantiation
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 lease.FOLDER = folder
 os.environ.pop("CUDA_VISIBLE_DEVICES", None)
-pynvml.nvmlInit = pynvml.nvmlShutdown = lambda: None
+pynvml.nvmlInit = lambda: None
 pynvml.nvmlDeviceGetCount = lambda: 2
 pynvml.nvmlDeviceGetHandleByIndex = lambda index: index
 pynvml.nvmlDeviceGetName = lambda index: "NVIDIA H200"

@@ -66,7 +66,6 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
     for function, answer in {
         "nvmlInit": init,
-        "nvmlShutdown": lambda: None,
         "nvmlDeviceGetCount": lambda: len(has.gpus),
         "nvmlDeviceGetHandleByIndex": lambda index: has.gpus[index],
         "nvmlDeviceGetName": lambda gpu: gpu.name,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.build import write_report
+from kernelsweep.build_report import write_report
 from kernelsweep.compilers import nvcc
 from kernelsweep.errors import BuildError
 from kernelsweep.logs import logged

@@ -9,7 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.build import build, write_report
+from kernelsweep.build import build
+from kernelsweep.build_report import write_report
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:

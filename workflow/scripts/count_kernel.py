@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.build import read_report
+from kernelsweep.build_report import read_report
 from kernelsweep.counting.results import FINDING_COLUMNS, count_rows, finding_rows
 from kernelsweep.counting.run import CountingRunner
 from kernelsweep.kernel_header import read_kernel

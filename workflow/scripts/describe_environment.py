@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from kernelsweep.build import read_report
+from kernelsweep.build_report import read_report
 from kernelsweep.environment import describe_environment
 from kernelsweep.logs import logged
 

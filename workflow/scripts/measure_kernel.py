@@ -19,7 +19,7 @@ emulated = snakemake.wildcards.platform == "emulator"
 started = WorkerProcess("emulator" if emulated else "gpu")  # It imports what it needs while this process does.
 
 from kernelsweep.axes import axes_on_device
-from kernelsweep.build import read_report
+from kernelsweep.build_report import read_report
 from kernelsweep.chunks import dealt, read_failures, write_failures
 from kernelsweep.journal import Journal, chunk_journal, journals_of
 from kernelsweep.kernel_header import read_kernel

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kernelsweep.axes import axes_on_device
-from kernelsweep.build import read_report
+from kernelsweep.build_report import read_report
 from kernelsweep.configuration import EMULATOR
 from kernelsweep.kernel_header import read_kernel
 from kernelsweep.logs import logged

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from kernelsweep.build_report import Report
 from kernelsweep.compilers import gcc, nvcc
 from kernelsweep.errors import BuildError
 from kernelsweep.kernel_source import COUNTING_TARGET, EMULATOR_TARGET
 from kernelsweep.translation_unit import cuda_unit, emulator_unit
-
-# What a build report holds: status (ok or build_failed), message (the compiler's where it failed, its warnings where
-# it did not), target, compiler, and variants, each variant's resources by its C++ name.
-Report = dict[str, Any]
 
 
 def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
@@ -52,15 +47,4 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
     except BuildError as error:
         report.update(status="build_failed", message=str(error))
         binary.write_bytes(b"")
-    return report
-
-
-def write_report(path: Path, report: Report) -> None:
-    """Write a build report as JSON."""
-    path.write_text(json.dumps(report, indent=1) + "\n")
-
-
-def read_report(path: Path) -> Report:
-    """Read a build report back."""
-    report: Report = json.loads(path.read_text())
     return report

@@ -52,23 +52,23 @@ def visible_gpus() -> list[Gpu]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
 
     Raises UserError where it names a slice of a GPU (MIG), or leaves only GPUs that are sliced.
+
+    NVML stays open until this process ends: where no persistence daemon runs, the driver takes a GPU that nobody has
+    open down, and sets it up again, a tenth of a second each, for the next process.
     """
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    try:
-        handles = {}
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-            handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
-        visible = _visible(list(handles))
-        whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
-        if visible and not whole:
-            raise _sliced(visible[0], list(handles))
-        return [_described(uuid, handles[uuid]) for uuid in whole]
-    finally:
-        pynvml.nvmlShutdown()
+    handles = {}
+    for index in range(pynvml.nvmlDeviceGetCount()):
+        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
+    visible = _visible(list(handles))
+    whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
+    if visible and not whole:
+        raise _sliced(visible[0], list(handles))
+    return [_described(uuid, handles[uuid]) for uuid in whole]
 
 
 def _is_sliced(handle: Any) -> bool:
