@@ -37,8 +37,8 @@ class Operation:
 
 
 def _bytes(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
-    """Integers uniform in [0, 255], as the published kernels had."""
-    return generator.integers(0, 256, count, dtype=dtype)
+    """Integers uniform in [0, 255], as the published kernels had. Drawn as bytes, which takes half the time."""
+    return generator.integers(0, 256, count, dtype=np.uint8).astype(dtype)
 
 
 def _odd_integers(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
