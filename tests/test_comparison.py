@@ -69,9 +69,9 @@ def long_points(points: Sequence[Compared]) -> list[Compared]:
 
 @pytest.fixture(scope="module")
 def sweeps() -> tuple[list[Row], list[Row]]:
-    """Two sweeps of identical code on one H200: the recording, and another one."""
+    """Two sweeps of identical code on one H200."""
     studies = ["unrolling", "warp_shuffle"]
-    files = (ROOT / "resources/recordings/nvidia-h200/measurements.csv.gz", ROOT / "tests/captures/second_sweep.csv.gz")
+    files = [ROOT / f"tests/captures/{which}_sweep.csv.gz" for which in ("first", "second")]
     first, second = (kernels_rows(read_rows(path), studies) for path in files)
     return first, second
 
