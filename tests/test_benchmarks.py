@@ -116,7 +116,8 @@ def test_kernel_tuner_ratios() -> None:
 def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None:
     source = (ROOT / f"kernels/{compare_edits.STUDY}/{name}.cu").read_text()
     planted = compare_edits.plant(source)
-    assert planted.index("begun = clock64()") < planted.index("__syncthreads") < planted.index("ended = clock64()")
+    loop, end = planted.index("for (unsigned turn"), planted.index("block_data[thread] = own;")
+    assert planted.index("own = twice") < loop < planted.index("for (unsigned stride") < end
     with pytest.raises(ValueError, match="another form"):
         compare_edits.plant(planted.replace("stride", "step"))
 

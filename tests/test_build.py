@@ -185,13 +185,13 @@ def shipped_kernels() -> list[Any]:
 
 
 def variants(kernel: KernelSource) -> list[str]:
-    """A kernel's variants of three block sizes and every unroll factor that it supports, for sums of int32 and float64
+    """A kernel's variants of two block sizes and every unroll factor that it supports, for sums of int32 and float64
     (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
     An exchange's are those of its study.
     """
     if kernel.exchange_arguments:
         return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
-    block_sizes = [64, 256, 1024]
+    block_sizes = [64, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
     corners = [
