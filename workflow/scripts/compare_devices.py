@@ -1,6 +1,5 @@
 """Set recordings and this machine's GPUs beside each other: tables, a figure a study, and which claims hold where."""
 
-import gc
 import json
 import sys
 from pathlib import Path
@@ -16,10 +15,6 @@ from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements
 from kernelsweep.recording import check_recording, recorded_device
 from kernelsweep.tables import as_csv
-
-# matplotlib makes so many objects that looking for garbage among them takes an eighth of the time; what is left lying
-# about comes to less than 100 MB.
-gc.disable()
 
 with logged(snakemake.log[0]):
     params = snakemake.params

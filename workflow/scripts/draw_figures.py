@@ -1,6 +1,5 @@
 """Draw a study's figures, each as SVG, PNG and PDF, as a PDF of each further width; and texts.json, what they say."""
 
-import gc
 import importlib
 import json
 import sys
@@ -14,10 +13,6 @@ from kernelsweep.logs import logged
 from kernelsweep.measurements import load_measurements, of_kernels, on_device
 from kernelsweep.metrics import Metrics, load_metrics
 from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
-
-# matplotlib makes so many objects that looking for garbage among them takes an eighth of the time; what is left lying
-# about comes to less than 100 MB.
-gc.disable()
 
 with logged(snakemake.log[0]):
     study = snakemake.params.study
