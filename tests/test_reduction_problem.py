@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelsweep.problems import reduction
-from kernelsweep.problems.reduction import Reduction, error_bound, make_reduction, mistake, reference
+from kernelsweep.problems.reduction import Reduction, error_bound, exact_sum, make_reduction, mistake, reference
 
 TILE = 97
 LONGEST = 3 * TILE + 5
@@ -148,3 +148,22 @@ def test_a_longer_sweep_keeps_the_shorter_arrays_elements() -> None:
         for operation in OPERATIONS:
             short = make_reduction(dtype, operation, 10, seed=10).tile
             assert np.array_equal(short, make_reduction(dtype, operation, LONGEST, seed=10).tile[:10])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_exact_sum_is_fsums_whatever_the_floats(dtype: str) -> None:
+    # Pins: a way for multiples of 2^-53 below 1 that is taken for others, or is wrong at its ends.
+    generator = np.random.default_rng(5)
+    spread = (-140, 120) if dtype == "float32" else (-1000, 1000)
+    many = {
+        "uniform": generator.random(10_000, dtype=np.dtype(dtype).type),
+        "negative": -generator.random(10_000, dtype=np.dtype(dtype).type),
+        "normal": generator.standard_normal(10_000).astype(dtype),
+        "of all sizes": np.ldexp(generator.standard_normal(3000), generator.integers(*spread, 3000)).astype(dtype),
+        "cancelling": np.array([1.0, 2.0**-60, -1.0, 2.0**-53, -(2.0**-54)], dtype),
+        "largest": np.full(1000, 1 - 2.0**-24, dtype),
+        "ones": np.ones(1000, dtype),
+        "none": np.empty(0, dtype),
+    }
+    for name, values in many.items():
+        assert float(exact_sum(values)) == math.fsum(values.astype(np.float64)), name

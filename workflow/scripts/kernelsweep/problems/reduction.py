@@ -79,7 +79,8 @@ def exact_sum(values: np.ndarray[Any, Any]) -> Fraction:
     if not len(values):
         return Fraction(0)
     wide = values.astype(np.float64)
-    integers = wide * 2.0**53
+    with np.errstate(over="ignore"):
+        integers = wide * 2.0**53
     if abs(integers).max() < 2.0**53 and (integers == np.trunc(integers)).all():  # As uniform random numbers are.
         return Fraction(_sum_of_integers(integers.astype(np.int64)), 2**53)
     # Each value is an integer of up to 53 bits times a power of two. The integers are added up for each power apart.
