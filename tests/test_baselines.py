@@ -167,7 +167,7 @@ def test_rows_can_stand_among_the_kernels(dtype: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("compiler", "reason"),
     [
-        ("false", "false refused sums.cpp: exit status 1"),
+        ("false", "false refused host_sums.cpp: exit status 1"),
         ("true", "made no library"),
         ("no-such-compiler", "no-such-compiler was not found on the PATH"),
     ],
