@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.kernel_header import read_kernel
-
-ROOT = Path(__file__).parents[1]
 
 CODE = """\
 #include "operations.cuh"
