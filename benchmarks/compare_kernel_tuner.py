@@ -36,12 +36,12 @@ from typing import Any
 import numpy as np
 from own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
 
-from kernelsweep.compilers import nvcc
-from kernelsweep.element_types import CXX_TYPES
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.plans import PLANS
+from kernelsweep.build import nvcc
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep import Point
+from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS
+from kernelsweep.sweep.points import Point
 
 KERNEL = "warp_shuffle/shuffle"
 BLOCK_SIZES = (64, 128, 256, 512, 1024)

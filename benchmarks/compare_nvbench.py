@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 from own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
 
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.plans import DATA, PLANS
-from kernelsweep.platforms.detect import Gpu
+from kernelsweep.platforms.choose import Gpu
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep import Point, instantiation
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import DATA, PLANS
+from kernelsweep.sweep.points import Point, instantiation
 
 # One launch, in place and not, and a plan of two launches.
 KERNELS = (
@@ -51,8 +51,8 @@ DEFAULTS = {"unroll": 1, "dtype": "int32", "operation": "sum"}
 # The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.runner: the time of a short kernel depends on where its buffers lie, so samples go round several
-# places, while all of them fit into so many bytes.
+# As in kernelsweep.measure.runner: the time of a short kernel depends on where its buffers lie, so samples go round
+# several places, while all of them fit into so many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelsweep.compilers import gcc
-from kernelsweep.platforms.counting import CountingPlatform
+from kernelsweep.build import gcc
+from kernelsweep.observe.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 ROOT = Path(__file__).resolve().parent.parent

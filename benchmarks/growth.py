@@ -30,7 +30,7 @@ from typing import Any
 import made_up
 from made_up import DEVICE, ROOT
 
-from kernelsweep.configuration import load_study, study_names
+from kernelsweep.sweep.study import load_study, study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]
@@ -139,7 +139,7 @@ def join(project: Path, studies: int, kernels: int) -> Cost:
     results = f"results/{DEVICE['platform']}"
     cost = script(
         "join: collect",
-        "collect",
+        "measure/collect",
         project,
         input={name: part_files(name, studies, kernels) for name in ("points", "builds")},
         output={name: f"{results}/{name}.csv" for name in ("measurements", "builds")},
@@ -162,16 +162,16 @@ def read(project: Path, studies: int, kernels: int) -> None:
 
     counted = {"measurements": every, **device}
     names = {"studies": list(settings), "metrics_there": {}}
-    script("read: summarise", "summarise", project, input=counted, output=["summary.md"], params=names)
+    script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
     ended = {"measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
-    script("read: give_verdict", "give_verdict", project, input=ended)
+    script("read: end_run", "publish/end_run", project, input=ended)
 
     by_study = {"studies": settings, "measurements": files, "metrics_there": {}, "uncertainties": {}}
     claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}
     outputs = {"md": "out.md", "csv": "out.csv", "tex": "out.tex", "json": "out.json"}
-    script("read: judge_claims", "judge_claims", project, input=claims, output=outputs, params=by_study)
+    script("read: judge_claims", "judge/judge_claims", project, input=claims, output=outputs, params=by_study)
     ungridded = {**by_study, "gridded": {name: [] for name in settings}}
-    script("read: find_best", "find_best", project, input=device, output=outputs, params=ungridded)
+    script("read: find_best", "judge/find_best", project, input=device, output=outputs, params=ungridded)
 
     name = next(iter(settings))
     one = {
@@ -185,9 +185,9 @@ def read(project: Path, studies: int, kernels: int) -> None:
             "metrics_there": {},
         },
     }
-    script("read: make_table, of one study", "make_table", project, output=outputs, **one)
+    script("read: make_table, of one study", "publish/make_table", project, output=outputs, **one)
     (project / "figures").mkdir(exist_ok=True)
-    script("read: draw_figures, of one study", "draw_figures", project, output=["figures"], **one)
+    script("read: draw_figures, of one study", "publish/draw_figures", project, output=["figures"], **one)
 
 
 def journal(folder: Path, points: int, samples: int) -> None:

@@ -16,9 +16,9 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "workflow/scripts"))
 
-from kernelsweep.axes import ABSENT, Axes
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep import Point, points
+from kernelsweep.sweep.axes import ABSENT, Axes
+from kernelsweep.sweep.points import Point, points
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -16,17 +16,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "workflow/scripts"))
 
-from kernelsweep.build import build
-from kernelsweep.journal import Journal
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.lease import leased_gpu
-from kernelsweep.measure import measure
-from kernelsweep.outcome import Outcome
-from kernelsweep.platforms.detect import Gpu, visible_gpu
-from kernelsweep.runner import KernelTask
-from kernelsweep.sweep import Point, instantiation, instantiations
-from kernelsweep.tasks import kernel_task
+from kernelsweep.build.build import build
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure
+from kernelsweep.platforms.choose import Gpu, visible_gpu
+from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 ROOT = Path(__file__).resolve().parent.parent
 EMULATOR = "emulator"  # for the tests: the same calls, without times

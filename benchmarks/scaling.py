@@ -36,15 +36,15 @@ from typing import Any
 from compare_edits import copied
 from own_sweep import gpu
 
-from kernelsweep.comparison.sides import Name, name_of
-from kernelsweep.platforms.detect import visible_gpus
+from kernelsweep.judge.comparison.sides import Name, name_of
+from kernelsweep.platforms.choose import visible_gpus
 
 LEAST_OF_PERFECT = 0.8
 LONG_US = 20.0
 SAME_WITHIN = 0.02
 MOST_APART = 0.01
 
-# What workflow/scripts/measure_kernel.py prints when it gets a GPU, and when it gives it back.
+# What workflow/scripts/measure/measure_kernel.py prints when it gets a GPU, and when it gives it back.
 LEASE = re.compile(r"^on [^,]*, (?P<uuid>\S+), from (?P<begin>\S+)$.*?^until (?P<end>\S+)$", re.MULTILINE | re.DOTALL)
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow/scripts")
 
 from private_slurm import missing_programs
 
-from kernelsweep.compilers import nvcc
+from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError
 
 ROOT = Path(__file__).resolve().parents[1]

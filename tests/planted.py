@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build import build
-from kernelsweep.journal import Journal
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.measure import measure
-from kernelsweep.outcome import Outcome
-from kernelsweep.runner import KernelTask
-from kernelsweep.sweep import Point, instantiation, instantiations
-from kernelsweep.tasks import kernel_task
+from kernelsweep.build.build import build
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {

@@ -10,16 +10,16 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.axes import axes_on_device
-from kernelsweep.configuration import Study, kernel_axes, load_config, load_study, rival_axes
-from kernelsweep.measurements import at_reference, ladder_steps
-from kernelsweep.metrics import Metrics
-from kernelsweep.plans import PLANS, launched_points
+from kernelsweep.analysis.measurements import at_reference, ladder_steps
+from kernelsweep.analysis.published import load_published_metrics
+from kernelsweep.analysis.step_metrics import Metrics
 from kernelsweep.problems.lanes import source_elements
-from kernelsweep.published import load_published_metrics
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
-from kernelsweep.schema import read_yaml
-from kernelsweep.sweep import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import Study, kernel_axes, load_config, load_study, rival_axes
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.archive import DRAWING_RULES, archive, project_files, uncommitted
+from kernelsweep.share.archive import DRAWING_RULES, archive, project_files, uncommitted
 
 
 def unpack(archive: Path, folder: Path) -> Path:

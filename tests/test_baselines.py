@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelsweep import baselines
-from kernelsweep.baselines import BASELINES, bind, compile_sums, measure_baselines
-from kernelsweep.environment import processor_name
-from kernelsweep.measurements import load_measurements
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.baselines import host
+from kernelsweep.baselines.host import BASELINES, bind, compile_sums, measure_baselines
+from kernelsweep.measure.environment import processor_name
+from kernelsweep.measure.sampling import Sampling
 from kernelsweep.problems.reduction import error_bound, make_reduction, reference
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sampling import Sampling
-from kernelsweep.schema import read_yaml
+from kernelsweep.sweep.schema import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = ROOT / "workflow/baselines/sums.cpp"
+SOURCE = ROOT / "workflow/scripts/kernelsweep/baselines/host_sums.cpp"
 DTYPES = ["int32", "int64", "float32", "float64"]
 LENGTHS = [1, 2, 3, 1000, 2**16 + 1]
 # Loose, since what is measured doesn't matter here.
@@ -106,7 +106,7 @@ def test_every_sample_of_the_recursive_sum_is_of_the_whole_input(monkeypatch: py
 
         return recording
 
-    monkeypatch.setattr(baselines, "bind", recorded)
+    monkeypatch.setattr(host, "bind", recorded)
     rows = rows_of(["recursive_pairwise"], 1001, "int32")
     assert rows[0]["status"] == "ok"
     assert results == [reference(make_reduction("int32", "sum", 1001, seed=1), 1001)] * (rows[0]["samples"] + 1)
@@ -130,7 +130,7 @@ def test_elements_are_added_one_by_one(library: Path) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
 def test_the_search_for_packed_adds_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baselines, "_OPTIONS", ["-std=c++17", "-O3", "-fPIC", "-shared"])
+    monkeypatch.setattr(host, "_OPTIONS", ["-std=c++17", "-O3", "-fPIC", "-shared"])
     compile_sums(SOURCE, tmp_path / "sums.so")
     listing = subprocess.run(["objdump", "-d", str(tmp_path / "sums.so")], capture_output=True, text=True, check=True)
     assert PACKED_ADD.search(listing.stdout)
@@ -167,7 +167,7 @@ def test_rows_can_stand_among_the_kernels(dtype: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("compiler", "reason"),
     [
-        ("false", "false refused sums.cpp: exit status 1"),
+        ("false", "false refused host_sums.cpp: exit status 1"),
         ("true", "made no library"),
         ("no-such-compiler", "no-such-compiler was not found on the PATH"),
     ],
@@ -209,7 +209,7 @@ def test_too_little_memory_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_memory(*arguments: Any) -> Any:
         raise MemoryError("Unable to allocate 64.0 MiB")
 
-    monkeypatch.setattr(baselines, "bind", no_memory)
+    monkeypatch.setattr(host, "bind", no_memory)
     (row,) = rows_of(["numpy"], 1000, "int32")
     assert (row["status"], row["message"]) == ("out_of_memory", "Unable to allocate 64.0 MiB")
 

@@ -17,9 +17,9 @@ import compare_nvbench
 import own_sweep
 import scaling
 
-from kernelsweep.compilers.nvcc import compile_cubin
+from kernelsweep.build.nvcc import compile_cubin
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep import Point
+from kernelsweep.sweep.points import Point
 
 
 def machine_code(cubin: Path) -> list[bytes]:

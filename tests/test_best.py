@@ -12,10 +12,10 @@ import pandas
 import pytest
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
-from kernelsweep.best.find import Best, find_best
-from kernelsweep.best.report import best_json, best_text
-from kernelsweep.configuration import load_study
-from kernelsweep.measurements import load_measurements
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.judge.best.find import Best, find_best
+from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.sweep.study import load_study
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from kernelsweep.build import build
-from kernelsweep.build_report import read_report, write_report
-from kernelsweep.compilers import nvcc
-from kernelsweep.configuration import kernel_variants, load_config, load_study, study_names
+from kernelsweep.build import nvcc
+from kernelsweep.build.build import build
+from kernelsweep.build.build_report import read_report, write_report
+from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.errors import BuildError
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.sweep import Point, instantiations
-from kernelsweep.translation_unit import cuda_unit
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiations
+from kernelsweep.sweep.study import kernel_variants, load_config, load_study, study_names
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 from planted import DEVICE, ROOT, built, planted_kernel, point
 
-from kernelsweep.chunks import chunk_count, dealt, most_points, read_failures, write_failures
-from kernelsweep.comparison.sides import NAMES, previous
-from kernelsweep.journal import Journal, chunk_journal, journals_of
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.measure import do_work, find_work, measurement_rows
-from kernelsweep.outcome import Outcome
+from kernelsweep.judge.comparison.sides import NAMES, previous
+from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
+from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.work import do_work, find_work, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
-from kernelsweep.runner import KernelTask
-from kernelsweep.sweep import instantiation
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import instantiation
 
 SEED = 5
 SWEEP = [
@@ -35,13 +35,13 @@ import json, os, sys, time
 from pathlib import Path
 import pynvml
 from planted import DEVICE
-from kernelsweep import lease
-from kernelsweep.chunks import dealt, write_failures
-from kernelsweep.journal import Journal, chunk_journal, journals_of
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.measure import do_work, find_work
-from kernelsweep.runner import KernelTask
-from kernelsweep.sweep import Point, instantiation
+from kernelsweep.platforms import lease
+from kernelsweep.measure.chunks import dealt, write_failures
+from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.sweep.points import Point, instantiation
 
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 lease.FOLDER = folder

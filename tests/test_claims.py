@@ -16,17 +16,17 @@ import pytest
 import yaml
 from synthetic_sweep import EMULATOR, H200, UNROLLING, baseline, fail, metrics, sweep
 
-from kernelsweep.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, published_claims
-from kernelsweep.claims.judge import Evidence, Judged, judge
-from kernelsweep.claims.relations import RELATIONS, VERDICTS, decide
-from kernelsweep.claims.report import CLAIM_COLUMNS, claim_row, claims_text
-from kernelsweep.configuration import check_metrics, load_config, load_study, study_names, uncertainties
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.step_metrics import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval
-from kernelsweep.measurements import load_measurements
-from kernelsweep.metrics import load_metrics
+from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, published_claims
+from kernelsweep.judge.claims.judge import Evidence, Judged, judge
+from kernelsweep.judge.claims.relations import RELATIONS, VERDICTS, decide
+from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
-from kernelsweep.schema import read_yaml
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import check_metrics, load_config, load_study, study_names, uncertainties
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "resources/published"

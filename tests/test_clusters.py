@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.time_limits import measuring_minutes, profiling_minutes
+from kernelsweep.project.resources import measuring_minutes, profiling_minutes
 
 MODELS = """\
 platform: [nvidia-h200, nvidia-l4, emulator]

@@ -12,11 +12,14 @@ import pytest
 from conftest import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.comparison.choice import check_sides, compared_platform, side_files
-from kernelsweep.comparison.scatter import estimate, range_squared, student_quantile
-from kernelsweep.comparison.sides import NAMES, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
-from kernelsweep.comparison.text import Sides, comparison_text
-from kernelsweep.comparison.verdicts import (
+from kernelsweep.drawing.style import save
+from kernelsweep.errors import UserError
+from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.comparison.ratios import draw
+from kernelsweep.judge.comparison.scatter import estimate, range_squared, student_quantile
+from kernelsweep.judge.comparison.sides import NAMES, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
+from kernelsweep.judge.comparison.text import Sides, comparison_text
+from kernelsweep.judge.comparison.verdicts import (
     FASTER,
     NOT_COMPARED,
     ONLY_AFTER,
@@ -32,11 +35,8 @@ from kernelsweep.comparison.verdicts import (
     verdict,
     with_verdict,
 )
-from kernelsweep.errors import UserError
-from kernelsweep.figures.ratios import draw
-from kernelsweep.figures.style import save
-from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.journal import Journal, journal_key
+from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
+from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 
 MARGIN = 0.005

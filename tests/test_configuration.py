@@ -10,8 +10,11 @@ import jsonschema
 import pytest
 import yaml
 
-from kernelsweep.axes import Expression, axes_on_device, parse_size
-from kernelsweep.configuration import (
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.axes import Expression, axes_on_device, parse_size
+from kernelsweep.sweep.points import instantiations, points, skip_reason
+from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study import (
     Study,
     check_metrics,
     kernel_axes,
@@ -20,9 +23,6 @@ from kernelsweep.configuration import (
     load_study,
     study_names,
 )
-from kernelsweep.errors import UserError
-from kernelsweep.schema import check
-from kernelsweep.sweep import instantiations, points, skip_reason
 
 STUDY = "toy"
 KERNEL = "doubled"

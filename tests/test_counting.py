@@ -18,26 +18,26 @@ from test_emulator import INCLUDE, KERNELS, line_of, write_unit
 from test_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
 
-from kernelsweep.build import build
-from kernelsweep.compilers import gcc, nvcc
-from kernelsweep.configuration import load_study
-from kernelsweep.counting.choice import checked_points
-from kernelsweep.counting.findings import Finding, describe
-from kernelsweep.counting.metrics import Counts, metrics
-from kernelsweep.counting.run import Counted, CountingRunner
+from kernelsweep.build import gcc, nvcc
+from kernelsweep.build.build import build
+from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
-from kernelsweep.figures import access_pattern
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.plans import PLANS_WITH_A_GRID
-from kernelsweep.platforms.counting import CountingPlatform
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.counting import access_pattern
+from kernelsweep.observe.counting.against_ncu import compare, comparison_text
+from kernelsweep.observe.counting.counting_platform import CountingPlatform
+from kernelsweep.observe.counting.findings import Finding, describe
+from kernelsweep.observe.counting.quantities import Counts, metrics
+from kernelsweep.observe.counting.run import Counted, CountingRunner
+from kernelsweep.observe.counting.selection import checked_points
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
+from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.results import METRIC_COLUMNS, read_rows
-from kernelsweep.sanitizer import TOOLS
-from kernelsweep.sanitizer.log import parse_log
-from kernelsweep.sanitizer.tool import command, find
-from kernelsweep.sweep import Point, instantiation, instantiations
-from kernelsweep.tables.counted import compare, comparison_text
-from kernelsweep.tasks import kernel_task
-from kernelsweep.translation_unit import parameter_names
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.points import Point, instantiation, instantiations
+from kernelsweep.sweep.study import load_study
 
 VECTOR = "float4"
 # Of a structure of 40 bytes: where each begins, and its size.

@@ -17,8 +17,9 @@ from synthetic_sweep import H200, UNROLLING, WARP_SHUFFLE, fail, sweep
 from test_figures import check_texts
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.devices import DataSet, claim_matrix, device_rows, devices_page
-from kernelsweep.figures import devices, style
+from kernelsweep.drawing import style
+from kernelsweep.share import devices_figure
+from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 
 SLOWER = 1.5
 OTHER: dict[str, Any] = H200 | {
@@ -106,7 +107,7 @@ def test_claims_are_set_beside_each_other_in_their_order() -> None:
 @pytest.mark.parametrize("width_in", style.WIDTHS_IN.values(), ids=list(style.WIDTHS_IN))
 def test_the_figure_has_a_line_a_device_and_legible_texts(width_in: float) -> None:
     sets = two_sets(UNROLLING)
-    figure = devices.draw("synthetic", UNROLLING, sets, width_in=width_in)
+    figure = devices_figure.draw("synthetic", UNROLLING, sets, width_in=width_in)
     check_texts(figure, 6)
     bandwidth, share = figure.axes[:2]
     # First and last step of each; the last one is defined, unlike the volatile kernel.
@@ -117,8 +118,8 @@ def test_the_figure_has_a_line_a_device_and_legible_texts(width_in: float) -> No
     assert "NVIDIA H100" in said and "easured on NVIDIA H200" in said
     # A study of nothing but undefined behaviour is drawn all the same.
     undefined = [step for step in UNROLLING["ladder"] if step["kernel"].endswith("volatile")]
-    assert devices.draw("synthetic", UNROLLING | {"ladder": undefined}, sets).axes[0].get_lines()
-    alone = devices.draw("synthetic", UNROLLING, [DataSet("x", H200, sets[0].measurements.iloc[:0])])
+    assert devices_figure.draw("synthetic", UNROLLING | {"ladder": undefined}, sets).axes[0].get_lines()
+    alone = devices_figure.draw("synthetic", UNROLLING, [DataSet("x", H200, sets[0].measurements.iloc[:0])])
     assert "No device has times" in " ".join(text.get_text() for text in alone.findobj(Text))
 
 

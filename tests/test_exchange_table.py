@@ -7,9 +7,9 @@ from typing import Any
 import pandas
 from synthetic_sweep import EMULATOR, H200
 
-from kernelsweep.published import PublishedOutputs
+from kernelsweep.analysis.published import PublishedOutputs
+from kernelsweep.publish.tables import as_csv, as_latex, as_markdown, exchange_table, exchange_text
 from kernelsweep.results import MEASUREMENT_COLUMNS
-from kernelsweep.tables import as_csv, as_latex, as_markdown, exchange_table, exchange_text
 
 ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
 ROTATED_BACK = "14 15 0 1 2 3 4 5 6 7 8 9 10 11 12 13"

@@ -21,7 +21,7 @@ from planted import ROOT, built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
-from kernelsweep.journal import journals_of
+from kernelsweep.measure.journal import journals_of
 from kernelsweep.results import read_rows, write_rows
 
 PATIENCE_SECONDS = 60.0
@@ -32,13 +32,13 @@ JOB = """\
 import json, resource, signal, sys
 from pathlib import Path
 from planted import DEVICE
-from kernelsweep.journal import Journal
-from kernelsweep.kernel_header import read_kernel
+from kernelsweep.measure.journal import Journal
+from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
-from kernelsweep.measure import measure, measurement_rows
+from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.runner import KernelTask
-from kernelsweep.sweep import Point, instantiation
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())

@@ -20,8 +20,10 @@ from matplotlib.text import Text
 from pypdf import PdfReader
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
 
-from kernelsweep.configuration import load_study, study_names
-from kernelsweep.figures import (
+from kernelsweep.analysis.measurements import Step
+from kernelsweep.analysis.published import load_published, load_published_outputs
+from kernelsweep.drawing import style
+from kernelsweep.publish.figures import (
     FIGURES_OF_METRICS,
     FIGURES_OF_TIMES,
     bandwidth,
@@ -33,10 +35,8 @@ from kernelsweep.figures import (
     lanes,
     operations,
     rivals,
-    style,
 )
-from kernelsweep.measurements import Step
-from kernelsweep.published import load_published, load_published_outputs
+from kernelsweep.sweep.study import load_study, study_names
 
 ROOT = Path(__file__).parents[1]
 MODULES = (ladder, bandwidth, block_unroll, correctness)
@@ -69,7 +69,9 @@ def draw(
 def draw_shipped(name: str, figure: str, device: dict[str, Any], width_in: float = style.TWO_COLUMN_IN) -> Figure:
     study, rows = shipped(name, device["name"])
     further = [metrics(study, name, rows, device)] if figure in FIGURES_OF_METRICS else []
-    return draw(import_module(f"kernelsweep.figures.{figure}"), study, rows, device, *further, width_in=width_in)
+    return draw(
+        import_module(f"kernelsweep.publish.figures.{figure}"), study, rows, device, *further, width_in=width_in
+    )
 
 
 def texts(figure: Figure) -> list[str]:
@@ -132,7 +134,8 @@ def check_same_files(module: ModuleType, study: dict[str, Any], rows: pandas.Dat
 ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
-from kernelsweep.figures import block_unroll, style
+from kernelsweep.drawing import style
+from kernelsweep.publish.figures import block_unroll
 from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 for suffix in ("svg", "pdf"):
     style.save(block_unroll.draw(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, None), Path(f"{sys.argv[1]}.{suffix}"))

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 
-from kernelsweep.axes import Expression, resolve_axes
-from kernelsweep.compilers import nvcc
-from kernelsweep.configuration import load_study, study_names
-from kernelsweep.journal import Journal
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.measure import measure, measurement_rows
-from kernelsweep.plans import PLANS_WITH_A_GRID, launched_points
-from kernelsweep.rivals import RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.baselines.libraries import RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.build import nvcc
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure, measurement_rows
+from kernelsweep.measure.worker.process import environment
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep import Point, instantiation
-from kernelsweep.tasks import kernel_task
-from kernelsweep.worker_process import environment
+from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study import load_study, study_names
 
 pytestmark = pytest.mark.gpu
 
@@ -46,7 +46,7 @@ OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 @pytest.fixture(scope="module")
 def arch() -> str:
-    from kernelsweep.platforms.detect import visible_gpu
+    from kernelsweep.platforms.choose import visible_gpu
 
     gpu = visible_gpu()
     assert gpu is not None
@@ -197,7 +197,7 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from kernelsweep.platforms.gpu import GpuPlatform
-from kernelsweep.watched import close_context
+from kernelsweep.build.toolkit import close_context
 
 binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
 platform = GpuPlatform()
@@ -248,7 +248,7 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
     library = tmp_path / "cub.so"
     library.write_bytes(b"")
     if RIVALS[name].package is None:
-        nvcc.compile_library(ROOT / "workflow/rivals/cub.cu", library, arch)
+        nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
     axes = {
         "array_size": [1, 100_003, 2**22],
         "block_size": [1],

@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import growth
 import made_up
 
+from kernelsweep.analysis.measurements import at_reference, load_measurements
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.measurements import at_reference, load_measurements
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
-from kernelsweep.sweep import variants_run
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.points import variants_run
 
 STUDIES, KERNELS = 2, 15
 
@@ -88,7 +88,7 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
     (rows / "device.json").write_text('{"provenance": "made up"}')
     inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
     params = {"studies": ["made_up_0"], "metrics_there": {}}
-    cost = growth.script("summarise", "summarise", rows, input=inputs, output=["summary.md"], params=params)
+    cost = growth.script("publish/summarise", "summarise", rows, input=inputs, output=["summary.md"], params=params)
     assert cost.peak_mib < 130
     summary = (rows / "summary.md").read_text()
     assert "100000 points, made up" in summary and "| made_up_0 | kernel_0007 | 10000 |" in summary

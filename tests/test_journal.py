@@ -14,9 +14,9 @@ from select import select
 
 import pytest
 
-from kernelsweep import journal as journal_module
 from kernelsweep.errors import UserError
-from kernelsweep.journal import VERSION, Journal, journal_key
+from kernelsweep.measure import journal as journal_module
+from kernelsweep.measure.journal import VERSION, Journal, journal_key
 
 KEYS = [journal_key({"point": number}) for number in range(4)]
 PATIENCE_SECONDS = 30.0
@@ -167,7 +167,7 @@ def test_a_place_that_belongs_to_somebody_else_is_named(
 JOB = """\
 import sys
 from pathlib import Path
-from kernelsweep.journal import Journal
+from kernelsweep.measure.journal import Journal
 with Journal(Path(sys.argv[1]), lambda line: print(line, flush=True)) as journal:
     print(sorted(journal._records), flush=True)
     for key in sys.stdin:
@@ -188,7 +188,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
             stdout=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(Path(journal_module.__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": str(Path(journal_module.__file__).parents[2])},
         )
         jobs.append(process)
         return process

@@ -12,17 +12,17 @@ from select import select
 
 import pytest
 
-from kernelsweep import lease as lease_module
 from kernelsweep.errors import UserError
-from kernelsweep.lease import lease, leased_gpu, leased_host
-from kernelsweep.platforms import detect
+from kernelsweep.platforms import choose
+from kernelsweep.platforms import lease as lease_module
+from kernelsweep.platforms.lease import lease, leased_gpu, leased_host
 
 PATIENCE_SECONDS = 30.0
 # Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
 HOLDER = """\
 import sys
 from pathlib import Path
-from kernelsweep import lease
+from kernelsweep.platforms import lease
 lease.FOLDER = Path(sys.argv[1])
 with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
     print("has", device, flush=True)
@@ -32,7 +32,7 @@ GPU_HOLDER = """\
 import os, sys
 from pathlib import Path
 import pynvml
-from kernelsweep import lease
+from kernelsweep.platforms import lease
 lease.FOLDER = Path(sys.argv[1])
 names = sys.argv[2:]
 pynvml.nvmlInit = lambda: None
@@ -56,7 +56,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Job]]:
     jobs: list[Job] = []
 
     def job(*devices: str, code: str = HOLDER, visible: str | None = None) -> Job:
-        environment = {**os.environ, "PYTHONPATH": str(Path(lease_module.__file__).parents[1])}
+        environment = {**os.environ, "PYTHONPATH": str(Path(lease_module.__file__).parents[2])}
         # A cluster's jobs may have a temporary folder each.
         (tmp_path / f"job{len(jobs)}").mkdir()
         environment["TMPDIR"] = str(tmp_path / f"job{len(jobs)}")
@@ -146,7 +146,7 @@ def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start
 
 def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = lease_module.Gpu("NVIDIA L4", "GPU-1", "sm_89", "1")
-    monkeypatch.setattr(detect, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(choose, "visible_gpus", lambda: [gpu])
     with (
         pytest.raises(UserError, match=r"No GPU of platform nvidia-h200 .*\(visible: nvidia-l4\)"),
         leased_gpu("nvidia-h200"),
@@ -157,7 +157,7 @@ def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: 
 def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpu = lease_module.Gpu("NVIDIA H200", "GPU-1", "sm_90", "1")
-    monkeypatch.setattr(detect, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(choose, "visible_gpus", lambda: [gpu])
     for visible in ("3,4", None):
         if visible is None:
             monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -174,7 +174,7 @@ def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
 ) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (2, 1)]
-    monkeypatch.setattr(detect, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(choose, "visible_gpus", lambda: gpus)
     with leased_host("nvidia-h200"):
         job = start("GPU-1", "GPU-2")
         assert (line(job) or "").startswith("waiting for any of 2 GPUs")

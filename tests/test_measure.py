@@ -22,21 +22,21 @@ import psutil
 import pytest
 from planted import DEVICE, QUICK, ROOT, built, planted_kernel, point, run
 
-from kernelsweep.configuration import load_study
 from kernelsweep.errors import UserError
-from kernelsweep.journal import Journal, journal_key
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.measure import measure, measurement_rows, sample_rows
-from kernelsweep.outcome import Outcome, Visit, combined
-from kernelsweep.plans import PLANS, Plan, block_partials
-from kernelsweep.platforms import Conditions
+from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.work import measure, measurement_rows, sample_rows
+from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
-from kernelsweep.runner import Runner
-from kernelsweep.sweep import Point, instantiation
-from kernelsweep.worker_process import WorkerProcess
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS, Plan, block_partials
+from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study import load_study
 
 SIZES = (32, 64, 96, 128)
 SEED = 1  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.
@@ -218,7 +218,8 @@ def test_the_point_after_a_lost_context_is_not_blamed(tmp_path: Path, in_workers
     # A worker that has lost its context answers, and ends a moment later. Pins: the next point sent to it meanwhile.
     in_workers(
         "import os, time\n"
-        "from kernelsweep.platforms import ContextLost, emulator\n"
+        "from kernelsweep.platforms import emulator\n"
+        "from kernelsweep.platforms.platform import ContextLost\n"
         "launch, leave = emulator.EmulatorPlatform.launch, os._exit\n"
         "def lose(self, variant, grid, block, shared_bytes, arguments):\n"
         "    if arguments[-1] == 64:\n"
@@ -538,7 +539,7 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
     worker = None
     while worker is None and time.monotonic() < deadline:
         children = psutil.Process(job.pid).children()
-        worker = next((child for child in children if "kernelsweep.worker" in child.cmdline()), None)
+        worker = next((child for child in children if "kernelsweep.measure.worker.serve" in child.cmdline()), None)
         time.sleep(0.1)
     assert worker is not None
     while worker.cpu_times().user < 3 and time.monotonic() < deadline:  # By then it is in the kernel.

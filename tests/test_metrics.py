@@ -18,14 +18,22 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from synthetic_sweep import EMULATOR, H200, metrics, shipped
 
+from kernelsweep.analysis.published import load_published, load_published_metrics
+from kernelsweep.analysis.step_metrics import Metrics, load_metrics, step_metrics
+from kernelsweep.drawing.style import save
 from kernelsweep.errors import UserError
-from kernelsweep.figures import FIGURES_OF_METRICS
-from kernelsweep.figures.style import save
-from kernelsweep.metrics import Metrics, load_metrics, step_metrics
-from kernelsweep.published import load_published, load_published_metrics
-from kernelsweep.recording import record
+from kernelsweep.publish.figures import FIGURES_OF_METRICS
+from kernelsweep.publish.tables import (
+    as_csv,
+    as_latex,
+    as_markdown,
+    metrics_text,
+    study_table,
+    study_text,
+    with_metrics,
+)
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.tables import as_csv, as_latex, as_markdown, metrics_text, study_table, study_text, with_metrics
+from kernelsweep.share.recording import record
 
 PUBLISHED = Path(__file__).parents[1] / "resources/published"
 
@@ -57,7 +65,7 @@ def counters(text: str) -> dict[str, list[str]]:
 
 
 def draw(name: str, study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], of: Metrics) -> Figure:
-    figure = import_module(f"kernelsweep.figures.{name}").draw(study, rows, device, None, of)
+    figure = import_module(f"kernelsweep.publish.figures.{name}").draw(study, rows, device, None, of)
     assert isinstance(figure, Figure)
     return figure
 

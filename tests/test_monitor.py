@@ -10,9 +10,9 @@ from typing import Any, cast
 import pynvml
 import pytest
 
-from kernelsweep.energy import energy_of_run
-from kernelsweep.platforms import Conditions, Platform
+from kernelsweep.measure.energy import energy_of_run
 from kernelsweep.platforms.monitor import Monitor
+from kernelsweep.platforms.platform import Conditions, Platform
 
 UUID = "GPU-1111aaaa-0000-0000-0000-000000000000"
 HANDLE = object()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.page.markdown import to_html
+from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
 pytestmark = pytest.mark.xdist_group("page")
@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (comparison / "comparison.md").write_text(COMPARISON)
     (comparison / "comparison.csv").write_text("kernel\n")
     (comparison / "ratios.svg").write_bytes((copy / "docs/nvidia-h200/unrolling_ladder.svg").read_bytes())
-    (copy / "workflow/scripts/kernelsweep/figures/ratios.py").touch()
+    (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
     run = snakemake(copy, "all", *RECORDING)
     assert run.returncode == 0, run.stdout
     assert f"{RESULTS}/report.html" in run.stdout, "where it is, is said at the end"

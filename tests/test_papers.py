@@ -13,10 +13,10 @@ import pytest
 import yaml
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, sweep
 
-from kernelsweep.configuration import study_names
-from kernelsweep.metrics import step_metrics
-from kernelsweep.published import load_published, load_published_outputs
-from kernelsweep.tables import as_latex, exchange_table, exchange_text, metrics_text, study_table, study_text
+from kernelsweep.analysis.published import load_published, load_published_outputs
+from kernelsweep.analysis.step_metrics import step_metrics
+from kernelsweep.publish.tables import as_latex, exchange_table, exchange_text, metrics_text, study_table, study_text
+from kernelsweep.sweep.study import study_names
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "resources/published"

@@ -15,7 +15,7 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.detect import Gpu, Model, check_driver, choose_platforms, gpus_of, left_out, visible_gpus
+from kernelsweep.platforms.choose import Gpu, Model, check_driver, choose_platforms, gpus_of, left_out, visible_gpus
 
 
 @dataclass(frozen=True)

@@ -18,21 +18,21 @@ import yaml
 from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.axes import axes_on_device
-from kernelsweep.configuration import kernel_axes, load_config, load_study
 from kernelsweep.errors import UserError
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.plans import PLANS, point_columns
-from kernelsweep.profiling.capture import Capture, parse_capture, plain_name
-from kernelsweep.profiling.choice import choose_points
-from kernelsweep.profiling.combine import Value, combine
-from kernelsweep.profiling.definitions import asked_for, definitions
-from kernelsweep.profiling.matching import match_launches
-from kernelsweep.profiling.rows import profile_rows
-from kernelsweep.profiling.tool import MISSING, Profile, command, find, profile, why_no_counters
-from kernelsweep.profiling.worker import Entry
+from kernelsweep.observe.profiling.capture import Capture, parse_capture, plain_name
+from kernelsweep.observe.profiling.combine import Value, combine
+from kernelsweep.observe.profiling.definitions import asked_for, definitions
+from kernelsweep.observe.profiling.match import match_launches
+from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
+from kernelsweep.observe.profiling.rows import profile_rows
+from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.worker import Entry
 from kernelsweep.results import Row
-from kernelsweep.sweep import Point, instantiation
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.launch_plans import PLANS, point_columns
+from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study import kernel_axes, load_config, load_study
 
 ROOT = Path(__file__).parents[1]
 CAPTURES = Path(__file__).parent / "captures"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from planted import point
 
-from kernelsweep.outcome import Outcome, Visit
-from kernelsweep.progress import progress
+from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.progress import progress
 
 NAME = "unrolling/completely_unrolled_template"
 SIZE = 2**24

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from synthetic_sweep import UNROLLING
 
+from kernelsweep.analysis.published import load_published, load_published_metrics, load_published_outputs
 from kernelsweep.errors import UserError
-from kernelsweep.published import load_published, load_published_metrics, load_published_outputs
 
 RESOURCES = Path(__file__).parents[1] / "resources/published"
 STEPWISE: dict[str, Any] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.recording import check_recording
+from kernelsweep.share.recording import check_recording
 
 ROOT = Path(__file__).parents[1]
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())

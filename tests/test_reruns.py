@@ -23,7 +23,7 @@ JOINED = {
     "describe_environment emulator",
     "summarise emulator",
     "make_page emulator",
-    "give_verdict emulator",
+    "end_run emulator",
 }
 
 
@@ -84,29 +84,33 @@ def test_an_edited_header_redoes_the_kernels_that_include_it(project: Path) -> N
 
 
 def test_a_comment_or_text_elsewhere_runs_nothing(project: Path) -> None:
-    edit(project / "workflow/scripts/kernelsweep/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop')
-    edit(project / "workflow/scripts/kernelsweep/runner.py", "class Runner:\n", "class Runner:  # a remark\n")
+    edit(
+        project / "workflow/scripts/kernelsweep/measure/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop'
+    )
+    edit(project / "workflow/scripts/kernelsweep/measure/runner.py", "class Runner:\n", "class Runner:  # a remark\n")
     edit(project / "config/config.yaml", "# The studies that", "# Those studies that")
     edit(project / "README.md", "", "A new first line.\n\n")
     assert planned_jobs(project) == set()
 
 
 def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
-    edit(project / "workflow/scripts/kernelsweep/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1")
+    edit(
+        project / "workflow/scripts/kernelsweep/publish/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1"
+    )
     assert planned_jobs(project) == {
         "all",
         "make_page emulator",
-        "give_verdict emulator",
+        "end_run emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
 
 
 def test_the_figure_script_touches_no_measurement(project: Path) -> None:
-    edit(project / "workflow/scripts/draw_figures.py", "import json", "import json  # for the device")
+    edit(project / "workflow/scripts/publish/draw_figures.py", "import json", "import json  # for the device")
     assert planned_jobs(project) == {
         "all",
         "make_page emulator",
-        "give_verdict emulator",
+        "end_run emulator",
         *(f"draw_figures emulator {study}" for study in STUDIES),
     }
 
@@ -118,7 +122,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) 
         "all",
         "describe_environment emulator",
         "make_page emulator",
-        "give_verdict emulator",
+        "end_run emulator",
     }
 
 
@@ -133,7 +137,7 @@ def test_a_claim_of_ones_own_is_judged_and_nothing_is_drawn_again(project: Path)
 
 
 def test_a_change_of_how_points_are_run_measures_every_kernel_again_and_builds_none(project: Path) -> None:
-    edit(project / "workflow/scripts/kernelsweep/sampling.py", "BATCH = 2", "BATCH = 4")
+    edit(project / "workflow/scripts/kernelsweep/measure/sampling.py", "BATCH = 2", "BATCH = 4")
     jobs = planned_jobs(project)
     assert {job for job in jobs if job.startswith(("build_kernel", "measure_kernel"))} == {
         f"measure_kernel emulator {study} {kernel}" for study, kernels in STUDIES.items() for kernel in kernels

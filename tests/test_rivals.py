@@ -18,20 +18,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelsweep import rivals
-from kernelsweep.compilers import nvcc
-from kernelsweep.configuration import load_config, load_study, rival_axes
+from kernelsweep.baselines import cub, libraries
+from kernelsweep.baselines.driver import limit_points, measure_limits
+from kernelsweep.baselines.libraries import RIVALS, planned_points, rival_report
+from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError, LaunchError
-from kernelsweep.limits import limit_points, measure_limits
+from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.rivals import RIVALS, cub, planned_points, rival_report
-from kernelsweep.sampling import Sampling
-from kernelsweep.schema import read_yaml
-from kernelsweep.sweep import Point
+from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import load_config, load_study, rival_axes
 
 ROOT = Path(__file__).resolve().parents[1]
-CUB = ROOT / "workflow/rivals/cub.cu"
+CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
 BUILT = {"status": "ok", "message": "", "target": "sm_90"}
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 
@@ -79,7 +79,7 @@ def test_every_rival_that_a_study_may_name_exists() -> None:
     schema = read_yaml(ROOT / "workflow/schemas/study.schema.yaml", "study.schema.yaml")
     assert schema["properties"]["rivals"]["items"]["enum"] == list(RIVALS)
     for name, rival in RIVALS.items():
-        assert (ROOT / f"workflow/scripts/kernelsweep/rivals/{name}.py").is_file()
+        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
         assert set(rival.operations) <= set(OPERATIONS)
 
 
@@ -101,13 +101,13 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        rivals, "RIVALS", {**RIVALS, "cupy": rivals.Rival("CuPy", ("sum",), "no_such_package", "a wish")}
+        libraries, "RIVALS", {**RIVALS, "cupy": libraries.Rival("CuPy", ("sum",), "no_such_package", "a wish")}
     )
     assert {reason for _, _, reason in planned_points("cupy", on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
-    monkeypatch.setattr(rivals, "why_missing", lambda name: None)
+    monkeypatch.setattr(libraries, "why_missing", lambda name: None)
     ((_, _, reason),) = planned_points("pycuda_gpuarray", [sweep], [])
     assert reason == "operation product: the kernel supports sum, minimum, maximum"
     ((_, _, reason),) = planned_points("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
@@ -158,7 +158,7 @@ def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
 @pytest.fixture
 def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
     """platforms.gpu and platforms.rival, without PyCUDA where that isn't there."""
-    names = ("kernelsweep.platforms.gpu", "kernelsweep.platforms.rival")
+    names = ("kernelsweep.platforms.gpu", "kernelsweep.baselines.library_platform")
     if importlib.util.find_spec("pycuda") is None:
         stand_in = ModuleType("pycuda")
         stand_in.driver = ModuleType("pycuda.driver")  # type: ignore[attr-defined]

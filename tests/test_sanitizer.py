@@ -18,16 +18,16 @@ import yaml
 from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.axes import AXES, Axes
+from kernelsweep.build.toolkit import tool_version
 from kernelsweep.errors import UserError
-from kernelsweep.outcome import Outcome
-from kernelsweep.sanitizer import TOOLS
-from kernelsweep.sanitizer.choice import MOST_POINTS, choose_points
-from kernelsweep.sanitizer.findings import Result, read_result, rows, summarise, unexpected, write_result
-from kernelsweep.sanitizer.log import Log, parse_log
-from kernelsweep.sanitizer.tool import FOUND, Run, command, find, judge, run_points
-from kernelsweep.sweep import instantiation, instantiations, points
-from kernelsweep.watched import tool_version
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, Run, command, find, judge, run_points
+from kernelsweep.observe.sanitizer.log import Log, parse_log
+from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summarise, unexpected, write_result
+from kernelsweep.observe.sanitizer.selection import MOST_POINTS, choose_points
+from kernelsweep.sweep.axes import AXES, Axes
+from kernelsweep.sweep.points import instantiation, instantiations, points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\
@@ -377,13 +377,13 @@ def test_the_command_line_names_the_tool_and_ends_the_options_before_the_process
         words = command("compute-sanitizer", tool, tmp_path / "requests", tmp_path / "answers")
         options = words[1 : words.index("--")]
         assert f"--tool={tool}" in options and f"--error-exitcode={FOUND}" in options
-        assert words[words.index("--") + 1 :][:3] == [sys.executable, "-m", "kernelsweep.sanitizer.worker"]
+        assert words[words.index("--") + 1 :][:3] == [sys.executable, "-m", "kernelsweep.observe.sanitizer.worker"]
 
 
 def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_HOME", raising=False)
-    monkeypatch.setattr("kernelsweep.watched.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
+    monkeypatch.setattr("kernelsweep.build.toolkit.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
     with pytest.raises(UserError, match=r"part of the CUDA toolkit; .* cuda-sanitizer-api"):
         find()
 

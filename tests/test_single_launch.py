@@ -11,16 +11,16 @@ import pytest
 from planted import ROOT, built, point, run
 from synthetic_sweep import H200, shipped
 
-from kernelsweep.axes import axes_on_device, grid_on_device, resolve_axes
-from kernelsweep.configuration import load_study
-from kernelsweep.kernel_header import read_kernel
-from kernelsweep.kernel_source import KernelSource
-from kernelsweep.measurements import Step, at_reference, ladder_steps
-from kernelsweep.plans import PLANS, launched_points
+from kernelsweep.analysis.measurements import Step, at_reference, ladder_steps
+from kernelsweep.build.translation_unit import cuda_unit
+from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.runner import Runner
-from kernelsweep.sweep import instantiation, points, skip_reason
-from kernelsweep.translation_unit import cuda_unit
+from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.points import instantiation, points, skip_reason
+from kernelsweep.sweep.study import load_study
 
 STUDY = load_study("bandwidth_bound", ROOT)
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from kernelsweep.outcome import Visit
-from kernelsweep.sampling import Pauses, Sampling, is_settled, sample, share
+from kernelsweep.measure.outcome import Visit
+from kernelsweep.measure.sampling import Pauses, Sampling, is_settled, sample, share
 from kernelsweep.statistics import summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)

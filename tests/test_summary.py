@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kernelsweep.analysis.tally import tally
+from kernelsweep.publish.summary import is_failure, summary_text
 from kernelsweep.results import STATUSES
-from kernelsweep.summary import is_failure, summary_text
-from kernelsweep.tally import tally
 
 MESSAGE = "expected 4065, found 7"
 

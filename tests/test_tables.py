@@ -10,10 +10,10 @@ import pandas
 import pytest
 from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, sweep
 
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.errors import UserError
-from kernelsweep.measurements import load_measurements
-from kernelsweep.published import Published, load_published
-from kernelsweep.tables import TIME_COLUMNS, as_csv, as_latex, as_markdown, study_table, study_text
+from kernelsweep.publish.tables import TIME_COLUMNS, as_csv, as_latex, as_markdown, study_table, study_text
 
 RESOURCES = Path(__file__).parents[1] / "resources/published"
 

@@ -19,14 +19,14 @@ rule build_kernel:
         variants=variants,
         include="kernels/include",
         emulator="workflow/emulator",
-        code=code_of("build_kernel.py"),
+        code=code_of("build/build_kernel.py"),
     script:
-        "../scripts/build_kernel.py"
+        "../scripts/build/build_kernel.py"
 
 
 rule build_cub:
     input:
-        source="workflow/rivals/cub.cu",
+        source="workflow/scripts/kernelsweep/baselines/cub.cu",
     output:
         library="results/build/{target}/cub.so",
         report="results/build/{target}/cub.json",
@@ -36,6 +36,6 @@ rule build_cub:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        code=code_of("build_cub.py"),
+        code=code_of("build/build_cub.py"),
     script:
-        "../scripts/build_cub.py"
+        "../scripts/build/build_cub.py"

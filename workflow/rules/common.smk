@@ -15,9 +15,9 @@ from snakemake.settings.types import DeploymentMethod
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
-from kernelsweep.best.offered import is_offered
-from kernelsweep.chunks import chunk_count, most_points
-from kernelsweep.comparison.choice import (
+from kernelsweep.share.reduce_header.offered import is_offered
+from kernelsweep.measure.chunks import chunk_count, most_points
+from kernelsweep.judge.comparison.which_files import (
     NOW,
     PREVIOUS,
     check_sides,
@@ -25,7 +25,7 @@ from kernelsweep.comparison.choice import (
     folder_of,
     side_files,
 )
-from kernelsweep.configuration import (
+from kernelsweep.sweep.study import (
     EMULATOR,
     EXCHANGE,
     check_metrics,
@@ -38,20 +38,20 @@ from kernelsweep.configuration import (
     study_names,
     uncertainties,
 )
-from kernelsweep.counting.choice import checked_points, counted_points, drawn_point
+from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.errors import UserError
-from kernelsweep.figures import FIGURES_OF_TIMES
-from kernelsweep.fingerprint import code_hash, imported_modules, sha256_of
-from kernelsweep.kernel_source import COUNTING_TARGET, included_files
-from kernelsweep.page.chapters import CHAPTERS
-from kernelsweep.platforms.detect import choose_platforms, left_out, recordings
+from kernelsweep.publish.figures import FIGURES_OF_TIMES
+from kernelsweep.code_hash import code_hash, imported_modules, sha256_of
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET, included_files
+from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.platforms.choose import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.plans import PLANS_WITH_A_GRID
-from kernelsweep.profiling import profiled_platforms
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.rivals import RIVALS
-from kernelsweep.sweep import instantiations
-from kernelsweep.time_limits import measuring_minutes, profiling_minutes, sanitizing_minutes
+from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.sweep.points import instantiations
+from kernelsweep.project.resources import measuring_minutes, profiling_minutes, sanitizing_minutes
 
 
 def jobs_bring_pycuda():
@@ -424,7 +424,7 @@ def joined_metrics(platform):
     return [f"results/{platform}/metrics.csv"] if complete else []
 
 
-# The chapters after the studies (kernelsweep/page/chapters.py) whose files are made before the page is, of all studies and
+# The chapters after the studies (kernelsweep/publish/page/chapters.py) whose files are made before the page is, of all studies and
 # of one. The others are of all studies, and are shown where they are there.
 MADE_CHAPTERS = ["claims", "best"]
 

@@ -4,7 +4,7 @@
 # On a cluster, too, these run where Snakemake does: they are little work.
 localrules:
     compare_sweeps,
-    judge_comparison,
+    end_comparison,
 
 
 rule compare_sweeps:
@@ -35,26 +35,26 @@ rule compare_sweeps:
         studies=config["studies"],
         measuring=config["measuring"],
         seed=config["seed"],
-        code=code_of("compare_sweeps.py"),
+        code=code_of("judge/compare_sweeps.py"),
     script:
-        "../scripts/compare_sweeps.py"
+        "../scripts/judge/compare_sweeps.py"
 
 
 # Ends the comparison: shows what it found, and fails where a result went wrong, or as `fail_on` says.
-rule judge_comparison:
+rule end_comparison:
     input:
         text="results/{platform}/comparison/comparison.md",
         summary="results/{platform}/comparison/comparison.json",
     output:
         touch("results/{platform}/comparison/.verdict"),
     log:
-        "results/{platform}/logs/judge_comparison.log",
+        "results/{platform}/logs/end_comparison.log",
     # The verdict is the same at every attempt, as many as a cluster's profile allows.
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         fail_on=config["compare"]["fail_on"],
-        code=code_of("judge_comparison.py"),
+        code=code_of("judge/end_comparison.py"),
     script:
-        "../scripts/judge_comparison.py"
+        "../scripts/judge/end_comparison.py"

@@ -25,9 +25,9 @@ rule count_kernel:
         points=lambda wildcards: [[asdict(point) for point in points] for points in counting_points(wildcards)],
         problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
         seed=config["seed"],
-        code=code_of("count_kernel.py"),
+        code=code_of("observe/count_kernel.py"),
     script:
-        "../scripts/count_kernel.py"
+        "../scripts/observe/count_kernel.py"
 
 
 rule draw_access_pattern:
@@ -44,9 +44,9 @@ rule draw_access_pattern:
         "../../envs/kernelsweep.yaml"
     params:
         title=lambda wildcards: STUDIES[wildcards.study].settings["title"],
-        code=code_of("draw_access_pattern.py"),
+        code=code_of("observe/draw_access_pattern.py"),
     script:
-        "../scripts/draw_access_pattern.py"
+        "../scripts/observe/draw_access_pattern.py"
 
 
 # A page that is kept in the repository, for readers who have neither.
@@ -68,6 +68,6 @@ rule compare_counts:
             for step in STUDIES[study].settings["ladder"]
         ],
         command="uv run snakemake --cores 2 counted_against_ncu",
-        code=code_of("compare_counts.py"),
+        code=code_of("observe/compare_counts.py"),
     script:
-        "../scripts/compare_counts.py"
+        "../scripts/observe/compare_counts.py"

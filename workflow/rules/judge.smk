@@ -33,9 +33,9 @@ rule judge_claims:
         measurements=lambda wildcards: files_by_study(wildcards.platform, config["studies"]),
         uncertainties=uncertainties(config),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, config["studies"]),
-        code=code_of("judge_claims.py"),
+        code=code_of("judge/judge_claims.py"),
     script:
-        "../scripts/judge_claims.py"
+        "../scripts/judge/judge_claims.py"
 
 
 use rule judge_claims as judge_claims_of_study with:
@@ -54,7 +54,7 @@ use rule judge_claims as judge_claims_of_study with:
         measurements=lambda wildcards: files_by_study(wildcards.platform, [wildcards.study]),
         uncertainties=uncertainties(config),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
-        code=code_of("judge_claims.py"),
+        code=code_of("judge/judge_claims.py"),
 
 
 rule find_best:
@@ -78,9 +78,9 @@ rule find_best:
         studies=raced_settings(config["studies"]),
         measurements=lambda wildcards: files_by_study(wildcards.platform, config["studies"]),
         gridded=gridded_kernels(config["studies"]),
-        code=code_of("find_best.py"),
+        code=code_of("judge/find_best.py"),
     script:
-        "../scripts/find_best.py"
+        "../scripts/judge/find_best.py"
 
 
 use rule find_best as find_best_of_study with:
@@ -96,4 +96,4 @@ use rule find_best as find_best_of_study with:
         studies=lambda wildcards: raced_settings([wildcards.study]),
         measurements=lambda wildcards: files_by_study(wildcards.platform, [wildcards.study]),
         gridded=lambda wildcards: gridded_kernels([wildcards.study]),
-        code=code_of("find_best.py"),
+        code=code_of("judge/find_best.py"),

@@ -1,10 +1,9 @@
-# Binaries to measurements, one job a kernel; or the same files from a recording.
+# Binaries to measurements, one job a kernel.
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this runs where Snakemake does: it is little work.
 localrules:
     collect,
-    play_recording,
 
 
 rule describe_device:
@@ -21,9 +20,9 @@ rule describe_device:
         **where_points_run(),
     params:
         driver=lambda wildcards: MODELS[wildcards.platform].driver if wildcards.platform in MODELS else None,
-        code=code_of("describe_device.py"),
+        code=code_of("measure/describe_device.py"),
     script:
-        "../scripts/describe_device.py"
+        "../scripts/measure/describe_device.py"
 
 
 rule measure_kernel:
@@ -58,9 +57,9 @@ rule measure_kernel:
         measuring=config["measuring"],
         problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
         seed=config["seed"],
-        code=code_of("measure_kernel.py"),
+        code=code_of("measure/measure_kernel.py"),
     script:
-        "../scripts/measure_kernel.py"
+        "../scripts/measure/measure_kernel.py"
 
 
 # A long kernel's sweep is cut into chunks, a job each, which leave their points in the kernel's journals.
@@ -77,95 +76,6 @@ use rule measure_kernel as measure_chunk with:
         "results/{platform}/logs/measure_kernel/{study}/{kernel}/{chunk}-of-{chunks}.log",
 
 
-# The same sums on the host's processor, which tables set beside the kernels.
-rule measure_baselines:
-    input:
-        source="workflow/baselines/sums.cpp",
-        device="results/{platform}/device.json",
-    output:
-        "results/{platform}/baselines/{study}.csv",
-    log:
-        "results/{platform}/logs/measure_baselines/{study}.log",
-    wildcard_constraints:
-        platform=TIMED,
-    conda:
-        "../../envs/kernelsweep.yaml"
-    # By itself: no build or drawing beside it shows in its times, and no GPU waits for others that it keeps from jobs.
-    threads: lambda wildcards: workflow.cores or 1
-    resources:
-        **where_points_run(),
-    params:
-        baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
-        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
-        measuring=config["measuring"],
-        seed=config["seed"],
-        code=code_of("measure_baselines.py"),
-    script:
-        "../scripts/measure_baselines.py"
-
-
-# Libraries' reductions on the GPU, a job each.
-rule measure_rival:
-    input:
-        library=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.so",
-        report=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.json",
-        device="results/{platform}/device.json",
-    output:
-        points="results/{platform}/rivals/{study}/{rival}.csv",
-        samples="results/{platform}/rivals/{study}/samples/{rival}.csv",
-    log:
-        "results/{platform}/logs/measure_rival/{study}/{rival}.log",
-    wildcard_constraints:
-        platform=TIMED,
-        rival="|".join(RIVALS),
-    # Few points, but a library that is started for each visit: as long as a long kernel.
-    priority: config["points_per_job"]
-    conda:
-        "../../envs/kernelsweep.yaml"
-    resources:
-        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
-    params:
-        journal="results/{platform}/journal/{study}/{rival}.jsonl",
-        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
-        restrictions=restrictions,
-        measuring=config["measuring"],
-        seed=config["seed"],
-        code=lambda wildcards: [
-            code_of(name)
-            for name in (
-                "measure_rival.py",
-                "kernelsweep/platforms/rival.py",
-                f"kernelsweep/rivals/{wildcards.rival}.py",
-            )
-        ],
-    script:
-        "../scripts/measure_rival.py"
-
-
-# What the device's memory can do: the driver's copy and fill.
-rule measure_limits:
-    input:
-        device="results/{platform}/device.json",
-    output:
-        "results/{platform}/limits/{study}.csv",
-    log:
-        "results/{platform}/logs/measure_limits/{study}.log",
-    wildcard_constraints:
-        platform=TIMED,
-    conda:
-        "../../envs/kernelsweep.yaml"
-    resources:
-        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
-    params:
-        limits=lambda wildcards: driver_limits(wildcards.study),
-        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
-        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
-        measuring=config["measuring"],
-        code=code_of("measure_limits.py"),
-    script:
-        "../scripts/measure_limits.py"
-
-
 rule collect:
     input:
         points=lambda wildcards: parts("points", wildcards.platform, config["studies"]),
@@ -180,9 +90,9 @@ rule collect:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        code=code_of("collect.py"),
+        code=code_of("measure/collect.py"),
     script:
-        "../scripts/collect.py"
+        "../scripts/measure/collect.py"
 
 
 rule describe_environment:
@@ -210,27 +120,6 @@ rule describe_environment:
             "config": config,
             "studies": {study: STUDIES[study].settings for study in config["studies"]},
         },
-        code=code_of("describe_environment.py"),
+        code=code_of("measure/describe_environment.py"),
     script:
-        "../scripts/describe_environment.py"
-
-
-# A recording takes the place of measuring: its rows come out as they were measured.
-rule play_recording:
-    input:
-        measurements="resources/recordings/{name}/measurements.csv.gz",
-        builds="resources/recordings/{name}/builds.csv",
-        environment="resources/recordings/{name}/environment.json",
-    output:
-        measurements="results/recording/{name}/measurements.csv",
-        builds="results/recording/{name}/builds.csv",
-        environment="results/recording/{name}/environment.json",
-        device="results/recording/{name}/device.json",
-    log:
-        "results/recording/{name}/logs/play_recording.log",
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("play_recording.py"),
-    script:
-        "../scripts/play_recording.py"
+        "../scripts/measure/describe_environment.py"

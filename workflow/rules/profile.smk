@@ -1,10 +1,9 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this runs where Snakemake does: it is little work.
 localrules:
     collect_metrics,
-    play_metrics,
 
 
 rule profile_kernel:
@@ -35,9 +34,9 @@ rule profile_kernel:
         axes=axes,
         restrictions=restrictions,
         seed=config["seed"],
-        code=code_of("profile_kernel.py"),
+        code=code_of("observe/profile_kernel.py"),
     script:
-        "../scripts/profile_kernel.py"
+        "../scripts/observe/profile_kernel.py"
 
 
 rule collect_metrics:
@@ -52,22 +51,6 @@ rule collect_metrics:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        code=code_of("collect_metrics.py"),
+        code=code_of("observe/collect_metrics.py"),
     script:
-        "../scripts/collect_metrics.py"
-
-
-# A recording's metrics come out as they were collected.
-rule play_metrics:
-    input:
-        "resources/recordings/{name}/metrics.csv.gz",
-    output:
-        "results/recording/{name}/metrics.csv",
-    log:
-        "results/recording/{name}/logs/play_metrics.log",
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("play_metrics.py"),
-    script:
-        "../scripts/play_metrics.py"
+        "../scripts/observe/collect_metrics.py"

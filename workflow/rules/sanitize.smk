@@ -1,12 +1,12 @@
 # Every kernel under NVIDIA's compute-sanitizer, one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
 
-from kernelsweep.sanitizer import TOOLS, watched_platforms
+from kernelsweep.observe.sanitizer import TOOLS, watched_platforms
 
 
 # On a cluster, too, these run where Snakemake does: they are little work.
 localrules:
     summarise_findings,
-    judge_findings,
+    end_sanitizer,
 
 
 rule sanitize_kernel:
@@ -34,9 +34,9 @@ rule sanitize_kernel:
         problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
-        code=code_of("sanitize_kernel.py"),
+        code=code_of("observe/sanitize_kernel.py"),
     script:
-        "../scripts/sanitize_kernel.py"
+        "../scripts/observe/sanitize_kernel.py"
 
 
 rule summarise_findings:
@@ -58,20 +58,20 @@ rule summarise_findings:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        code=code_of("summarise_findings.py"),
+        code=code_of("observe/summarise_findings.py"),
     script:
-        "../scripts/summarise_findings.py"
+        "../scripts/observe/summarise_findings.py"
 
 
 # Ends a run, after every kernel has had its turn: shows the summary, and fails where something unexpected was found.
-rule judge_findings:
+rule end_sanitizer:
     input:
         results=rules.summarise_findings.input.results,
         summary="results/{platform}/sanitizer.md",
     output:
         touch("results/{platform}/sanitizer/.verdict"),
     log:
-        "results/{platform}/logs/judge_findings.log",
+        "results/{platform}/logs/end_sanitizer.log",
     wildcard_constraints:
         platform=LIVE,
     # The verdict is the same at every attempt, as many as a cluster's profile allows.
@@ -79,6 +79,6 @@ rule judge_findings:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        code=code_of("judge_findings.py"),
+        code=code_of("observe/end_sanitizer.py"),
     script:
-        "../scripts/judge_findings.py"
+        "../scripts/observe/end_sanitizer.py"

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from kernelsweep.errors import UserError
-from kernelsweep.recording import check_recording, record
+from kernelsweep.share.recording import check_recording, record
 
 # Names that many machines and users have, or that would be found inside other words' parts.
 COMMON_NAMES, SHORTEST_NAME = ("localhost", "root", "user", "ubuntu"), 4

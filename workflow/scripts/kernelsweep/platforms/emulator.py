@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.platforms import Conditions
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.platforms.platform import Conditions
 
 # Of which it has none; so that a grid size given in multiprocessors is a number here, too, and the same on every host.
 MULTIPROCESSORS = 4

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import LaunchError
-from kernelsweep.platforms import Conditions, ContextLost
 from kernelsweep.platforms.monitor import Monitor
+from kernelsweep.platforms.platform import Conditions, ContextLost
 
-os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/detect.py counts by.
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/choose.py counts by.
 
 import pycuda.driver as cuda
 
@@ -222,7 +222,7 @@ class GpuPlatform:
             self.busy_seconds += time.perf_counter() - started
 
     def _asked_uuid(self) -> str:
-        """The device's UUID as NVML writes that of a whole GPU, which alone detect.visible_gpus() allows."""
+        """The device's UUID as NVML writes that of a whole GPU, which alone choose.visible_gpus() allows."""
         handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
         status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
         status = status or self._libcuda.cuDeviceGetUuid_v2(ctypes.byref(answer), handle)

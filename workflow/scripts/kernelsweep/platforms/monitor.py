@@ -11,7 +11,7 @@ from typing import Any
 
 import pynvml
 
-from kernelsweep.platforms import Conditions
+from kernelsweep.platforms.platform import Conditions
 
 # Why the driver may hold the clock below what a kernel could have, by bit. Not among them: an idle GPU, and clocks that
 # the user has set, which are the same for every point.

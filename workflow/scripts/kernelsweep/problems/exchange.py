@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.problems.lanes import source_elements
 from kernelsweep.problems.problem import TILE_LENGTH, Judgement
-from kernelsweep.sweep import Point, parse_arguments
+from kernelsweep.sweep.points import Point, parse_arguments
 
 # An output of up to this many elements, a warp's worth, is shown in full.
 _SHOWN = 32

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.sweep import Point
+from kernelsweep.sweep.points import Point
 
 TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernelsweep.problems.operations import OPERATIONS, Number
 from kernelsweep.problems.problem import TILE_LENGTH, Judgement
-from kernelsweep.sweep import Point
+from kernelsweep.sweep.points import Point
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,22 @@
+"""Compile CUB's reductions to a library for ctypes, and say in a report whether that went well."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.build import nvcc
+from kernelsweep.build.build_report import write_report
+from kernelsweep.errors import BuildError
+from kernelsweep.logs import logged
+
+with logged(snakemake.log[0]) as terminal:
+    library, target = Path(snakemake.output.library), snakemake.wildcards.target
+    report = {"status": "ok", "message": "", "target": target, "compiler": nvcc.version()}
+    try:
+        nvcc.compile_library(Path(snakemake.input.source), library, target)
+    except BuildError as error:
+        report.update(status="build_failed", message=str(error))
+        library.write_bytes(b"")
+        print(f"{snakemake.input.source} does not compile:\n{error}", file=terminal)
+    write_report(Path(snakemake.output.report), report)

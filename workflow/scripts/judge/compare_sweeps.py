@@ -1,0 +1,51 @@
+"""Set two sweeps against each other, point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.drawing.style import save
+from kernelsweep.judge.comparison.ratios import draw
+from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
+from kernelsweep.judge.comparison.text import Sides, comparison_text
+from kernelsweep.judge.comparison.verdicts import compare, comparison_rows, comparison_summary
+from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, RECORDING, folder_of
+from kernelsweep.logs import logged
+from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
+
+with logged(snakemake.log[0]):
+    params = snakemake.params
+    named, margin = params.compare, params.compare["same_within"]
+    after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
+    if named["after"] == NOW:
+        device = json.loads(Path(snakemake.input.device).read_text())
+        of_after = f"now, {device['provenance']}"
+        recorded = read_settings(Path(snakemake.input.device).parent)
+        is_recording = snakemake.wildcards.platform.startswith(RECORDING)
+        settings_after = recorded if is_recording else settings_of(params.measuring, params.seed, device)
+    else:
+        of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
+
+    if named["before"] == PREVIOUS:
+        earlier = previous(after, Path(params.results))
+        before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
+        # The journal's records have the settings of now, or they wouldn't be compared.
+        of_before, settings_before = "each kernel as it was before its latest edit, from the journal", {}
+        measured = sorted(row["measured"] for row in before)
+        of_before += f", measured {measured[0]} to {measured[-1]}" if measured else ""
+    else:
+        before = kernels_rows((row for path in snakemake.input.before for row in read_rows(path)), params.studies)
+        reasons, unchanged = {}, []
+        of_before, settings_before = named["before"], read_settings(folder_of(named["before"]))
+
+    points, scatter = compare(before, after, margin, reasons)
+    sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
+    write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
+    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides))
+    Path(snakemake.output.summary).write_text(json.dumps(comparison_summary(points, margin), indent=1) + "\n")
+    figure = draw(points, margin, f"Before: {of_before}. After: {of_after}.")
+    for path in snakemake.output.figure:
+        save(figure, Path(path))
+    print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -1,0 +1,114 @@
+"""Limits: what a device's memory can do, by the driver's own copy and fill.
+
+(And by a kernel that only reads, which is one of a study's kernels.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.results import LIMIT_PREFIX, Row, time_columns
+from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.points import Point, points
+
+# So many bytes at the start of what was moved are looked at afterwards.
+_LOOKED_AT = 4096
+
+
+def limit_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[Point]:
+    """Every array size and cache state of the sweep, in the reference point's type, whose operation doesn't matter."""
+    every = (
+        Point(point.array_size, 1, 1, reference["dtype"], reference["operation"], point.cache)
+        for point in points(*sweeps)
+    )
+    return list(dict.fromkeys(every))
+
+
+def measure_limits(
+    platform: Platform,
+    names: Iterable[str],
+    planned: Sequence[Point],
+    sampling: Sampling,
+    peak_bandwidth_gbs: float | None,
+    known: Mapping[str, Any],
+) -> list[Row]:
+    """The rows of measurements.csv of each of `names`, of results.DRIVER_LIMITS, at each point.
+
+    As many bytes are moved as a reduction of the point's array reads, so that times and bandwidths compare as they are:
+    copy reads half of them and writes them to the other half, fill writes all.
+
+    known  the columns that the caller knows: study, platform, device
+    """
+    rows = []
+    for name in names:
+        for point in planned:
+            row = {**known, **point.values, "kernel": f"{LIMIT_PREFIX}{name}"}
+            try:
+                row |= _measure(platform, name, point, sampling, peak_bandwidth_gbs)
+            except MemoryError as error:
+                row |= {"status": "out_of_memory", "message": str(error)}
+            rows.append(row)
+    return rows
+
+
+def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, peak_bandwidth_gbs: float | None) -> Row:
+    """The columns that come of moving as many bytes as the point's array has."""
+    size = max(point.array_size * np.dtype(point.dtype).itemsize, 8)
+    sizes = [size // 2, size // 2] if name == "copy" else [size]
+    buffers: list[Memory] = []
+    try:
+        for each in sizes:
+            buffers.append(platform.allocate(each))
+        source, target = buffers[0], buffers[-1]
+
+        def move() -> None:
+            if name == "copy":
+                platform.copy(target, source, sizes[0])
+            else:
+                platform.fill(target, size)
+
+        def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
+            if point.cache == "cold":
+                platform.flush_cache()
+            start()
+            move()
+            stop()
+
+        def time_samples(count: int) -> tuple[list[float], bool]:
+            times = platform.time(timed, count)
+            return times, bool(platform.conditions().throttle_reasons)
+
+        mistake = _mistake(platform, name, source, target, sizes[-1], move)
+        if mistake:
+            return {"status": "wrong_result", "message": mistake}
+        sampled = sample(time_samples, sampling)
+    finally:
+        for memory in buffers:
+            platform.free(memory)
+    flags = {"noisy": not sampled.settled, "throttled": not sampled.clean}
+    return {
+        "status": "ok",
+        "flags": " ".join(flag for flag, holds in flags.items() if holds),
+        **time_columns([sampled.samples], size, peak_bandwidth_gbs),
+    }
+
+
+def _mistake(
+    platform: Platform, name: str, source: Memory, target: Memory, size: int, move: Callable[[], None]
+) -> str | None:
+    """Move once: what is wrong with the first bytes that came, or None."""
+    before = (np.arange(min(size, _LOOKED_AT)) % 251 + 1).astype(np.uint8)
+    platform.upload(target, np.zeros_like(before))
+    platform.upload(source, before)
+    move()
+    platform.synchronize()
+    after = np.empty_like(before)
+    platform.download(target, after)
+    if name == "copy":
+        return None if np.array_equal(after, before) else "the copy is not what was copied"
+    return None if after[0] and (after == after[0]).all() else "the fill left other bytes than one"

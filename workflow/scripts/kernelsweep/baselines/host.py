@@ -1,0 +1,173 @@
+"""Baselines: an array's sum on the host's processor, which a study's table sets beside its kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.build import gcc
+from kernelsweep.errors import BuildError
+from kernelsweep.measure.environment import processor_name
+from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.problems.reduction import Reduction, make_reduction
+from kernelsweep.results import BASELINE_PREFIX, Row, time_columns
+from kernelsweep.sweep.points import Point
+
+_OPTIONS = [
+    "-std=c++17",
+    # GCC vectorises at -O2 from its release 12 on. The baselines are one element at a time with every compiler.
+    "-O2",
+    "-fno-tree-vectorize",
+    "-fno-tree-slp-vectorize",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-shared",
+    "-Wl,--build-id=none",
+    "-fdiagnostics-color=never",
+]
+
+# NumPy adds up to this many elements in a way of its own, and their sums in pairs.
+_NUMPY_BLOCK = 128
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A sum on the host.
+
+    depth          the longest chain of roundings that an element goes through, for a number of elements
+    compiled       whether it is a function of sums.cpp, not NumPy's
+    updates_input  whether it writes to its input, which then is restored before every sample, untimed
+    """
+
+    depth: Callable[[int], int]
+    compiled: bool = True
+    updates_input: bool = False
+
+
+# In the order of their story.
+BASELINES: Mapping[str, Baseline] = {
+    "scalar_loop": Baseline(depth=lambda count: count),
+    "recursive_pairwise": Baseline(depth=lambda count: count.bit_length(), updates_input=True),
+    "numpy": Baseline(depth=lambda count: _NUMPY_BLOCK + count.bit_length(), compiled=False),
+}
+
+
+def compile_sums(source: Path, library: Path) -> None:
+    """Compile sums.cpp to a shared library, by CXX or g++; the same source gives the same bytes.
+
+    Raises BuildError where there is no compiler, or with its own message where it refuses the source.
+    """
+    compiler = gcc.find()
+    environment = {**os.environ, "LC_ALL": "C"}  # Messages in English, as all others are.
+    command = [*compiler, *_OPTIONS, str(source), "-o", str(library)]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if run.returncode != 0:
+        reason = run.stderr.strip() or f"exit status {run.returncode}"
+        raise BuildError(f"{compiler[0]} refused {source.name}: {reason}")
+    if not library.is_file():
+        raise BuildError(f"{compiler[0]} made no library of {source.name}, and said nothing of it")
+
+
+def bind(name: str, array: Array, library: Path | None) -> Callable[[], Any]:
+    """The baseline `name` as a function without arguments that sums `array`, of one dimension, in its own type.
+
+    library  compile_sums's; None where NumPy sums
+
+    The call itself costs about a microsecond. Raises BuildError where the library can't be loaded.
+    """
+    if library is None:
+        return partial(np.add.reduce, array, dtype=array.dtype)
+    try:
+        function = getattr(ctypes.CDLL(str(library)), f"{name}_{array.dtype.name}")
+    except (OSError, AttributeError) as error:
+        raise BuildError(f"the library of the host's sums can't be used: {error}") from error
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    function.restype = np.ctypeslib.as_ctypes_type(array.dtype)
+    return partial(function, array.ctypes.data_as(ctypes.c_void_p), array.size)
+
+
+def measure_baselines(
+    names: Sequence[str],
+    reference: Mapping[str, Any],
+    source: Path,
+    seed: int,
+    sampling: Sampling,
+    known: Mapping[str, Any],
+) -> list[Row]:
+    """The baselines' rows of measurements.csv, one a name: each checked against the kernels' reference, then timed.
+
+    names      of BASELINES
+    reference  the study's reference point, of which array_size and dtype count; the operation has to be sum
+    source     sums.cpp
+    sampling   when to end it
+    known      the columns that the caller knows: study, platform
+
+    The input is the kernels' own. Samples follow each other, so the cache state is hot: the processor's caches are as
+    the sample before left them. What can't be compiled, or doesn't fit into memory, is a row that says so.
+    """
+    point = Point(reference["array_size"], 1, 1, reference["dtype"], "sum", "hot")
+    problem = make_reduction(point.dtype, point.operation, point.array_size, seed)
+    source_sha256 = hashlib.sha256(source.read_bytes()).hexdigest()
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "sums.so"
+        for name in names:
+            row = {**known, **point.values, "kernel": f"{BASELINE_PREFIX}{name}", "device": processor_name()}
+            try:
+                if BASELINES[name].compiled:
+                    row["source_sha256"] = source_sha256
+                    if not library.exists():
+                        compile_sums(source, library)
+                    row["binary_sha256"] = hashlib.sha256(library.read_bytes()).hexdigest()
+                row |= _measure(name, point, problem, library, sampling)
+            except BuildError as error:
+                row |= {"status": "build_failed", "message": " ".join(str(error).split())}
+            except MemoryError as error:
+                row |= {"status": "out_of_memory", "message": str(error)}
+            rows.append(row)
+    return rows
+
+
+def _measure(name: str, point: Point, problem: Reduction, library: Path, sampling: Sampling) -> Row:
+    """The columns that come of running a baseline: its status and, where it is right, its times."""
+    baseline = BASELINES[name]
+    data = np.resize(problem.tile, point.array_size)
+    work = data.copy() if baseline.updates_input else data
+    run = bind(name, work, library if baseline.compiled else None)
+
+    result = np.array([run()], point.dtype)
+    judgement = problem.judge(point, result, baseline.depth(point.array_size))
+    error = judgement.relative_error
+    row: Row = {
+        "status": "wrong_result" if judgement.mistake else "ok",
+        "message": judgement.mistake,
+        "relative_error": None if error is None else f"{error:.4g}",
+    }
+    if judgement.mistake:
+        return row
+
+    def time_samples(count: int) -> tuple[list[float], bool]:
+        times = []
+        for _ in range(count):
+            if baseline.updates_input:
+                np.copyto(work, data)
+            started = time.perf_counter_ns()
+            run()
+            times.append((time.perf_counter_ns() - started) / 1e3)
+        return times, False
+
+    sampled = sample(time_samples, sampling)
+    return row | time_columns([sampled.samples], data.nbytes, None) | {"flags": "" if sampled.settled else "noisy"}

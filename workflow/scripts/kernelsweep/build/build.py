@@ -1,0 +1,50 @@
+"""Build one kernel with all its variants, for a GPU architecture or for the emulator, and report on each variant."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernelsweep.build import gcc, nvcc
+from kernelsweep.build.build_report import Report
+from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
+from kernelsweep.errors import BuildError
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET, EMULATOR_TARGET
+
+
+def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
+    """Compile `kernel_file` into `binary` with the variants `names`.
+
+    target    an architecture such as sm_90, "emulator" or "counting"
+    include   the folder of what kernels share
+    emulator  the folder of the emulator's C++ headers
+
+    A kernel that doesn't compile is a report with the status build_failed and an empty binary, so that the other
+    kernels' sweeps and the summary still come about. Raises BuildError where the compiler itself is missing.
+    """
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    emulated = target in (EMULATOR_TARGET, COUNTING_TARGET)
+    unit = binary.with_suffix(".cpp" if emulated else ".cu")
+    compiler = gcc.version() if emulated else nvcc.version()
+    report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
+    if not names:  # Every point is skipped, so there is nothing to compile.
+        binary.write_bytes(b"")
+        return report
+    try:
+        if emulated:
+            unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
+            report["message"] = gcc.compile_for_emulator(
+                unit, binary, [emulator, include], counting=target == COUNTING_TARGET
+            )
+            digest = hashlib.sha256(binary.read_bytes()).hexdigest()
+            report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}
+        else:
+            unit.write_text(cuda_unit(str(kernel_file.resolve()), kernel_file.read_text(), names))
+            output = nvcc.compile_cubin(unit, binary, target, [include])
+            report["message"] = nvcc.warnings(output)
+            report["variants"] = nvcc.variant_reports(output, binary)
+    except BuildError as error:
+        report.update(status="build_failed", message=str(error))
+        binary.write_bytes(b"")
+    return report

@@ -1,1 +1,0 @@
-"""The compilers: nvcc for the GPU, g++ for the emulator."""

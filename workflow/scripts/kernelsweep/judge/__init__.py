@@ -1,0 +1,1 @@
+"""Judge results: claims of the literature, best configurations, and comparisons of two sweeps."""

@@ -1,0 +1,205 @@
+"""A claim: one statement about a study's kernels, read from resources/published/claims.csv or a study's YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import UserError
+from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
+from kernelsweep.results import BASELINE_PREFIX, read_rows
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.schema import nearest
+
+# Quantities that are no metrics: the reference kernel's time over the kernel's, and what an exchange leaves.
+SPEEDUP = "speedup"
+OUTPUT = "output"
+
+# The columns of claims.csv, which are a claim's keys in a study's YAML, too (there, `study` is the study's own).
+COLUMNS = (
+    "id",
+    "study",
+    "claim",
+    "source",
+    "source_device",
+    "kernel",
+    "unroll",
+    "reference_kernel",
+    "reference_unroll",
+    "arguments",
+    "quantity",
+    "relation",
+    "value",
+    "tolerance",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement.
+
+    id                    its name, unique among all claims
+    text                  the statement, as a reader sees it
+    source, device        who says it, of which device
+    kernel, unroll        what it is about
+    reference_kernel, reference_unroll
+                          what that is compared with: the quantity is then the first's over the second's. Empty where
+                          the quantity is the kernel's own
+    arguments             an exchange's
+    quantity              SPEEDUP, OUTPUT, or a metric's name
+    relation              one of relations.RELATIONS, to the value
+    value                 a number, or the elements of an OUTPUT
+    tolerance             of the relation ABOUT, in the units of the value
+    at                    in what the point differs from the study's reference point
+    """
+
+    id: str
+    study: str
+    text: str
+    source: str
+    device: str
+    kernel: str
+    unroll: int
+    reference_kernel: str
+    reference_unroll: int
+    arguments: str
+    quantity: str
+    relation: str
+    value: str
+    tolerance: float | None
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+
+def published_claims(path: Path) -> list[Claim]:
+    """The claims of a CSV file with COLUMNS.
+
+    Raises UserError, naming the file and the claim, for a missing column, a number that can't be read, an unknown
+    relation, and an id that is there twice.
+    """
+    rows = read_rows(path)
+    missing = [column for column in COLUMNS if rows and column not in rows[0]]
+    if missing:
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(COLUMNS)}")
+    claims: dict[str, Claim] = {}
+    for row in rows:
+        shown = f"{path}: {row['id']}"
+        if row["id"] in claims:
+            raise UserError(f"{shown} is there twice; give each claim an id of its own")
+        if row["relation"] not in RELATIONS:
+            guess = nearest(row["relation"], RELATIONS) or ";"
+            raise UserError(f"{shown}: relation is {row['relation']!r}{guess} Allowed: {', '.join(RELATIONS)}.")
+        try:
+            claims[row["id"]] = Claim(
+                id=row["id"],
+                study=row["study"],
+                text=row["claim"],
+                source=row["source"],
+                device=row["source_device"],
+                kernel=row["kernel"],
+                unroll=int(row["unroll"]),
+                reference_kernel=row["reference_kernel"],
+                reference_unroll=int(row["reference_unroll"] or 1),
+                arguments=row["arguments"],
+                quantity=row["quantity"],
+                relation=row["relation"],
+                value=row["value"] if row["quantity"] == OUTPUT else f"{float(row['value']):g}",
+                tolerance=float(row["tolerance"]) if row["tolerance"] else None,
+            )
+        except ValueError as error:
+            raise UserError(f"{shown}: {error}; unroll factors, value and tolerance are numbers") from error
+        if (row["relation"] == ABOUT) != bool(row["tolerance"]):
+            raise UserError(f"{shown}: {_wrong_tolerance(row['relation'], row['tolerance'] or None)}")
+    return list(claims.values())
+
+
+def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
+    """The claims in the checked settings of a study; without an id, it is the study's name and the claim's number."""
+    return [
+        Claim(
+            id=entry["id"] or f"{study}-{number}",
+            study=study,
+            text=entry["claim"],
+            source=entry["source"],
+            device=entry["source_device"],
+            kernel=entry["kernel"],
+            unroll=entry["unroll"],
+            reference_kernel=entry["reference_kernel"] or "",
+            reference_unroll=entry["reference_unroll"],
+            arguments=entry["arguments"],
+            quantity=entry["quantity"],
+            relation=entry["relation"],
+            value=str(entry["value"]),
+            tolerance=entry["tolerance"],
+            at={key: value for key, value in entry["at"].items() if value is not None},
+        )
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+    """What a schema can't say of the claims in a study's settings: both sides exist and may be compared as they are.
+
+    Raises UserError with the file as `shown`, the key, its value and what is allowed.
+    """
+    baselines = [f"{BASELINE_PREFIX}{name}" for name in settings["baselines"]]
+    for number, entry in enumerate(settings["claims"]):
+        key = f"{shown}: claims.{number}"
+        _check_side(entry, "kernel", "unroll", kernels, [], settings["ladder"], key)
+        if entry["reference_kernel"] is not None:
+            allowed = baselines if entry["quantity"] == SPEEDUP else []
+            _check_side(entry, "reference_kernel", "reference_unroll", kernels, allowed, settings["ladder"], key)
+        elif entry["quantity"] == SPEEDUP:
+            raise UserError(f"{key} lacks the key 'reference_kernel': a speedup is over another kernel.")
+        if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
+            raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
+        if entry["quantity"] == OUTPUT:
+            if settings["problem"] != "exchange" or entry["relation"] != EQUAL:
+                raise UserError(f"{key}.quantity is 'output'. Allowed for exchanges alone, with the relation equal.")
+        elif isinstance(entry["value"], str):
+            raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
+
+
+def check_quantities(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:
+    """Raise UserError where a claim in a study's settings is about a metric that the configuration doesn't define."""
+    known = [SPEEDUP, OUTPUT, *metrics]
+    for number, entry in enumerate(entries):
+        if entry["quantity"] not in known:
+            guess = nearest(entry["quantity"], known) or ";"
+            raise UserError(
+                f"{shown}: claims.{number}.quantity is {entry['quantity']!r}{guess} Allowed: {SPEEDUP}, {OUTPUT}, or a "
+                "name in config/metrics.yaml."
+            )
+
+
+def _wrong_tolerance(relation: str, tolerance: Any) -> str:
+    """What is wrong where there is a tolerance with another relation than ABOUT, or none with that."""
+    needed = "needs one, a number above 0" if relation == ABOUT else "has none"
+    return f"tolerance is {tolerance}. The relation {relation} {needed}."
+
+
+def _check_side(
+    entry: Mapping[str, Any],
+    kernel_key: str,
+    unroll_key: str,
+    kernels: Mapping[str, KernelSource],
+    baselines: Sequence[str],
+    ladder: Sequence[Mapping[str, Any]],
+    key: str,
+) -> None:
+    name, unroll = entry[kernel_key], entry[unroll_key]
+    if name in baselines:
+        return
+    if name not in kernels:
+        known = [*kernels, *baselines]
+        raise UserError(f"{key}.{kernel_key} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}.")
+    kernel = kernels[name]
+    if kernel.undefined_behaviour:
+        raise UserError(f"{key}.{kernel_key} is {name!r}, whose behaviour is undefined: it is no side of a claim.")
+    if unroll not in kernel.unroll:
+        factors = ", ".join(str(factor) for factor in kernel.unroll)
+        raise UserError(f"{key}.{unroll_key} is {unroll}. {name} supports {factors}.")
+    if kernel.plan in PLANS_WITH_A_GRID and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in ladder]:
+        raise UserError(f"{key}.{kernel_key} is {name!r}, of which no step of the ladder says the grid_size. Add one.")

@@ -1,0 +1,218 @@
+"""The judge: each claim's quantity, looked up among measurements and metrics, and the verdict that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.measurements import (
+    Step,
+    at_reference,
+    has_times,
+    in_one_group,
+    ladder_steps,
+    reference_text,
+    step_name,
+    undefined_kernels,
+)
+from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
+from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
+from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, decide
+from kernelsweep.observe.counting import COUNTED
+from kernelsweep.results import BASELINE_PREFIX
+
+# A reader of a verdict needs the first line of a compiler's message, not its pages.
+_MESSAGE_LENGTH = 200
+
+# Flags that cast doubt on a time whose interval doesn't show it.
+_REMARKS = ("throttled", "other_processes")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict, one of relations.VERDICTS.
+
+    measured  the quantity with its interval; None where there is none, and for outputs
+    output    what an exchange left, for a claim about that
+    message   why nothing was measured, or a remark on what was
+    """
+
+    claim: Claim
+    verdict: str
+    measured: Interval | None = None
+    output: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a study on a platform.
+
+    study          its checked settings: problem, kernels, reference, ladder
+    measurements   its rows of measurements.csv, as measurements.load_measurements() gives them
+    metrics        its rows of metrics.csv, as step_metrics.load_metrics() gives them
+    uncertainties  by a metric's name, how far it may lie from run to run, as a fraction; 0 for counts
+    device         the platform's
+    """
+
+    study: Mapping[str, Any]
+    measurements: pandas.DataFrame
+    metrics: pandas.DataFrame
+    uncertainties: Mapping[str, float]
+    device: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The evidence at one point: the study's reference point, or a claim's own.
+
+    where      the point in words
+    rows       the measurements there; on_host those that may differ from it in block size and cache, as on the host
+    in_group   an exchange's, in one thread block that is one group
+    metrics    the metrics there
+    steps      the ladder's
+    kernels    the study's; undefined those whose behaviour is
+    """
+
+    where: str
+    rows: pandas.DataFrame
+    on_host: pandas.DataFrame
+    in_group: pandas.DataFrame
+    metrics: pandas.DataFrame
+    steps: Sequence[Step]
+    kernels: Collection[str]
+    undefined: Collection[str]
+    uncertainties: Mapping[str, float]
+    device: Mapping[str, Any]
+
+
+class _NotMeasured(Exception):
+    """There is nothing to judge a claim by; the text says why."""
+
+
+def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
+    """Each claim about the study with its verdict, in their order."""
+    points: dict[str, _Point] = {}
+    for claim in claims:
+        if str(claim.at) not in points:
+            points[str(claim.at)] = _point(claim.at, evidence)
+    return [_judge(claim, points[str(claim.at)]) for claim in claims]
+
+
+def _point(at: Mapping[str, Any], evidence: Evidence) -> _Point:
+    study = {**evidence.study, "reference": {**evidence.study["reference"], **at}}
+    return _Point(
+        where=reference_text(study),
+        rows=at_reference(study, evidence.measurements),
+        on_host=at_reference(study, evidence.measurements, free=("block_size", "cache")),
+        in_group=in_one_group(study, evidence.measurements),
+        metrics=at_reference(study, evidence.metrics),
+        steps=ladder_steps(study, evidence.device),
+        kernels=[entry["name"] for entry in study["kernels"]],
+        undefined=undefined_kernels(evidence.measurements),
+        uncertainties=evidence.uncertainties,
+        device=evidence.device,
+    )
+
+
+def _judge(claim: Claim, point: _Point) -> Judged:
+    try:
+        if claim.quantity == OUTPUT:
+            output = _output(claim, point)
+            return Judged(claim, HOLDS if output == claim.value else FAILS, output=output)
+        remarks: list[str] = []
+        measured = _speedup(claim, point, remarks) if claim.quantity == SPEEDUP else _metric(claim, point)
+    except _NotMeasured as reason:
+        return Judged(claim, NOT_MEASURED, message=str(reason))
+    verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
+    return Judged(claim, verdict, measured, message="; ".join(remarks))
+
+
+def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
+    """The reference kernel's time over the kernel's."""
+    if not has_times(point.device):
+        raise _NotMeasured("no times on this platform")
+    slow = _time(claim.reference_kernel, claim.reference_unroll, point, remarks)
+    fast = _time(claim.kernel, claim.unroll, point, remarks)
+    return ratio(over=slow, under=fast)
+
+
+def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interval:
+    name = step_name(kernel, unroll)
+    if kernel.startswith(BASELINE_PREFIX):
+        found = point.on_host[point.on_host["kernel"] == kernel]
+    else:
+        found = _step(kernel, unroll, point).rows(point.rows)
+    row = _right_row(found, name, point)
+    flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
+    if flags:
+        remarks.append(f"{name}: {', '.join(flags)}")
+    return time_interval(row)
+
+
+def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
+    """The one row that was found of a side, whose result is right."""
+    if found.empty:
+        raise _NotMeasured(f"{name} at {point.where} is not in this sweep")
+    if len(found) > 1:
+        raise _NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
+    (row,) = found.to_dict("records")
+    if row["status"] != "ok":
+        status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
+        raise _NotMeasured(f"{name}: {status}" + (f": {message[:_MESSAGE_LENGTH]}" if message else ""))
+    return row
+
+
+def _step(kernel: str, unroll: int, point: _Point) -> Step:
+    """A side as a step, with the grid that the ladder gives it."""
+    if kernel not in point.kernels:
+        raise _NotMeasured(f"the study has no kernel {kernel}")
+    if kernel in point.undefined:
+        raise _NotMeasured(f"the behaviour of {kernel} is undefined, so it is no side of a claim")
+    named = [step for step in point.steps if (step.kernel, step.unroll) == (kernel, unroll)]
+    return named[0] if named else Step(kernel, unroll)
+
+
+def _metric(claim: Claim, point: _Point) -> Interval:
+    """The kernel's metric, or its ratio to the reference kernel's."""
+    value = _metric_of(claim.kernel, claim.unroll, claim.quantity, point)
+    if not claim.reference_kernel:
+        return value
+    reference = _metric_of(claim.reference_kernel, claim.reference_unroll, claim.quantity, point)
+    if reference.value == 0:
+        name = step_name(claim.reference_kernel, claim.reference_unroll)
+        raise _NotMeasured(f"{claim.quantity} of {name} is 0, so there is no ratio to it")
+    # Of counts, which are what they are; and 0 has no logarithm.
+    if value.low == value.high and reference.low == reference.high:
+        quotient = value.value / reference.value
+        return Interval(quotient, quotient, quotient)
+    return Interval(0, 0, 0) if value.value == 0 else ratio(over=value, under=reference)
+
+
+def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval:
+    step = _step(kernel, unroll, point)
+    found = step.rows(point.metrics)
+    if metric not in set(found["metric"]):
+        if COUNTED in set(found["source"]):
+            raise _NotMeasured(f"the emulator doesn't count {metric}")
+        raise _NotMeasured(why_none(found, [metric], point.device))
+    row = found[found["metric"] == metric].iloc[0]
+    if pandas.isna(row["value"]):
+        raise _NotMeasured(str(row["message"]) or f"{metric} has no value")
+    binaries = set(step.rows(point.rows)["binary_sha256"].dropna()) - {""}
+    if binaries and row["binary_sha256"] not in {"", *binaries}:
+        raise _NotMeasured(ANOTHER_BUILD)
+    value = float(row["value"])
+    uncertainty = 0.0 if row["source"] == COUNTED else point.uncertainties.get(metric, 0.0)
+    return Interval(value, value / (1 + uncertainty), value * (1 + uncertainty))
+
+
+def _output(claim: Claim, point: _Point) -> str:
+    """What the exchange left of the reference point's array, element by element."""
+    of_arguments = point.in_group[point.in_group["arguments"] == claim.arguments]
+    found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
+    return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

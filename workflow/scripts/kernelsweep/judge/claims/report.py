@@ -1,0 +1,138 @@
+"""The judged claims as rows of claims.csv, and as the page claims.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelsweep.analysis.measurements import device_text
+from kernelsweep.judge.claims.claim import OUTPUT
+from kernelsweep.judge.claims.judge import Judged
+from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, UNDECIDED, VERDICTS, wanted
+from kernelsweep.results import Row
+
+# claims.csv, one row a claim: the contract's columns in its order, then ours.
+#   published            the value that the source gives: a number, or an output's elements
+#   measured, low, high  the quantity here with its 95% interval; empty where there is none
+#   message              why nothing was measured, or a remark on what was
+CLAIM_COLUMNS = (
+    "study",
+    "claim",
+    "source",
+    "source_device",
+    "published",
+    "measured",
+    "low",
+    "high",
+    "verdict",
+    "id",
+    "kernel",
+    "unroll",
+    "reference_kernel",
+    "reference_unroll",
+    "arguments",
+    "quantity",
+    "relation",
+    "tolerance",
+    "message",
+)
+
+# So that a reader finds a verdict at a glance down a column.
+_SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_MEASURED: "–"}
+
+_DIGITS = 4
+
+
+def claim_row(judged: Judged) -> Row:
+    """A judged claim as a row of claims.csv."""
+    claim = judged.claim
+    row: Row = {
+        "study": claim.study,
+        "claim": claim.text,
+        "source": claim.source,
+        "source_device": claim.device,
+        "published": claim.value,
+        "measured": judged.output,
+        "verdict": judged.verdict,
+        "id": claim.id,
+        "kernel": claim.kernel,
+        "unroll": claim.unroll,
+        "reference_kernel": claim.reference_kernel,
+        "reference_unroll": claim.reference_unroll if claim.reference_kernel else "",
+        "arguments": claim.arguments,
+        "quantity": claim.quantity,
+        "relation": claim.relation,
+        "tolerance": "" if claim.tolerance is None else f"{claim.tolerance:g}",
+        "message": judged.message,
+    }
+    if judged.measured:
+        ends = {"measured": judged.measured.value, "low": judged.measured.low, "high": judged.measured.high}
+        row |= {name: f"{value:.6g}" for name, value in ends.items()}
+    return row
+
+
+def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Mapping[str, Any]) -> str:
+    """The page: how many claims got each verdict, then a table a study.
+
+    titles  the studies' by their names, in their order, those without claims included
+    """
+    lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
+    lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in VERDICTS)} |"]
+    lines += [f"|---|{'---:|' * len(VERDICTS)}"]
+    of_studies = {name: [one for one in judged if one.claim.study == name] for name in titles}
+    for name, of_study in {**of_studies, "all": list(judged)}.items():
+        counts = Counter(one.verdict for one in of_study)
+        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |")
+    lines += [
+        "",
+        "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
+        " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
+        " sweep, at the study's reference point. Sources and tolerances: docs/claims.md of kernelsweep.",
+    ]
+    for name, of_study in of_studies.items():
+        lines += ["", f"## {titles[name]}", ""]
+        lines += _table(of_study) if of_study else ["Nothing is claimed of this study."]
+    return "\n".join(lines) + "\n"
+
+
+def _table(judged: Sequence[Judged]) -> list[str]:
+    lines = ["| verdict | claim | published | measured | source |", "|---|---|---|---|---|"]
+    for one in judged:
+        claim = one.claim
+        source = f"{claim.source}: {claim.device}" if claim.device else claim.source
+        published = "these elements" if claim.quantity == OUTPUT else _published(one)
+        cells = [f"{_SIGNS[one.verdict]} {one.verdict}", _sentence(one), published, _measured(one), source]
+        cells = [cell.replace("|", r"\|") for cell in cells]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _published(judged: Judged) -> str:
+    claim = judged.claim
+    return wanted(claim.relation, claim.value, claim.tolerance)
+
+
+def _sentence(judged: Judged) -> str:
+    """The claim, and where it isn't true what is."""
+    text = judged.claim.text
+    if judged.verdict == FAILS and judged.measured:
+        text += f" **Here: {_interval(judged)}.**"
+    elif judged.verdict == FAILS:
+        text += f" **Here: {judged.output}.**"
+    return text
+
+
+def _measured(judged: Judged) -> str:
+    """What was measured, with any remark on it; or why nothing was."""
+    if judged.measured:
+        return f"{_interval(judged)}; {judged.message}" if judged.message else _interval(judged)
+    return judged.message or ("the same" if judged.verdict == HOLDS else judged.output)
+
+
+def _interval(judged: Judged) -> str:
+    """A quantity with its interval, where that has a width: `1.987 (1.974 to 2.001)`."""
+    assert judged.measured is not None
+    measured = judged.measured
+    value, low, high = (f"{end:.{_DIGITS}g}" for end in (measured.value, measured.low, measured.high))
+    return value if low == high else f"{value} ({low} to {high})"

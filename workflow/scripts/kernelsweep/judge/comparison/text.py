@@ -1,0 +1,344 @@
+"""A comparison for readers, as Markdown: what got faster or slower, at which sizes, and whether it is still right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+
+from kernelsweep.analysis.measurements import size_text
+from kernelsweep.intervals import Interval
+from kernelsweep.judge.comparison.scatter import Scatter
+from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
+from kernelsweep.judge.comparison.verdicts import (
+    FASTER,
+    NO_TIMES,
+    NOT_COMPARED,
+    SAME,
+    SKIPPED,
+    SLOWER,
+    UNDECIDED,
+    VERDICTS,
+    Compared,
+    by_kernel,
+    by_size,
+    overall,
+    sizes_called,
+)
+
+# More kernels than this are counted in a sentence, not named.
+_NAMED_KERNELS = 3
+
+# More points than this are in comparison.csv only.
+_LISTED_POINTS = 20
+_LISTED_FAILED = 5
+
+_REMARKS = ("throttled", "other_processes")
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is said of the two sweeps.
+
+    before, after  what each is, for a sentence
+    settings       what either was measured with, by names for readers, as far as it is known
+    unchanged      kernels whose latest edit left the machine code as it was
+    """
+
+    before: str
+    after: str
+    settings_before: Mapping[str, object] = field(default_factory=dict)
+    settings_after: Mapping[str, object] = field(default_factory=dict)
+    unchanged: Sequence[str] = ()
+
+
+def comparison_text(points: Sequence[Compared], scatter: Scatter | None, margin: float, sides: Sides) -> str:
+    """The whole page. Up to its first section it is what a reader must know."""
+    kernels = by_kernel(points)
+    lines = [
+        f"# {_answer(points, kernels, margin)}",
+        "",
+        f"Before: {sides.before}. After: {sides.after}.",
+        "",
+        *_failed(points),
+        *_warnings(points, sides),
+        *_kernels_table(kernels, margin),
+        *_sizes_table(kernels, margin),
+        *_points_table(points),
+        *_statuses(points),
+        *_not_compared(points),
+        *_method(points, scatter, margin),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _called(kernels: Mapping[str, Sequence[Compared]], margin: float, verdict: str) -> dict[str, str]:
+    """The kernels with a verdict, over all their points or at some array sizes, each with where."""
+    called = {}
+    for kernel, points in kernels.items():
+        whole, sizes = overall(points, margin), sizes_called(points, margin, verdict)
+        if whole and (sizes or whole.verdict == verdict):
+            called[kernel] = _where(sizes, list(by_size(points, margin))) if sizes else "over all sizes"
+    return called
+
+
+def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
+    """Sizes in words: "at every size", "from 2²⁴ up", "up to 2²⁰", "at 2¹⁸ and from 2²⁴ up"."""
+    if len(sizes) == len(every):
+        return "at every size" if len(every) > 1 else f"at {size_text(every[0])}"
+    runs: list[list[int]] = []
+    for size in sizes:
+        if runs and every.index(size) == every.index(runs[-1][-1]) + 1:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    texts = []
+    for run in runs:
+        if len(run) > 1 and run[-1] == every[-1]:
+            texts.append(f"from {size_text(run[0])} up")
+        elif len(run) > 1 and run[0] == every[0]:
+            texts.append(f"up to {size_text(run[-1])}")
+        else:
+            texts.append(f"at {size_text(run[0])}" + (f" to {size_text(run[-1])}" if len(run) > 1 else ""))
+    return " and ".join(texts)
+
+
+def _answer(points: Sequence[Compared], kernels: Mapping[str, Sequence[Compared]], margin: float) -> str:
+    """Did it get faster, on which sizes, and is it still right: the heading."""
+    failed = [point for point in points if point.has_failed_since]
+    both = [point for point in points if point.before and point.after and point.note != SKIPPED]
+    compared = [point for point in both if point.ratio]
+    parts = []
+    if failed:
+        parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
+    called = {verdict: _called(kernels, margin, verdict) for verdict in VERDICTS}
+    for verdict in (SLOWER, FASTER):
+        texts = [f"{name} ({_times(kernels[name], margin, verdict)}, {at})" for name, at in called[verdict].items()]
+        if texts:
+            parts.append(f"{verdict.capitalize()}: {_listed(texts)}.")
+    moved = {**called[SLOWER], **called[FASTER]}
+    same = {kernel: at for kernel, at in called[SAME].items() if kernel not in moved}
+    if same:
+        parts.append(f"Same: {_listed([f'{kernel} ({at})' for kernel, at in same.items()])}.")
+    undecided = [kernel for kernel in called[UNDECIDED] if kernel not in {**moved, **same}]
+    if undecided:
+        parts.append(f"Undecided: {_listed(undecided)}.")
+    if not compared and any(point.note == NO_TIMES for point in both):
+        parts.append(f"No times to compare, of {_points_of(both)}.")
+    elif not compared and not failed:
+        parts.append(f"Nothing to compare: {_why_nothing(points)}.")
+    if both and not failed:
+        parts.append("Every result that was right still is.")
+    failing = [point for point in points if point.fails and not point.has_failed_since]
+    if failing:
+        parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
+    return " ".join(parts)
+
+
+def _why_nothing(points: Sequence[Compared]) -> str:
+    """The reason that most points have; what an edit did not do comes first, for the user has just made it."""
+    edited = [point for point in points if point.note == SAME_CODE]
+    if edited:
+        return f"{_points_of(edited)}, {SAME_CODE}"
+    reasons = Counter(point.note for point in points if point.note != SKIPPED)
+    return reasons.most_common(1)[0][0] if reasons else "no points"
+
+
+def _times(points: Sequence[Compared], margin: float, verdict: str) -> str:
+    """The ratio where the verdict holds: "1.021 times the time"."""
+    sizes = sizes_called(points, margin, verdict)
+    found = overall([point for point in points if not sizes or point.array_size in sizes], margin)
+    assert found is not None, "a verdict is of points that were compared"
+    return f"{found.ratio.value:.3f} times the time"
+
+
+def _points_of(points: Sequence[Compared]) -> str:
+    """ "12 points of unrolling/interleaved"."""
+    named = list(dict.fromkeys(point.kernel for point in points))
+    return f"{len(points)} point{'s' if len(points) > 1 else ''} of {_listed(named)}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    shown = list(texts[:_NAMED_KERNELS])
+    more = len(texts) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _interval(found: Interval) -> str:
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+
+
+def _point(point: Compared) -> str:
+    """A point in words."""
+    row = point.row
+    words = [f"array size {size_text(point.array_size)}", f"block size {row['block_size']}", f"unroll {row['unroll']}"]
+    words += [f"{row['dtype']} {row['operation']}", str(row["cache"])]
+    words += [f"width {row['width']}, {row['arguments']}"] if row.get("width") else []
+    return f"{point.kernel}, {', '.join(words)}"
+
+
+def _failure(failed: Sequence[Compared]) -> str:
+    """What the worst of the failures is called."""
+    statuses = [point.after["status"] for point in failed if point.after]
+    return "wrong results" if "wrong_result" in statuses else str(statuses[0]).replace("_", " ")
+
+
+def _failed(points: Sequence[Compared]) -> list[str]:
+    failed = [point for point in points if point.has_failed_since]
+    if not failed:
+        return []
+    lines = [f"**{_points_of(failed)} came out right before, and not now:**", ""]
+    for point in failed[:_LISTED_FAILED]:
+        assert point.after is not None, "it has failed there"
+        lines.append(f"- {_point(point)}: **{point.after['status']}**: {point.after['message']}")
+    more = len(failed) - _LISTED_FAILED
+    return [*lines, *([f"- {more} more, in comparison.csv"] if more > 0 else []), ""]
+
+
+def _warnings(points: Sequence[Compared], sides: Sides) -> list[str]:
+    """What else differs between the sweeps than the kernels, and what was seen of the GPU."""
+    compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
+    lines = []
+    if sides.unchanged:
+        lines.append(
+            f"- {_listed(sides.unchanged)}: the latest edit left the machine code as it was, so that nothing was "
+            "measured anew. What is compared is what the edit before it did."
+        )
+    devices = [sorted({str(row["device"]) for row in rows}) for rows in zip(*compared, strict=True)]
+    if devices and devices[0] != devices[1]:
+        names = [" and ".join(names) for names in devices]
+        lines.append(f"- **Another device**: {names[0]} before, {names[1]} after. The ratios are of the devices, too.")
+    other_gpu = sum(_uuids(before) != _uuids(after) for before, after in compared if _uuids(before) and _uuids(after))
+    if other_gpu and devices[0] == devices[1]:
+        lines.append(
+            f"- **Another GPU of the same model** measured {other_gpu} of {len(compared)} points. Two of one model may "
+            "differ by a percent, which no interval here has in it: measure on one."
+        )
+    lines += [
+        f"- {name} was {sides.settings_before[name]}, and is {value} after."
+        for name, value in sides.settings_after.items()
+        if name in sides.settings_before and sides.settings_before[name] != value
+    ]
+    same = sum(before["binary_sha256"] == after["binary_sha256"] != "" for before, after in compared)
+    if same:
+        lines.append(f"- {same} of {len(compared)} points ran the same machine code: it isn't the kernel that differs.")
+    renewed = sum(
+        before["source_sha256"] == after["source_sha256"] and before["binary_sha256"] != after["binary_sha256"]
+        for before, after in compared
+    )
+    if renewed:
+        lines.append(f"- {renewed} of {len(compared)} points have the same source, compiled to other machine code.")
+    for remark in _REMARKS:
+        flagged = [sum(remark in str(row.get("flags")).split() for row in rows) for rows in zip(*compared, strict=True)]
+        if any(flagged):
+            lines.append(f"- Flagged {remark}: {flagged[0]} points before, {flagged[1]} after.")
+    return [*lines, ""] if lines else []
+
+
+def _uuids(row: Mapping[str, object]) -> str:
+    return str(row.get("device_uuid") or "")
+
+
+def _kernels_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> list[str]:
+    rows = []
+    for kernel, points in kernels.items():
+        found = overall(points, margin)
+        if not found:
+            continue
+        counts = " | ".join(str(found.counts[verdict] or "") for verdict in VERDICTS)
+        places = [
+            f"{name} {where}" for name in VERDICTS if (where := _called({kernel: points}, margin, name).get(kernel))
+        ]
+        rows.append(
+            f"| {kernel} | {sum(found.counts.values())} | {_interval(found.ratio)} | {counts} | {'; '.join(places)} |"
+        )
+    if not rows:
+        return []
+    return [
+        "Time after over time before: the geometric mean over a kernel's points, and how many points are what.",
+        "",
+        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} | array sizes |",
+        "|---|---:|---:|---:|---:|---:|---:|---|",
+        *rows,
+        "",
+    ]
+
+
+def _sizes_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> list[str]:
+    of_kernels = {kernel: found for kernel, points in kernels.items() if (found := by_size(points, margin))}
+    sizes = sorted({size for found in of_kernels.values() for size in found})
+    if len(sizes) < 2:
+        return []
+    lines = ["## By array size", "", "Geometric means of the ratios, and what is to be said of them."]
+    lines += ["", f"| kernel | {' | '.join(map(size_text, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
+    for kernel, found in of_kernels.items():
+        cells = []
+        for size in sizes:
+            text = f"{found[size].ratio.value:.3f} {found[size].verdict}" if size in found else ""
+            cells.append(f"**{text}**" if size in found and found[size].verdict in (FASTER, SLOWER) else text)
+        lines.append(f"| {kernel} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _points_table(points: Sequence[Compared]) -> list[str]:
+    called = [point for point in points if point.verdict in (FASTER, SLOWER)]
+    if not called:
+        return []
+    called.sort(key=_distance, reverse=True)
+    lines = ["## Points that are faster or slower", ""]
+    if len(called) > _LISTED_POINTS:
+        lines += [f"The {_LISTED_POINTS} that moved farthest, of {len(called)}; all are in comparison.csv.", ""]
+    lines += ["| point | before (µs) | after (µs) | ratio (99% interval) | verdict |", "|---|---:|---:|---:|---|"]
+    for point in called[:_LISTED_POINTS]:
+        assert point.before and point.after and point.ratio, "a point that is faster or slower is in both sweeps"
+        times = [f"{float(row['time_us']):.2f}" for row in (point.before, point.after)]
+        lines.append(f"| {_point(point)} | {' | '.join(times)} | {_interval(point.ratio)} | {point.verdict} |")
+    return [*lines, ""]
+
+
+def _distance(point: Compared) -> float:
+    return abs(log(point.ratio.value)) if point.ratio else 0.0
+
+
+def _statuses(points: Sequence[Compared]) -> list[str]:
+    """Statuses that changed, for better or worse."""
+    changed = Counter(
+        (point.kernel, point.before["status"], point.after["status"])
+        for point in points
+        if point.before and point.after and point.before["status"] != point.after["status"]
+    )
+    if not changed:
+        return []
+    lines = ["## Statuses that changed", "", "| kernel | before | after | points |", "|---|---|---|---:|"]
+    lines += [f"| {kernel} | {before} | {after} | {count} |" for (kernel, before, after), count in changed.items()]
+    return [*lines, ""]
+
+
+def _not_compared(points: Sequence[Compared]) -> list[str]:
+    """Why times of points weren't compared, each reason with how many points and of which kernels."""
+    reasons: dict[str, list[Compared]] = {}
+    for point in points:
+        if point.verdict == NOT_COMPARED:
+            reasons.setdefault(point.note, []).append(point)
+    if not reasons:
+        return []
+    lines = ["## Not compared", ""]
+    lines += [f"- {_points_of(those)}: {reason}" for reason, those in reasons.items()]
+    if NO_RECORD in reasons:
+        lines += ["", "A kernel that is measured before it is edited has an earlier measurement, in the journal."]
+    return [*lines, ""]
+
+
+def _method(points: Sequence[Compared], scatter: Scatter | None, margin: float) -> list[str]:
+    if scatter is None or not any(point.ratio for point in points):
+        return []
+    examples = ", ".join(f"{sqrt(scatter.variance(time)):.2%} at {time:g} µs" for time in (5, 50, 500, 5000))
+    return [
+        "## How this was judged",
+        "",
+        f"Slower: the whole interval of the ratio lies above {1 + margin:g}; faster: below {1 / (1 + margin):.4g}; "
+        "same: between the two; undecided: anything else. In these sweeps the medians of a point's visits scatter by "
+        f"{examples} (standard deviation), which is in every interval. The figure is `ratios`, each point's numbers "
+        "are in comparison.csv, and docs/comparing.md has the method.",
+    ]

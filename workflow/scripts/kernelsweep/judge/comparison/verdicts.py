@@ -1,0 +1,256 @@
+"""Verdicts on two sweeps, point by point and over a kernel's points: faster, slower, same or undecided.
+
+A ratio is the time after over the time before. With a margin of x, the smallest difference that matters,
+
+    slower     the whole interval lies above 1 + x
+    faster     the whole interval lies below 1 / (1 + x)
+    same       the whole interval lies between the two
+    undecided  anything else: more samples, or visits, might tell
+
+so that what can't be told is never called the same: Wellek, "Testing Statistical Hypotheses of Equivalence and
+Noninferiority", 2nd edition (2010), chapter 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+from kernelsweep.intervals import Interval, ratio
+from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
+from kernelsweep.judge.comparison.sides import NAMES, Name, name_of
+from kernelsweep.publish.summary import is_failure
+from kernelsweep.results import Row
+
+FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"
+VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
+
+# Why a point wasn't compared.
+ONLY_BEFORE, ONLY_AFTER = "only in the sweep before", "only in the sweep after"
+SKIPPED, NO_TIMES = "skipped", "no times"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A point of either sweep: its rows, None where the sweep doesn't have it, and what was found.
+
+    ratio  after over before; None where it wasn't compared, for which `note` has the reason
+    """
+
+    before: Row | None
+    after: Row | None
+    ratio: Interval | None
+    verdict: str
+    note: str
+
+    @property
+    def row(self) -> Row:
+        """The row that names the point: the one after, if there is one."""
+        row = self.after or self.before
+        assert row is not None, "a point is of one sweep at least"
+        return row
+
+    @property
+    def kernel(self) -> str:
+        """The kernel, as `study/kernel`."""
+        return f"{self.row['study']}/{self.row['kernel']}"
+
+    @property
+    def array_size(self) -> int:
+        """The number of elements."""
+        return int(self.row["array_size"])
+
+    @property
+    def fails(self) -> bool:
+        """Whether the point is not right after, though it should be."""
+        return self.after is not None and is_failure(self.after)
+
+    @property
+    def has_failed_since(self) -> bool:
+        """Whether it fails, and was right before."""
+        return self.fails and self.before is not None and self.before["status"] == "ok"
+
+
+@dataclass(frozen=True)
+class Overall:
+    """Several points' ratios taken together: their geometric mean, the verdict on it, and how many points have which.
+
+    The points share their processes, so that all of them may be off to one side at once. The interval is therefore as
+    wide as the points' own ones are in the geometric mean, not narrower for being of many.
+    """
+
+    ratio: Interval
+    verdict: str
+    counts: Mapping[str, int]
+
+
+def verdict(found: Interval, margin: float) -> str:
+    """The verdict on a ratio."""
+    upper, lower = 1 + margin, 1 / (1 + margin)
+    if found.low > upper:
+        return SLOWER
+    if found.high < lower:
+        return FASTER
+    return SAME if lower <= found.low and found.high <= upper else UNDECIDED
+
+
+def compare(
+    before: Sequence[Row], after: Sequence[Row], margin: float, reasons: Mapping[Name, str] | None = None
+) -> tuple[list[Compared], Scatter | None]:
+    """Each point of either sweep, those of `after` first, each in its order; and the scatter of visits in both.
+
+    before, after  rows of measurements.csv, as texts
+    margin         the smallest difference that matters, as a fraction
+    reasons        why points of `after` are not in `before`, where more is known than that
+    """
+    timed = [[row for row in rows if row["status"] == "ok" and row.get("time_us")] for rows in (before, after)]
+    scatter = estimate(*timed)
+    partners = _partners(before, after)
+    found = []
+    for row in after:
+        partner = partners.get(name_of(row))
+        if partner is None:
+            found.append(Compared(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
+        else:
+            found.append(_compared(partner, row, scatter, margin))
+    taken = {id(partner) for partner in partners.values()}
+    found += [Compared(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
+    return found, scatter
+
+
+def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
+    """The row before, by the name of the row after.
+
+    A grid may be so many blocks for each multiprocessor, or the launch plan's: where only one row of each sweep has all
+    the other names, the two are the same point whatever their grids.
+    """
+    exact = {name_of(row): row for row in before}
+    partners = {name_of(row): exact[name_of(row)] for row in after if name_of(row) in exact}
+    alone_before = _alone(row for row in before if name_of(row) not in partners)
+    alone_after = _alone(row for row in after if name_of(row) not in partners)
+    partners |= {name_of(row): alone_before[name] for name, row in alone_after.items() if name in alone_before}
+    return partners
+
+
+def _alone(rows: Iterable[Row]) -> dict[Name, Row]:
+    """The rows that no other one has all names in common with, but for the grid's."""
+    grid = NAMES.index("grid_size")
+    groups: dict[Name, list[Row]] = {}
+    for row in rows:
+        name = name_of(row)
+        groups.setdefault((*name[:grid], *name[grid + 1 :]), []).append(row)
+    return {name: group[0] for name, group in groups.items() if len(group) == 1}
+
+
+def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -> Compared:
+    def uncompared(why: str) -> Compared:
+        return Compared(before, after, None, NOT_COMPARED, why)
+
+    if "skipped" in (before["status"], after["status"]):
+        return uncompared(SKIPPED)
+    for row, when in ((before, "before"), (after, "now")):
+        if row["status"] != "ok":
+            return uncompared(f"{row['status'].replace('_', ' ')} {when}")
+    if not before.get("time_us") or not after.get("time_us"):
+        return uncompared(NO_TIMES)
+    if scatter is None:
+        return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
+    found = ratio(widened(after, scatter), widened(before, scatter))
+    same_code = before["binary_sha256"] and before["binary_sha256"] == after["binary_sha256"]
+    return Compared(before, after, found, verdict(found, margin), "the same machine code" if same_code else "")
+
+
+def overall(points: Iterable[Compared], margin: float) -> Overall | None:
+    """What the points that were compared come to; None where none was."""
+    points = [point for point in points if point.ratio]
+    ratios = [point.ratio for point in points if point.ratio]
+    if not ratios:
+        return None
+    mean = Interval(*(exp(sum(log(end) for end in ends) / len(ends)) for ends in _ends(ratios)))
+    return Overall(mean, verdict(mean, margin), Counter(point.verdict for point in points))
+
+
+def _ends(ratios: Sequence[Interval]) -> list[list[float]]:
+    return [[one.value for one in ratios], [one.low for one in ratios], [one.high for one in ratios]]
+
+
+def by_kernel(points: Iterable[Compared]) -> dict[str, list[Compared]]:
+    """The points by kernel, in their order."""
+    return _grouped(points, lambda point: point.kernel)
+
+
+def by_size(points: Iterable[Compared], margin: float) -> dict[int, Overall]:
+    """What the compared points of each array size come to, from the smallest up."""
+    groups = sorted(_grouped(points, lambda point: point.array_size).items())
+    return {size: found for size, group in groups if (found := overall(group, margin))}
+
+
+def _grouped(points: Iterable[Compared], key: Callable[[Compared], Any]) -> dict[Any, list[Compared]]:
+    groups: dict[Any, list[Compared]] = {}
+    for point in points:
+        groups.setdefault(key(point), []).append(point)
+    return groups
+
+
+def sizes_called(points: Sequence[Compared], margin: float, called: str) -> list[int]:
+    """The array sizes at which a kernel has a verdict."""
+    return [size for size, found in by_size(points, margin).items() if found.verdict == called]
+
+
+def comparison_summary(points: Sequence[Compared], margin: float) -> dict[str, Any]:
+    """What comparison.json holds, for other programs.
+
+    same_within  the margin
+    failed       the kernels with points that were right before and are not now, and how many
+    kernels      of each: points compared, ratio with low and high, verdict, and array_sizes, the same of each size
+    """
+    kernels: dict[str, Any] = {}
+    for kernel, of_kernel in by_kernel(points).items():
+        whole = overall(of_kernel, margin)
+        if whole:
+            sizes = {str(size): _as_json(found) for size, found in by_size(of_kernel, margin).items()}
+            kernels[kernel] = {**_as_json(whole), "array_sizes": sizes}
+    failed = Counter(point.kernel for point in points if point.has_failed_since)
+    return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
+
+
+def _as_json(found: Overall) -> dict[str, Any]:
+    ends = {"ratio": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high}
+    counts = {verdict: found.counts[verdict] for verdict in VERDICTS}
+    return {
+        "points": sum(counts.values()),
+        **{name: round(end, 5) for name, end in ends.items()},
+        "verdict": found.verdict,
+        "counts": counts,
+    }
+
+
+def with_verdict(summary: Mapping[str, Any], called: str) -> list[str]:
+    """The kernels of comparison.json that have a verdict, over all their points or at some array size."""
+    return [
+        kernel
+        for kernel, found in summary["kernels"].items()
+        if called in (found["verdict"], *(size["verdict"] for size in found["array_sizes"].values()))
+    ]
+
+
+def comparison_rows(points: Iterable[Compared]) -> list[Row]:
+    """The rows of comparison.csv."""
+    rows = []
+    for point in points:
+        before, after = point.before or {}, point.after or {}
+        row: Row = {name: point.row.get(name) for name in NAMES}
+        for side, when in ((before, "before"), (after, "after")):
+            row[f"status_{when}"] = side.get("status")
+            row[f"time_{when}_us"] = side.get("time_us") if side.get("status") == "ok" else None
+            row[f"flags_{when}"] = side.get("flags")
+            row[f"source_{when}"] = side.get("source_sha256")
+            row[f"binary_{when}"] = side.get("binary_sha256")
+        if point.ratio:
+            ends = {"ratio": point.ratio.value, "low": point.ratio.low, "high": point.ratio.high}
+            row |= {name: f"{end:.5f}" for name, end in ends.items()}
+        rows.append(row | {"verdict": point.verdict, "note": point.note, "measured_before": before.get("measured")})
+    return rows

@@ -1,0 +1,76 @@
+"""What a measurement was made with, for readers who want to trace it or measure it again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.build.toolkit import find_tool, tool_version
+
+# The packages whose versions could change what is measured or drawn.
+_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
+
+
+def describe_environment(
+    device: Mapping[str, Any], compilers: Sequence[str], configuration: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Device, host, compilers, profiler, packages, git revision and resolved configuration, with the time (UTC).
+
+    profiler is the release of Nsight Compute that metrics would be collected by, None without one; how it treats clocks
+    and caches is in the configuration, under profiling.
+    """
+    ncu = find_tool("ncu")
+    return {
+        "measured": time.strftime("%FT%TZ", time.gmtime()),
+        "device": dict(device),
+        "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
+        "compilers": list(compilers),
+        "profiler": f"Nsight Compute {tool_version(ncu)}".strip() if ncu else None,
+        "packages": package_versions(_PACKAGES),
+        "git_revision": git_revision(),
+        "configuration": dict(configuration),
+    }
+
+
+def package_versions(names: Sequence[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    return {name: found for name in names if (found := _version(name))}
+
+
+def processor_name() -> str:
+    """The model name of the host's processor."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def git_revision() -> str | None:
+    """The commit that is checked out, with "-dirty" where files differ from it.
+
+    Outside a repository, as on a machine that the files were copied to, the environment variable
+    KERNELSWEEP_REVISION can name it; else None.
+    """
+    try:
+        run = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=40"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get("KERNELSWEEP_REVISION")
+    return run.stdout.strip()

@@ -1,0 +1,162 @@
+"""The workers that run a kernel's points, seen from the job: asked over a pipe, replaced after a crash or a hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from kernelsweep.errors import UserError
+from kernelsweep.measure.outcome import Outcome, read_outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.sweep.points import Point
+
+# How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
+_START_SECONDS = 60.0
+
+
+class Worker:
+    """A worker for one visit to a kernel's points.
+
+    prepared  its process, where there is one that waits
+    """
+
+    def __init__(self, task: KernelTask, timeout_seconds: float, prepared: WorkerProcess | None = None) -> None:
+        self._task = task
+        self._timeout = timeout_seconds
+        self._process: WorkerProcess | None = None
+        self._prepared = prepared
+
+    @property
+    def pid(self) -> int | None:
+        """The process that has the device open; None where there is none."""
+        return self._process.pid if self._process else None
+
+    def prepare(self) -> None:
+        """Start the process, which imports what it needs and waits; it touches the device only when it is opened."""
+        if self._prepared is None:
+            self._prepared = WorkerProcess(self._task.platform)
+
+    def open(self) -> None:
+        """Start the worker, if it isn't, and wait until it is ready. Raises UserError where it can't start."""
+        if self._process is None:
+            self._start()
+
+    def run(self, point: Point, variant: str, check: bool = True, companions: Sequence[int] = ()) -> Outcome:
+        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
+
+        check, companions  as for runner.Runner.run
+
+        Raises UserError where a worker can't even start.
+        """
+        request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
+        outcome, killed = self._outcome(request)
+        if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
+            outcome, _ = self._outcome(request)
+        return outcome
+
+    def _outcome(self, request: Mapping[str, Any]) -> tuple[Outcome, bool]:
+        """What became of a point that was asked for, and whether somebody killed the worker over it."""
+        process = self._asked(request) or self._asked(request)
+        if process is None:
+            return Outcome(
+                "launch_failed", "the worker process died twice before the point could be handed to it"
+            ), False
+        answer = _answer(process, self._timeout)
+        if answer is None:
+            self.stop()
+            message = f"no result within {self._timeout:g} s (measuring.timeout_seconds)"
+            return Outcome("timed_out", message), False
+        if not answer:
+            status, words = self._last_words(process)
+            return Outcome("launch_failed", f"the worker process died ({words})"), status == -signal.SIGKILL
+        if answer["lost"]:
+            self.stop()
+        return read_outcome(answer["outcome"]), False
+
+    def rest(self) -> None:
+        """Have the worker, where it is alive, give back its buffers and do nothing more."""
+        if self._process is not None:
+            try:
+                _send(self._process, {"rest": True})
+            except BrokenPipeError:
+                self.stop()
+            else:
+                _answer(self._process, self._timeout)
+
+    def kill(self) -> None:
+        """Have the worker ended, without waiting until it is."""
+        for process in filter(None, (self._process, self._prepared)):
+            process.kill()
+
+    def stop(self) -> None:
+        """End the worker, at once."""
+        for process in filter(None, (self._process, self._prepared)):
+            process.stop()
+        self._process = self._prepared = None
+
+    def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
+        """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
+        process = self._process or self._start()
+        try:
+            _send(process, request)
+        except BrokenPipeError:
+            self.stop()
+            return None
+        return process
+
+    def _start(self) -> WorkerProcess:
+        """A worker that is ready. Raises UserError where it can't start."""
+        words = "no answer"
+        for _ in range(2):  # One that waited for its turn may have been killed meanwhile; a second one is not.
+            self.prepare()
+            assert self._prepared is not None
+            process, self._prepared = self._prepared, None
+            self._process = process
+            # The job may have leased its device after the process was started.
+            start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
+            try:
+                _send(process, start)
+                answer = _answer(process, _START_SECONDS)
+            except BrokenPipeError:
+                answer = {}
+            if answer:
+                return process
+            if answer is None:
+                break
+            status, words = self._last_words(process)
+            if status != -signal.SIGKILL:
+                break
+        raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
+
+    def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
+        """A dead worker's exit status, and how it ended in words, with the last line it printed; all of what it printed
+        goes to standard error.
+        """
+        status = process.wait()
+        self.stop()
+        process.messages.seek(0)
+        messages = process.messages.read()
+        print(messages, file=sys.stderr, flush=True)
+        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        return status, ": ".join([how, *messages.strip().splitlines()[-1:]])
+
+
+def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
+    process.requests.write(json.dumps(message) + "\n")
+    process.requests.flush()
+
+
+def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
+    """The worker's next answer; empty where it died, None where it said nothing for so long."""
+    if not select.select([process.answers], [], [], seconds)[0]:
+        return None
+    line = process.answers.readline()
+    answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
+    return answer

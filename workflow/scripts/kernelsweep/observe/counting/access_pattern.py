@@ -1,0 +1,162 @@
+"""What one warp does to memory, step by step: its lanes against addresses or banks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+
+from kernelsweep.drawing import style
+
+LANES = 32
+BANKS = 32
+BANK_BYTES = 4
+SECTOR_BYTES = 32
+
+EMPTY_BODY_IN = 1.2
+ROW_IN = 0.92
+# Of a step in a row, in lanes, so that steps are seen apart.
+GAP = 6
+DOT_PT2 = 2.2
+DOT_OF_A_STORE = 2 * DOT_PT2
+# Of the bytes of a step's sectors; a tree's last steps cannot reach it.
+WELL_USED = 0.995
+SHARED_COLOUR = "#fbe9df"
+
+Request = Mapping[str, Any]
+
+
+@style.styled
+def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
+    """A row of steps for each kernel: which place each lane of one warp reads and writes between two synchronisations.
+
+    traces  a mapping for each kernel: kernel, and traces, of each of which point has the point's axis values and
+            requests those of counting.run.TracedRequest in order; the last is drawn, a kernel without any is left out
+
+    Global memory is drawn by address and shared memory by bank, so that scattered sectors and bank conflicts are seen.
+    Above each step stands its cost.
+    """
+    shown = [(trace["kernel"], trace["traces"][-1]) for trace in traces if trace["traces"]]
+    message = "One warp, its 32 lanes from left to right in each step. Lanes at neighbouring elements share sectors"
+    has_shared = any(request["memory"] == "shared" for _, trace in shown for request in trace["requests"])
+    message += (
+        " of 32 bytes; in shared memory, lanes at one height want one bank, and wait for each other."
+        if has_shared
+        else " of 32 bytes."
+    )
+    if not shown:
+        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, title, message, _caption(shown))
+        style.say_missing(figure.subplots(), "No kernel of this study has a block that can be drawn.")
+        return figure
+    figure = style.new_figure(
+        style.TWO_COLUMN_IN, ROW_IN * len(shown), title, message, _caption(shown), with_legend=True
+    )
+    most = max(len(_strips(trace["requests"])) for _, trace in shown)
+    rows = figure.subplots(len(shown), squeeze=False)[:, 0]
+    for axes, (kernel, trace) in zip(rows, shown, strict=True):
+        _draw_row(axes, kernel, trace, most)
+    style.legend_above(
+        figure,
+        [
+            Line2D([], [], ls="", marker="o", ms=2.5, color=style.BLUE, label="load"),
+            Line2D([], [], ls="", marker="s", ms=3.2, mfc="none", mew=0.6, color=style.BLACK, label="store"),
+            Patch(color=style.PALE_GREY, label="idle lanes"),
+            *([Patch(color=SHARED_COLOUR, label="shared memory, by bank")] if has_shared else []),
+        ],
+    )
+    return figure
+
+
+def _strips(requests: Sequence[Request]) -> list[list[Request]]:
+    """The requests of each step and memory, in order: those that nothing synchronises between."""
+    strips: dict[tuple[int, str], list[Request]] = {}
+    for request in requests:
+        strips.setdefault((request["step"], request["memory"]), []).append(request)
+    return list(strips.values())
+
+
+def _draw_row(axes: Axes, kernel: str, trace: Mapping[str, Any], most: int) -> None:
+    """One kernel's steps from left to right."""
+    strips = _strips(trace["requests"])
+    element = max(request["size"] for request in trace["requests"])
+    top = (
+        max(
+            (
+                place
+                for strip in strips
+                for request in strip
+                if request["memory"] == "global"
+                for place in request["places"]
+                if place is not None
+            ),
+            default=0,
+        )
+        + element
+    )
+    for index, strip in enumerate(strips):
+        left = index * (LANES + GAP)
+        _draw_strip(axes, strip, left, top)
+    axes.set_xlim(-GAP, most * (LANES + GAP))
+    axes.set_ylim(-0.06, 1.3)
+    unroll = trace["point"]["unroll"]
+    axes.set_title(kernel + (f", unroll {unroll}" if unroll > 1 else ""), loc="left", weight="bold", pad=1.5)
+    axes.set_yticks([0, 1], ["0", f"{top // element:,}"])
+    axes.set_ylabel("element")
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def _draw_strip(axes: Axes, strip: Sequence[Request], left: float, top: float) -> None:
+    """One step in one memory, with its cost above it."""
+    shared = strip[0]["memory"] == "shared"
+    axes.add_patch(
+        Rectangle(
+            (left - 0.5, 0), LANES, 1, color=SHARED_COLOUR if shared else "white", ec=style.GRID_GREY, lw=0.4, zorder=0
+        )
+    )
+    for lane in range(LANES):
+        if all(request["places"][lane] is None for request in strip):
+            axes.add_patch(Rectangle((left + lane - 0.5, 0), 1, 1, color=style.PALE_GREY, lw=0, zorder=1))
+    for request in strip:
+        places = [(lane, place) for lane, place in enumerate(request["places"]) if place is not None]
+        heights = [_height(place, request, top) for _, place in places]
+        lanes = [left + lane for lane, _ in places]
+        if request["operation"] == "load":
+            axes.scatter(lanes, heights, s=DOT_PT2, c=style.BLUE, lw=0, zorder=3)
+        else:
+            axes.scatter(lanes, heights, s=DOT_OF_A_STORE, marker="s", fc="none", ec=style.BLACK, lw=0.35, zorder=2)
+    text, is_bad = _cost(strip)
+    colour = style.VERMILLION if is_bad else style.GREY
+    axes.text(left + LANES / 2, 1.05, text, ha="center", va="bottom", color=colour)
+
+
+def _height(place: int, request: Request, top: float) -> float:
+    """Where a place is drawn between 0 and 1: by address, or by bank in shared memory."""
+    if request["memory"] == "shared":
+        return (place // BANK_BYTES % BANKS + 0.5) / BANKS
+    return float((place + request["size"] / 2) / top)
+
+
+def _cost(strip: Sequence[Request]) -> tuple[str, bool]:
+    """A step's cost, and whether it is more than its lanes' bytes need: the part of its sectors used, or conflicts."""
+    if strip[0]["memory"] == "shared":
+        conflicts = sum(request["conflicts"] for request in strip)
+        return f"+{conflicts}" if conflicts else "", conflicts > 0
+    sectors = sum(request["sectors"] for request in strip)
+    asked = sum(request["size"] * sum(place is not None for place in request["places"]) for request in strip)
+    used = asked / (SECTOR_BYTES * sectors)
+    return f"{100 * used:.3g}%", used < WELL_USED
+
+
+def _caption(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    points = [trace["point"] for _, trace in shown]
+    block = f" Block size {points[0]['block_size']}, {points[0]['dtype']}." if points else ""
+    return (
+        "Counted on the emulator: warp 0 of block 0. A step ends where the warp synchronises. Above it: in global "
+        "memory, the part of the sectors' bytes that lanes asked for; in shared memory, drawn by bank from 0 at the "
+        f"bottom to 31, the bank conflicts.{block}"
+    )

@@ -1,0 +1,78 @@
+"""The emulator as a platform that counts accesses: what it runs is slower, one block after another, and watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.observe.counting.library import CountingLibrary
+from kernelsweep.observe.counting.lines import Lines, Variable
+from kernelsweep.platforms.emulator import EmulatorPlatform
+
+# As the GPU aligns what it allocates, so that a request's sectors are the same.
+_ALIGNMENT = 256
+
+
+class CountingPlatform(EmulatorPlatform):
+    """As EmulatorPlatform, for a library compiled with compilers.gcc's `counting`.
+
+    library      what was loaded, which counts
+    lines        its debugging information
+    parameters   which parameter of the kernel each buffer last was, by the buffer's number
+    sizes        each buffer's, in bytes
+    shared       the `__shared__` arrays of the variant launched last
+    """
+
+    library: CountingLibrary
+    lines: Lines
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameters: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
+        self.shared: list[Variable] = []
+        self._numbers: dict[int, int] = {}
+
+    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        self._library = self.library = CountingLibrary(binary)
+        self.lines = Lines(binary)
+        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+        export = self.lines.function("emulator_entry_kernel")
+        kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
+        self._shared = [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
+
+    def allocate(self, size: int) -> np.ndarray[Any, Any]:
+        zone = self.library.red_zone
+        memory = np.empty(size + 2 * zone + _ALIGNMENT, np.uint8)
+        start = zone + -(memory.ctypes.data + zone) % _ALIGNMENT
+        buffer = memory[start : start + size]
+        number = self.library.watch(buffer.ctypes.data, size)
+        self._numbers[buffer.ctypes.data] = number
+        self.sizes[number] = size
+        return buffer
+
+    def free(self, memory: np.ndarray[Any, Any]) -> None:
+        self.library.unwatch(memory.ctypes.data)
+
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+        super().upload(memory, array)
+        self.library.set_initialised(memory.ctypes.data, 0, array.nbytes, True)
+
+    def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
+        super().copy(target, source, size, offset)
+        self.library.set_initialised(target.ctypes.data, offset, size, True)
+
+    def fill(self, memory: np.ndarray[Any, Any], size: int) -> None:
+        super().fill(memory, size)
+        self.library.set_initialised(memory.ctypes.data, 0, size, False)
+
+    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+        self.shared = self._shared[self._entries[variant]]
+        self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
+        for parameter, argument in enumerate(arguments):
+            if not isinstance(argument, int):
+                self.parameters[self._numbers[argument.ctypes.data]] = parameter
+        super().launch(variant, grid, block, shared_bytes, arguments)

@@ -1,0 +1,82 @@
+"""Mistakes in the use of memory, in words that name the kernel's lines, its variables and the threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kernelsweep.observe.counting.library import Mistake, Site
+from kernelsweep.observe.counting.lines import Variable, shared_array
+
+_DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mistake: its kind (race, uninitialised, out_of_bounds), where in the source, and what happened.
+
+    lines  file:line of the access, and of the other one of a race
+    count  how often it happened at these lines
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+    message: str
+    count: int
+
+
+def describe(
+    mistakes: Sequence[Mistake],
+    sites: Sequence[Site],
+    line: Callable[[int], str],
+    name_buffer: Callable[[int], tuple[str, int]],
+    shared: Sequence[Variable],
+    itemsize: int,
+) -> list[Finding]:
+    """Each mistake in words; races first. Variants of one mistake, between the same lines, are one finding.
+
+    line         the file:line of an address of the code
+    name_buffer  a buffer's name and size in bytes, by its number
+    shared       the kernel's `__shared__` arrays
+    itemsize     bytes of an element, for the index in a device buffer
+    """
+    races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
+    found: dict[tuple[str, frozenset[str]], Finding] = {}
+    for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
+        # What a race reads too early has often not been written yet.
+        if one.mistake == "uninitialised" and one.site in races:
+            continue
+        here, there = line(sites[one.site].address), line(sites[one.other_site].address)
+        lines = (here, there) if one.mistake == "race" else (here,)
+        if one.space == "global":
+            name, size = name_buffer(one.buffer)
+            place = f"{name}[{one.offset // itemsize}]"
+            kind = f"device buffer {name} of {size // itemsize} elements"
+        else:
+            place, kind = _shared_place(one.offset, shared, sites[one.site].size)
+        message = _message(one, sites, place, kind, here, there)
+        key = (one.mistake, frozenset(lines))
+        count = one.count + (found[key].count if key in found else 0)
+        found[key] = Finding(one.mistake, lines, found[key].message if key in found else message, count)
+    return list(found.values())
+
+
+def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str]:
+    """The element of a shared array at a place of shared memory, and what the array is."""
+    array = shared_array(shared, offset)
+    index = (offset - array.offset) // size
+    if not array.size:
+        return f"element {index} of {array.name}", array.name
+    return f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
+
+
+def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:
+    does = _DOES[sites[one.site].operation]
+    who = f"thread {one.thread} of block {one.block}"
+    if one.mistake == "race":
+        other = f"thread {one.other_thread} of block {one.other_block}"
+        did = _DOES[sites[one.other_site].operation]
+        return f"race at {place} ({kind}): {who} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
+    if one.mistake == "uninitialised":
+        return f"{who} reads {place} ({kind}) at {here}, which nothing has written"
+    return f"{who} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"

@@ -1,0 +1,91 @@
+"""From what was counted to metrics, under the names that are used for Nsight Compute's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kernelsweep.observe.counting.library import Site, Synchronisations
+
+SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A value with its unit."""
+
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a point's launches did, in all."""
+
+    sites: Sequence[Site]
+    synchronisations: Synchronisations
+
+    def total(self, quantity: str, space: str | None = None, operation: str | None = None) -> int:
+        """The sum of a quantity of Site over the sites of a space and an operation, or of all."""
+        return sum(
+            getattr(site, quantity)
+            for site in self.sites
+            if space in (None, site.space) and operation in (None, site.operation)
+        )
+
+
+def _efficiency(operation: str) -> Callable[[Counts], float | None]:
+    """The bytes that lanes asked for, in percent of the bytes of the sectors moved for them; None without any."""
+
+    def efficiency(counts: Counts) -> float | None:
+        sectors = counts.total("sectors", "global", operation)
+        return 100 * counts.total("bytes", "global", operation) / (SECTOR_BYTES * sectors) if sectors else None
+
+    return efficiency
+
+
+def _sum(quantity: str, space: str, operation: str | None = None) -> Callable[[Counts], float | None]:
+    return lambda counts: counts.total(quantity, space, operation)
+
+
+def _active_lanes(counts: Counts) -> float | None:
+    """Lanes that take part in a request, on average."""
+    requests = counts.total("requests")
+    return counts.total("lanes") / requests if requests else None
+
+
+# By name: the unit, and the value or None where there is none, as the efficiency of no access.
+_METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
+    "global_load_efficiency": ("%", _efficiency("load")),
+    "global_store_efficiency": ("%", _efficiency("store")),
+    "global_load_requests": ("requests", _sum("requests", "global", "load")),
+    "global_load_sectors": ("sectors", _sum("sectors", "global", "load")),
+    "global_load_bytes": ("bytes", _sum("bytes", "global", "load")),
+    "global_store_requests": ("requests", _sum("requests", "global", "store")),
+    "global_store_sectors": ("sectors", _sum("sectors", "global", "store")),
+    "global_store_bytes": ("bytes", _sum("bytes", "global", "store")),
+    "global_atomics": ("requests", _sum("requests", "global", "atomic")),
+    "shared_load_requests": ("requests", _sum("requests", "shared", "load")),
+    "shared_load_wavefronts": ("wavefronts", _sum("wavefronts", "shared", "load")),
+    "shared_store_requests": ("requests", _sum("requests", "shared", "store")),
+    "shared_store_wavefronts": ("wavefronts", _sum("wavefronts", "shared", "store")),
+    "shared_atomics": ("requests", _sum("requests", "shared", "atomic")),
+    "bank_conflict": ("conflicts", _sum("conflicts", "shared")),
+    "barriers": ("warps", lambda counts: counts.synchronisations.barriers),
+    "warp_synchronisations": ("warps", lambda counts: counts.synchronisations.warp_synchronisations),
+    "warp_exchanges": ("warps", lambda counts: counts.synchronisations.warp_exchanges),
+    "active_lanes": ("lanes", _active_lanes),
+    "partial_requests": ("requests", lambda counts: counts.total("partial")),
+}
+
+
+def metrics(counts: Counts) -> dict[str, Metric]:
+    """Every metric that the counts have a value of, by name.
+
+    Requests are a warp's; sectors are of 32 bytes, wavefronts passes of shared memory, and bank_conflict those beyond
+    what the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and warp_exchanges (the other
+    warp-level operations) are counted for each warp that executes one; active_lanes is the mean over all requests,
+    partial_requests those without all of the warp's lanes.
+    """
+    values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
+    return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}

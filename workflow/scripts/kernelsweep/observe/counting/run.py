@@ -1,0 +1,119 @@
+"""Run points of one kernel while counting, and look for mistakes in their use of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelsweep.build.translation_unit import parameter_names
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask, Runner
+from kernelsweep.observe.counting.counting_platform import CountingPlatform
+from kernelsweep.observe.counting.findings import Finding, describe
+from kernelsweep.observe.counting.library import Request
+from kernelsweep.observe.counting.lines import shared_array
+from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
+from kernelsweep.sweep.points import Point
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A point, how it ended, its metrics by name, and the mistakes found where they were looked for."""
+
+    point: Point
+    outcome: Outcome
+    metrics: dict[str, Metric]
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class TracedRequest:
+    """One request of the traced warp, in terms of the source.
+
+    line     file:line of the access
+    memory   "global" or "shared"; array is the buffer's or the shared array's name
+    step     counts the warp's synchronisations from 0
+    places   of each lane, in bytes from the array's start; None for a lane that was not active
+    """
+
+    line: str
+    memory: str
+    operation: str
+    array: str
+    size: int
+    step: int
+    sectors: int
+    wavefronts: int
+    conflicts: int
+    places: list[int | None]
+
+
+class CountingRunner:
+    """One kernel's points, each on memory of exactly its size. The task's binary is one that counts."""
+
+    def __init__(self, task: KernelTask, source: str) -> None:
+        """`source` is the kernel file's text, for the names of the kernel's parameters."""
+        self._platform = CountingPlatform()
+        # Nothing is timed, and a second run would be counted with the first.
+        self._runner = Runner(self._platform, replace(task, repeated_runs=1, sampling=None))
+        self._names = parameter_names(source, task.kernel)
+
+    def count(self, point: Point, variant: str, check: bool) -> Counted:
+        """Run a point once. `check`: look for mistakes too, which takes longer and 8 bytes for each byte of memory."""
+        outcome = self._run(point, variant, check)
+        library = self._platform.library
+        counts = Counts(library.sites(), library.synchronisations())
+        return Counted(point, outcome, metrics(counts), self._findings(point))
+
+    def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
+        """Run a point once; the first `capacity` requests of one warp in its first launch, in order."""
+        library = self._platform.library
+        library.trace(block, warp, capacity)
+        self._run(point, variant, check=False)
+        requests = library.traced()
+        library.trace(block, warp, 0)
+        first = [request for request in requests if request.run == requests[0].run]
+        moments = sorted({request.moment for request in first})
+        return [self._traced(request, moments.index(request.moment)) for request in first]
+
+    def _traced(self, request: Request, step: int) -> TracedRequest:
+        site = self._platform.library.sites()[request.site]
+        active = [offset for offset in request.offsets if offset is not None]
+        if site.space == "global":
+            array, start = self._buffer_name(request.buffer), 0
+        else:
+            variable = shared_array(self._platform.shared, active[0])
+            array, start = variable.name, variable.offset
+        return TracedRequest(
+            self._platform.lines.line(site.address),
+            site.space,
+            site.operation,
+            array,
+            site.size,
+            step,
+            request.sectors,
+            request.wavefronts,
+            request.conflicts,
+            [None if offset is None else offset - start for offset in request.offsets],
+        )
+
+    def _run(self, point: Point, variant: str, check: bool) -> Outcome:
+        self._runner.rest()
+        self._platform.parameters.clear()
+        self._platform.library.start(check)
+        return self._runner.run(point, variant)
+
+    def _buffer_name(self, number: int) -> str:
+        return self._names[self._platform.parameters[number]]
+
+    def _findings(self, point: Point) -> list[Finding]:
+        platform = self._platform
+        return describe(
+            platform.library.mistakes(),
+            platform.library.sites(),
+            platform.lines.line,
+            lambda number: (self._buffer_name(number), platform.sizes[number]),
+            platform.shared,
+            np.dtype(point.dtype).itemsize,
+        )

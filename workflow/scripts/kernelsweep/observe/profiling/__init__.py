@@ -1,0 +1,34 @@
+"""Profile kernels under NVIDIA Nsight Compute (ncu): their hardware metrics, in none of the runs that are timed.
+
+definitions  the configuration's table of metrics, and the metrics of ncu that they need
+selection    which points of a kernel are profiled
+ncu          ncu's command lines, and its failures in words
+worker       the process that ncu profiles, and its manifest of launches
+capture      the metrics that ncu captured, read from its CSV
+match        each captured launch to the point that launched it
+combine      the launches of a point to one value a metric
+rows         the result file's rows
+
+The manual: https://docs.nvidia.com/nsight-compute/NsightComputeCli/
+"""
+
+from collections.abc import Sequence
+
+from kernelsweep.errors import UserError
+
+# What a user types to have metrics collected.
+PROFILE = "uv run --extra gpu snakemake --cores 1 profile"
+
+
+def profiled_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
+    """The platforms that Nsight Compute can profile: the GPUs'. Raises UserError where this run has no GPU.
+
+    platforms  those that the run has instead
+    asked_by   what in the command or the configuration asks for it
+    """
+    if not gpus:
+        raise UserError(
+            f"{asked_by} needs an NVIDIA GPU, whose counters Nsight Compute reads, and this run has none: its platform "
+            f"is {' and '.join(platforms)}. The counters of a recording are in its tables and figures without it."
+        )
+    return gpus

@@ -1,0 +1,104 @@
+"""The configuration's table of metrics: what each is made of, and what Nsight Compute must be asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.schema import nearest
+
+# What ncu's base units are multiplied with where readers see another one.
+_FACTORS = {
+    "byte": {"bytes": 1.0, "kB": 1e-3, "MB": 1e-6, "GB": 1e-9},
+    "byte/s": {"GB/s": 1e-9, "TB/s": 1e-12},
+    "ns": {"us": 1e-3, "ms": 1e-6, "s": 1e-9},
+}
+
+_COUNTER = re.compile(r"(?P<name>\S+)(?: \[(?P<unit>[^\]]+)\])?")
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One of Nsight Compute's metrics, with its base unit; empty where it has none."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A metric of the configuration.
+
+    unit    as readers see it
+    ncu     what is read
+    over    what that is divided by, or None
+    weight  the metric of ncu's by which the launches' mean is weighted; None where they are summed
+    factor  from ncu's base unit to `unit`
+    """
+
+    name: str
+    unit: str
+    ncu: Counter
+    over: Counter | None
+    weight: str | None
+    factor: float
+
+    @property
+    def needs(self) -> list[str]:
+        """The names that ncu is asked for."""
+        counters = [self.ncu.name, self.over.name if self.over else None, self.weight]
+        return list(filter(None, counters))
+
+
+def definitions(table: Mapping[str, Mapping[str, str]]) -> dict[str, Definition]:
+    """The metrics of the configuration's checked table, by name.
+
+    Raises UserError for a unit that doesn't follow from ncu's, and for a weighted quotient, of which both are sums.
+    """
+    return {name: _definition(name, entry) for name, entry in table.items()}
+
+
+def _definition(name: str, entry: Mapping[str, str]) -> Definition:
+    first, _, second = entry["ncu"].partition(" / ")
+    ncu, over = _counter(first), _counter(second) if second else None
+    weight = entry["combine"].removeprefix("mean by ") if entry["combine"] != "sum" else None
+    if over and weight:
+        raise UserError(
+            f"metrics.{name}.combine is {entry['combine']!r}. Allowed for a quotient: sum, which adds up both numbers "
+            "before it divides them."
+        )
+    return Definition(name, entry["unit"], ncu, over, weight, 1.0 if over else _factor(name, entry["unit"], ncu.unit))
+
+
+def _counter(text: str) -> Counter:
+    match = _COUNTER.fullmatch(text)
+    assert match, f"the schema lets no {text!r} through"
+    return Counter(match["name"], match["unit"] or "")
+
+
+def _factor(name: str, unit: str, base: str) -> float:
+    known = {base: 1.0, **_FACTORS.get(base, {})}
+    every_scale = {scale for scales in _FACTORS.values() for scale in scales} | set(_FACTORS)
+    if unit in known:
+        return known[unit]
+    if base in _FACTORS or unit in every_scale:
+        raise UserError(
+            f"metrics.{name}.unit is {unit!r}, but what it is read from is in {base or 'no unit'}. "
+            f"Allowed: {', '.join(filter(None, known)) or 'a name for what is counted'}."
+        )
+    return 1.0  # A count or a ratio under a name that says more: sectors, threads.
+
+
+def check_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:
+    """Raise UserError where a study in the file `shown` names a metric that the configuration doesn't have."""
+    for name in names:
+        if name not in table:
+            guess = nearest(name, table) or ";"
+            raise UserError(f"{shown}: metrics names {name!r}{guess} In config/metrics.yaml: {', '.join(table)}.")
+
+
+def asked_for(chosen: Sequence[Definition]) -> list[str]:
+    """The names that ncu must be asked for, each once."""
+    return list(dict.fromkeys(name for definition in chosen for name in definition.needs))

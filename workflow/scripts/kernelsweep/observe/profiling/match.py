@@ -1,0 +1,40 @@
+"""Match captured launches to the points that launched them: by their order, with every launch checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelsweep.errors import UserError
+from kernelsweep.observe.profiling.capture import Capture, CapturedLaunch, plain_name
+from kernelsweep.observe.profiling.worker import Entry
+
+
+def match_launches(capture: Capture, manifest: Sequence[Entry], kernel: str) -> list[tuple[CapturedLaunch, ...]]:
+    """For each entry of the worker's manifest the launches that were captured of it, in order.
+
+    Raises UserError where the capture has another number of launches, or one of another function, grid or block than
+    the worker launched: its metrics would be another point's.
+    """
+    expected = sum(len(entry.launches) for entry in manifest)
+    if len(capture.launches) != expected:
+        raise UserError(
+            f"{kernel}: {expected} launches were to be profiled, but Nsight Compute captured {len(capture.launches)}, "
+            "so that none can be told to be any point's."
+        )
+    captured = iter(capture.launches)
+    matched = []
+    for entry in manifest:
+        launches = tuple(next(captured) for _ in entry.launches)
+        for number, ((grid, block), found) in enumerate(zip(entry.launches, launches, strict=True), start=1):
+            wanted = (plain_name(entry.variant), (grid, 1, 1), (block, 1, 1))
+            if wanted != (found.function, found.grid, found.block):
+                raise UserError(
+                    f"{kernel}: launch {number} of {len(launches)} of a point should be {_text(*wanted)}, but Nsight "
+                    f"Compute captured {_text(found.function, found.grid, found.block)} in its place."
+                )
+        matched.append(launches)
+    return matched
+
+
+def _text(function: str, grid: tuple[int, ...], block: tuple[int, ...]) -> str:
+    return f"{function} with grid {grid} and blocks of {block}"

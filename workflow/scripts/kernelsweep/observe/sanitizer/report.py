@@ -1,0 +1,141 @@
+"""What compute-sanitizer found in each kernel: the results' file, the table of all, and which findings are expected."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.log import Finding
+from kernelsweep.results import Row
+
+# sanitizer.csv, one row a kernel and tool. points is the number that were run.
+COLUMNS = ("study", "kernel", "tool", "status", "errors", "warnings", "points", "message")
+
+# More findings of one kernel and tool than this are counted, not listed: its variants tend to have the same one.
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    """One kernel under one tool.
+
+    status               clean, findings, failed (the tool, a point or the build) or skipped (no point to run)
+    reason               why it failed or was skipped, or what else went wrong beside the findings
+    undefined_behaviour  what the kernel's header says of it, or None; then findings are expected
+    version              compute-sanitizer's
+    """
+
+    study: str
+    kernel: str
+    tool: str
+    status: str
+    reason: str
+    undefined_behaviour: str | None
+    version: str = ""
+    errors: int = 0
+    warnings: int = 0
+    points: int = 0
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The kernel with its study."""
+        return f"{self.study}/{self.kernel}"
+
+    @property
+    def expected(self) -> bool:
+        """Whether there are findings that a kernel of undefined behaviour may have."""
+        return self.status == "findings" and self.undefined_behaviour is not None
+
+
+def write_result(path: Path, result: Result) -> None:
+    """Write a result as JSON."""
+    path.write_text(json.dumps(asdict(result), indent=1) + "\n")
+
+
+def read_result(path: Path) -> Result:
+    """Read a result back."""
+    content = json.loads(path.read_text())
+    return Result(**{**content, "findings": tuple(Finding(**finding) for finding in content["findings"])})
+
+
+def unexpected(results: Iterable[Result]) -> list[Result]:
+    """Those for which the run must not end well."""
+    return [result for result in results if result.status not in ("clean", "skipped") and not result.expected]
+
+
+def rows(results: Iterable[Result]) -> list[Row]:
+    """The rows of sanitizer.csv."""
+    return [{**{name: vars(result).get(name) for name in COLUMNS}, "message": _message(result)} for result in results]
+
+
+def _message(result: Result) -> str:
+    parts = [f"expected: {result.undefined_behaviour}"] if result.expected else []
+    parts += [result.reason] if result.reason else []
+    parts += [finding.message for finding in result.findings[:1]]
+    return "; ".join(parts)
+
+
+def summarise(results: Sequence[Result], device: str) -> str:
+    """The summary as Markdown: a row a kernel with a column a tool, then the findings and the failures by name."""
+    kernels: dict[str, dict[str, Result]] = {}
+    for result in results:
+        kernels.setdefault(result.name, {})[result.tool] = result
+    versions = " and ".join(sorted({result.version for result in results if result.version}))
+    lines = [f"# {' '.join(filter(None, ['compute-sanitizer', versions]))}: {len(kernels)} kernels on {device}", ""]
+    lines += [f"| study | kernel | {' | '.join(TOOLS)} |", f"|---|---|{'---|' * len(TOOLS)}"]
+    for name, by_tool in kernels.items():
+        cells = [_cell(by_tool[tool]) if tool in by_tool else "" for tool in TOOLS]
+        lines.append(f"| {' | '.join([*name.split('/'), *cells])} |")
+    lines += ["", f"Points run: {sum(result.points for result in results)}.", ""]
+    found = [result for result in results if result.findings or result.status == "findings"]
+    lines += _section("Findings", [result for result in found if not result.expected], _listed)
+    lines += _section("Failed", [result for result in results if result.status == "failed"], _why)
+    lines += _section("Expected findings", [result for result in results if result.expected], _listed)
+    lines += _skipped([result for result in results if result.status == "skipped"])
+    if not unexpected(results):
+        lines.append("No unexpected finding.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(result: Result) -> str:
+    counts = [
+        f"{count} {name}{'' if count == 1 else 's'}"
+        for count, name in ((result.errors, "error"), (result.warnings, "warning"))
+        if count
+    ]
+    words = {"findings": [], "failed": ["**failed**"]}.get(result.status, [result.status])
+    return ", ".join([*words, *counts]) + (" (expected)" if result.expected else "")
+
+
+def _section(title: str, results: Sequence[Result], entries: Callable[[Result], list[str]]) -> list[str]:
+    return [f"## {title}", "", *(line for result in results for line in entries(result)), ""] if results else []
+
+
+def _listed(result: Result) -> list[str]:
+    expected = f"expected: {result.undefined_behaviour}: " if result.expected else ""
+    lines = [
+        f"- {result.name}, {result.tool}, {finding.severity} in `{finding.function or 'unknown'}`"
+        f"{f', {finding.location}' if finding.location else ''}, ×{finding.count}: {expected}{finding.message}"
+        for finding in result.findings[:_LISTED]
+    ]
+    if len(result.findings) > _LISTED:
+        lines.append(f"- {result.name}, {result.tool}: {len(result.findings) - _LISTED} more places")
+    if not lines:
+        lines = [f"- {result.name}, {result.tool}: {expected}counted, but not printed; see its log beside this file"]
+    return lines + (_why(result) if result.reason and result.status == "findings" else [])
+
+
+def _why(result: Result) -> list[str]:
+    return [f"- {result.name}, {result.tool}: {result.reason}"]
+
+
+def _skipped(results: Sequence[Result]) -> list[str]:
+    reasons = Counter((result.name, result.reason) for result in results)
+    if not reasons:
+        return []
+    return ["## Skipped", "", *(f"- {name}: {reason}" for name, reason in reasons), ""]

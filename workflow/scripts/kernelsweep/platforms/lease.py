@@ -1,0 +1,91 @@
+"""One measurement on a GPU at a time, whatever the number of jobs, and a job on each of several GPUs.
+
+A GPU's lease is a lock on a file in /tmp that dies with its process, taken before CUDA starts. /tmp, because there all
+users of a machine meet; a cluster's jobs may each have a TMPDIR, and /run/lock is not everywhere open to users. (Nor is
+it /dev/shm, whose files systemd deletes when their owner logs out, leaving jobs behind.)
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from kernelsweep.errors import UserError
+from kernelsweep.locks import lock_first, process
+from kernelsweep.platforms.choose import Gpu, gpus_of
+
+FOLDER = Path("/tmp")
+
+
+@contextmanager
+def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
+    """Wait until on one of `devices` (GPUs' UUIDs) nobody measures, and keep others away from it; yields its UUID.
+
+    notify  told, in a line for the user, which process a wait of more than a second is for
+    """
+    paths = {FOLDER / f"kernelsweep-{device}.lock": device for device in devices}
+
+    def waiting(holder: int | None) -> None:
+        if len(devices) == 1:
+            notify(f"waiting for GPU {devices[0]}, which {process(holder)} measures on")
+        else:
+            notify(f"waiting for any of {len(devices)} GPUs; {process(holder)} measures on one of them")
+
+    path, file = lock_first(list(paths), _opened, waiting)
+    try:
+        yield paths[path]
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator[Gpu]:
+    """A GPU of the platform's model that is visible and free, alone visible to the processes started meanwhile."""
+    gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    with lease(list(gpus), notify) as uuid:
+        os.environ["CUDA_VISIBLE_DEVICES"] = uuid
+        try:
+            yield gpus[uuid]
+        finally:
+            del os.environ["CUDA_VISIBLE_DEVICES"]
+            if visible is not None:
+                os.environ["CUDA_VISIBLE_DEVICES"] = visible
+
+
+@contextmanager
+def leased_host(platform: str, notify: Callable[[str], None] = print) -> Iterator[None]:
+    """All visible GPUs of the platform's model, for what is timed on the host beside them."""
+    with ExitStack() as leases:
+        # In the same order for all who take more than one, or two such jobs could wait for each other.
+        for uuid in sorted(gpu.uuid for gpu in gpus_of(platform)):
+            leases.enter_context(lease([uuid], notify))
+        yield
+
+
+def _opened(path: Path) -> int:
+    """A lock file, which another user may own: opened to read only, and never through a link that someone planted."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    mask = os.umask(0)
+    try:
+        # Not O_CREAT alone: where /tmp is protected, that is refused for a file of another user.
+        return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o444)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise UserError(f"{path}, by which GPUs are leased, can't be created: {error.strerror}.") from error
+    finally:
+        os.umask(mask)
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:  # Deleted in between.
+        return _opened(path)
+    except OSError as error:
+        what = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise UserError(
+            f"{path}, by which GPUs are leased, can't be opened: {what}. Remove it while nobody measures, or ask who "
+            "owns it to."
+        ) from error

@@ -1,0 +1,1 @@
+"""The whole project, as the rules see it."""

@@ -1,0 +1,1 @@
+"""Publish results: tables, figures, the summary and the report page."""

@@ -1,0 +1,58 @@
+"""The chapters that follow the studies: each is one result's Markdown, with the figures that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One such chapter; paths are relative to the folder of the platform's or the study's results.
+
+    markdown  the text, which opens with a heading
+    missing   what the page says, as Markdown, where that isn't there
+    data      the same for programs
+    figures   figures without their suffixes, each named after the module that draws it
+    """
+
+    title: str
+    markdown: str
+    missing: str
+    data: str
+    figures: Sequence[str] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the page's own content comes from."""
+        return [self.markdown, *(f"{figure}{suffix}" for figure in self.figures for suffix in (".svg", ".png"))]
+
+
+# In the page's order.
+CHAPTERS = {
+    "claims": Chapter(
+        title="Claims",
+        markdown="claims.md",
+        missing="Claims: the published ones were not held against these measurements.",
+        data="claims.csv",
+    ),
+    "best": Chapter(
+        title="Best configurations",
+        markdown="best.md",
+        missing="Best configurations: none were looked for.",
+        data="best.json",
+    ),
+    "comparison": Chapter(
+        title="Before and after",
+        markdown="comparison/comparison.md",
+        missing="Before and after: nothing was compared; `snakemake compare` does that.",
+        data="comparison/comparison.csv",
+        figures=("comparison/ratios",),
+    ),
+    "sanitizer": Chapter(
+        title="compute-sanitizer",
+        markdown="sanitizer.md",
+        missing="compute-sanitizer: not run here; `snakemake sanitize` does that on a GPU.",
+        data="sanitizer.csv",
+    ),
+}

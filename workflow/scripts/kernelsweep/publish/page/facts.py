@@ -1,0 +1,81 @@
+"""What ran, where, when and how it came out: what the page opens with, and what it says of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from kernelsweep.analysis.tally import Tally
+
+Facts = list[tuple[str, str]]
+
+_REVISION_DIGITS = 12
+
+# Of a device's description: what it is called, its key and how it is written. An emulator has few of them.
+_DEVICE_FACTS = (
+    ("Compute capability", "compute_capability", "{}"),
+    ("Multiprocessors", "multiprocessors", "{}"),
+    ("L2 cache", "l2_bytes", "{:,} bytes"),
+    ("Memory", "memory_bytes", "{:,} bytes"),
+    ("Memory's theoretical peak", "peak_bandwidth_gbs", "{:,.0f} GB/s"),
+    ("Memory's clock", "memory_clock_mhz", "{:,.0f} MHz"),
+    ("Multiprocessors' clock, highest", "multiprocessor_clock_mhz", "{:,.0f} MHz"),
+    ("Driver", "driver", "{}"),
+    ("CUDA, of the driver", "cuda_driver_version", "{}"),
+)
+
+
+def run_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
+    """What a reader asks first; without an environment, as where one study was run, neither when nor by which code."""
+    provenance = str(device["provenance"])
+    facts = [
+        ("Device", str(device["name"])),
+        ("Numbers", provenance[:1].upper() + provenance[1:]),
+        ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
+    ]
+    if environment is not None:
+        measured = str(environment["measured"])
+        facts.append(("When", f"{measured[:10]} {measured[11:16]} UTC"))
+        facts.append(("Revision", _revision(environment, _REVISION_DIGITS)))
+    return facts
+
+
+def environment_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
+    """Device, clocks, host, compilers, versions and git revision, as far as they are known."""
+    facts = [("Device", str(device["name"]))]
+    facts += [(name, text.format(device[key])) for name, key, text in _DEVICE_FACTS if device.get(key) is not None]
+    lowest, highest = counted.clocks_mhz
+    if lowest <= highest:
+        clocks = " to ".join(f"{clock:,.0f}" for clock in sorted({lowest, highest}))
+        facts.append(("Multiprocessors' clock, timed", f"{clocks} MHz"))
+    if environment is not None:
+        host = environment["host"]
+        facts += [
+            ("Host", f"{host['processor']}, {host['system']}, Python {host['python']}"),
+            ("Compilers", ", ".join(environment["compilers"])),
+            ("Profiler", str(environment.get("profiler") or "none")),
+            ("Packages", ", ".join(f"{name} {version}" for name, version in environment["packages"].items())),
+            ("Revision", _revision(environment)),
+        ]
+    return facts
+
+
+def configuration_text(environment: Mapping[str, Any] | None) -> str:
+    """The resolved configuration as YAML, or nothing."""
+    if environment is None:
+        return ""
+    return str(yaml.safe_dump(environment["configuration"], sort_keys=False, allow_unicode=True, width=100))
+
+
+def _by_status(counted: Tally) -> str:
+    counts = counted.by_status()
+    return ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in counts.items()) or "none"
+
+
+def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:
+    revision, _, dirty = str(environment["git_revision"] or "").partition("-")
+    if not revision:
+        return "unknown: not run from a git repository"
+    return revision[:digits] + (", with changes that were not committed" if dirty else "")

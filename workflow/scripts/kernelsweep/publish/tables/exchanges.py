@@ -1,0 +1,149 @@
+"""The table of a study of exchanges: what each left of a small array, beside what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.measurements import UNDEFINED_BEHAVIOUR, device_text, in_one_group, undefined_kernels
+from kernelsweep.analysis.published import PublishedOutputs
+from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.points import (
+    NOT_MEASURED,
+    POINT_COUNTS,
+    PUBLISHED_ONLY,
+    failure_note,
+    flag_notes,
+    numbered,
+    point_counts,
+    right_text,
+)
+
+PUBLISHED_COLUMNS = ("published_output", "same")
+TABLE_COLUMNS = (
+    "kernel",
+    "arguments",
+    "width",
+    "block_size",
+    "unroll",
+    "status",
+    "output",
+    *PUBLISHED_COLUMNS,
+    *POINT_COUNTS,
+    "failures",
+    "flags",
+    "message",
+)
+# What a row takes over from its point.
+POINT_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
+INTEGER_COLUMNS = ("width", "block_size", "unroll", *POINT_COUNTS)
+TEXT_COLUMNS = tuple(column for column in TABLE_COLUMNS if column not in INTEGER_COLUMNS)
+
+
+def exchange_table(
+    study: Mapping[str, Any], measurements: pandas.DataFrame, published: PublishedOutputs | None
+) -> pandas.DataFrame:
+    """One row a published exchange, in the publication's order, then the study's kernels that it doesn't have.
+
+    Columns (`TABLE_COLUMNS`):
+      kernel, arguments             the exchange
+      width, block_size, unroll     lanes of a group, threads of the block, elements a thread: the reference point's
+                                    array in one thread block that is one group
+      status                        of that point: one of `results.STATUSES`, `not_measured`, or `published_only` where
+                                    the study has no such kernel
+      output                        the elements that it left, in order
+      published_output, same        the published ones, and whether ours are those: yes or no, empty where either is
+                                    missing; without a publication the columns are left out
+      points_right, points_run, points_skipped
+                                    over the kernel's whole sweep, all its arguments: right, attempted, skipped
+      failures                      what became of the others: "2 wrong_result, 1 timed_out"
+      flags, message                of the point
+    Raises ValueError when `measurements` hold several studies.
+    """
+    outputs = {} if published is None else published.outputs
+    exchanges = list(outputs)
+    for kernel in study["kernels"]:
+        if kernel["name"] not in {name for name, _ in outputs}:
+            exchanges.append((kernel["name"], _first_arguments(kernel, study, measurements)))
+    reference = in_one_group(study, measurements)
+    undefined = undefined_kernels(measurements)
+    names = [kernel["name"] for kernel in study["kernels"]]
+    rows = []
+    for kernel, arguments in exchanges:
+        row: dict[str, Any] = {"kernel": kernel, "arguments": arguments, "status": PUBLISHED_ONLY}
+        if kernel in names:
+            row |= {"status": NOT_MEASURED, "width": study["reference"]["block_size"]}
+            row |= {"flags": UNDEFINED_BEHAVIOUR if kernel in undefined else ""} | point_counts(kernel, measurements)
+        found = reference[(reference["kernel"] == kernel) & (reference["arguments"] == arguments)]
+        if not found.empty:
+            row |= {column: found[column].iloc[0] for column in POINT_COLUMNS}
+        row["published_output"] = outputs.get((kernel, arguments), "")
+        if row["published_output"] and pandas.notna(row.get("output")) and row["output"]:
+            row["same"] = "yes" if row["output"] == row["published_output"] else "no"
+        rows.append(row)
+    table = pandas.DataFrame(rows, columns=list(TABLE_COLUMNS)).astype(dict.fromkeys(INTEGER_COLUMNS, "Int64"))
+    table[list(TEXT_COLUMNS)] = table[list(TEXT_COLUMNS)].astype(object).fillna("").astype(str)
+    return table if published is not None else table.drop(columns=list(PUBLISHED_COLUMNS))
+
+
+def _first_arguments(kernel: Mapping[str, Any], study: Mapping[str, Any], measurements: pandas.DataFrame) -> str:
+    """The first arguments that the study gives the kernel; where only a platform has some, the first measured."""
+    axes = {**study["axes"], **kernel["axes"]}
+    measured = measurements.loc[measurements["kernel"] == kernel["name"], "arguments"]
+    return str([*axes.get("arguments", []), *measured, ""][0])
+
+
+def exchange_text(
+    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: PublishedOutputs | None
+) -> TableText:
+    """The table that exchange_table made, as a reader sees it."""
+    marks, notes = numbered([_notes(row, study) for _, row in table.iterrows()])
+    columns = [Column("arguments", [text or EMPTY for text in table["arguments"]], right=False, names=True)]
+    columns.append(Column("width", numbers(table["width"], 0), apart=True))
+    if (table["unroll"].dropna() != 1).any():
+        columns.append(Column("elements a thread", numbers(table["unroll"], 0), apart=True))
+    columns.append(Column("output", [_output(row) for _, row in table.iterrows()], right=False))
+    if published is not None:
+        columns += [
+            Column(published.label, [text or EMPTY for text in table["published_output"]], right=False),
+            Column("same", [text or EMPTY for text in table["same"]], right=False),
+        ]
+    columns.append(Column("right", [right_text(row) for _, row in table.iterrows()], apart=True))
+    elements = study["reference"]["array_size"]
+    source = "" if published is None else f"; {published.label}: {published.file}"
+    return TableText(
+        title=str(study["title"]),
+        provenance=f"{device_text(device)}; outputs of {_place(study)}{source}.",
+        kernels=list(table["kernel"]),
+        marks=marks,
+        columns=columns,
+        notes=notes,
+        explanation=(
+            f"Output: where element i of the input is the number i, from 0 to {elements - 1}."
+            " Width: lanes of a group. Right: points of the kernel's whole sweep, all its arguments and widths,"
+            " whose every element was right."
+        ),
+        main_rows=len(table),
+    )
+
+
+def _place(study: Mapping[str, Any]) -> str:
+    """The point whose outputs are shown, in words."""
+    reference = study["reference"]
+    return f"{reference['array_size']} elements of {reference['dtype']} in one thread block, one group of lanes"
+
+
+def _output(row: pandas.Series[Any]) -> str:
+    """The elements; where there are none of ours, the status stands in the place."""
+    return row["output"] or (EMPTY if row["status"] == PUBLISHED_ONLY else str(row["status"]).replace("_", " "))
+
+
+def _notes(row: pandas.Series[Any], study: Mapping[str, Any]) -> list[str]:
+    texts = flag_notes(row)
+    if row["status"] == NOT_MEASURED:
+        texts.append(f"Not measured: the sweep has no row for these arguments at {_place(study)}.")
+    if row.get("same") == "no":
+        texts.append("The output is not the published one.")
+    return texts + failure_note(row, _place(study))

@@ -1,0 +1,72 @@
+"""What every table says of a kernel's points: how many are right, and what became of the one in the row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.measurements import UNDEFINED_BEHAVIOUR
+from kernelsweep.publish.tables.layout import EMPTY
+
+# The status of a row whose point is in no row of the measurements, and of a published row that is none of ours.
+NOT_MEASURED = "not_measured"
+PUBLISHED_ONLY = "published_only"
+
+POINT_COUNTS = ("points_right", "points_run", "points_skipped")
+
+# A reader of a table cell's note needs the first line of a compiler's message, not its pages.
+MESSAGE_LENGTH = 200
+
+FLAG_NOTES = {
+    UNDEFINED_BEHAVIOUR: (
+        "Undefined behaviour in CUDA: result and time may change with the compiler or the GPU;"
+        " measured, never a baseline."
+    ),
+    "noisy": "Noisy: the samples scatter more than the protocol allows; see `noise` in table.csv.",
+    "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
+    "other_processes": "Other processes were on the GPU.",
+}
+
+
+def point_counts(kernel: str, measurements: pandas.DataFrame) -> dict[str, Any]:
+    """The columns POINT_COUNTS and failures, over the kernel's whole sweep."""
+    counts = measurements.loc[measurements["kernel"] == kernel, "status"].value_counts()
+    failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
+    return {
+        "points_right": counts.get("ok", 0),
+        "points_run": counts.sum() - counts.get("skipped", 0),
+        "points_skipped": counts.get("skipped", 0),
+        "failures": ", ".join(f"{count} {status}" for status, count in failed.items()),
+    }
+
+
+def right_text(row: pandas.Series[Any]) -> str:
+    """The counts in words: `158 of 160; 2 wrong result; 20 skipped`."""
+    if pandas.isna(row["points_run"]):
+        return EMPTY
+    text = f"{row['points_right']} of {row['points_run']}"
+    if row["failures"]:
+        text += f"; {row['failures'].replace('_', ' ')}"
+    return text + (f"; {row['points_skipped']} skipped" if row["points_skipped"] else "")
+
+
+def flag_notes(row: pandas.Series[Any]) -> list[str]:
+    """What the row's flags mean."""
+    return [FLAG_NOTES.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
+
+
+def failure_note(row: pandas.Series[Any], place: str) -> list[str]:
+    """Why the row's point, at the `place` in words, has no right result; nothing where it has, or wasn't tried."""
+    if row["status"] in ("ok", PUBLISHED_ONLY, NOT_MEASURED):
+        return []
+    message = " ".join(row["message"].split())
+    message = message if len(message) <= MESSAGE_LENGTH else message[: MESSAGE_LENGTH - 1] + "…"
+    return [f"At {place}: {row['status'].replace('_', ' ')}; {message or 'no message'}"]
+
+
+def numbered(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[str]]:
+    """Each row's footnote numbers (from 1), and the footnotes, each once."""
+    notes = list(dict.fromkeys(text for row in texts for text in row))
+    return [sorted(notes.index(text) + 1 for text in row) for row in texts], notes

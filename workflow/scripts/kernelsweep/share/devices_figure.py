@@ -1,0 +1,157 @@
+"""Bandwidth by array size on each device, and its share of the memory's peak: a study's first and last step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from kernelsweep.analysis.measurements import (
+    Step,
+    at_reference,
+    device_text,
+    ladder_steps,
+    reference_text,
+    size_text,
+    timed,
+    undefined_kernels,
+)
+from kernelsweep.drawing import style
+from kernelsweep.share.devices import DataSet, data_set_labels
+
+PANEL_IN, NARROW_PANEL_IN, EMPTY_BODY_IN = 2.3, 1.7, 1.2
+HEADROOM = 1.08
+# The study's first step is dashed, its last one isn't.
+FIRST: Any = (0, (4, 1.5))
+LAST = "-"
+PANELS = {"bandwidth_gbs": "bandwidth (GB/s)", "peak_fraction": "share of the memory's peak (%)"}
+
+
+@style.styled
+def draw(
+    study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width_in: float = style.TWO_COLUMN_IN
+) -> Figure:
+    """Two panels, a colour a device, at the reference point's block size and cache state; failed points are gaps.
+
+    The last step is the last one without undefined behaviour, as on every device the same kernel must be drawn.
+    """
+    first, last = _first_and_last(study, settings, sets)
+    drawn = [_of_set(study, settings, one, (first, last)) for one in sets]
+    caption = _caption(settings, sets)
+    if all(rows.empty for of_set in drawn for rows in of_set):
+        figure = style.new_figure(width_in, EMPTY_BODY_IN, settings["title"], "No bandwidth to draw.", caption)
+        style.say_missing(
+            figure.subplots(), f"No device has times at {reference_text(settings, free=('array_size',))}."
+        )
+        return figure
+    handles = _handles(settings, sets, first, last)
+    legend_in = style.legend_below_in([str(handle.get_label()) for handle in handles], width_in)
+    message = _message(settings, sets, drawn, last)
+    if style.is_narrow(width_in):
+        heights = [NARROW_PANEL_IN, NARROW_PANEL_IN, legend_in]
+        figure = style.new_figure(width_in, sum(heights), settings["title"], message, caption)
+        *panels, below = figure.subplots(3, 1, height_ratios=heights)
+    else:
+        heights = [PANEL_IN, legend_in]
+        figure = style.new_figure(width_in, sum(heights), settings["title"], message, caption)
+        grid = figure.add_gridspec(2, 2, height_ratios=heights)
+        panels = [figure.add_subplot(grid[0, column]) for column in range(2)]
+        below = figure.add_subplot(grid[1, :])
+    for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
+        _panel(axes, drawn, column)
+        axes.set_ylabel(label)
+    if style.is_narrow(width_in):
+        panels[0].set_xlabel("")
+    style.legend_below(below, handles, width_in)
+    return figure
+
+
+def _first_and_last(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> tuple[int, int]:
+    """The numbers, in the ladder, of the first and the last step that are defined; where none is, of all steps."""
+    undefined = set().union(*(undefined_kernels(one.of_study(study, settings)) for one in sets))
+    defined = [number for number, step in enumerate(settings["ladder"]) if step["kernel"] not in undefined]
+    shown = defined or range(len(settings["ladder"]))
+    return shown[0], shown[-1]
+
+
+def _of_set(
+    study: str, settings: Mapping[str, Any], one: DataSet, numbers: tuple[int, int]
+) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+    """The timed rows of the two steps, by array size."""
+    rows = at_reference(settings, one.of_study(study, settings), free=("array_size",))
+    rows = timed(rows, one.device).sort_values("array_size")
+    first, last = (ladder_steps(settings, one.device)[number].rows(rows) for number in numbers)
+    return first, last
+
+
+def _panel(axes: Axes, drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]], column: str) -> None:
+    every = pandas.concat([rows for of_set in drawn for rows in of_set])
+    sizes = sorted(int(size) for size in every["array_size"].unique())
+    scale = 100.0 if column == "peak_fraction" else 1.0
+    for number, of_set in enumerate(drawn):
+        for rows, dashes in zip(of_set, (FIRST, LAST), strict=True):
+            axes.plot(sizes, scale * rows.set_index("array_size")[column].reindex(sizes), **_look(number, dashes))
+    style.size_axis(axes, sizes)
+    top = scale * float(every[column].max())
+    axes.set_ylim(0, 100 if column == "peak_fraction" else top * HEADROOM)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _look(number: int, dashes: Any) -> dict[str, Any]:
+    return {
+        "color": style.LINE_COLOURS[number % len(style.LINE_COLOURS)],
+        "marker": style.MARKERS[number % len(style.MARKERS)],
+        "linestyle": dashes,
+        "linewidth": 1.0,
+        "markersize": 3.6,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.3,
+    }
+
+
+def _names(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> list[str]:
+    """The steps' names; where the grid counts multiprocessors, it isn't the same on every device, and the name is."""
+    steps: Sequence[Step] = ladder_steps(settings, sets[0].device)
+    return [step.name for step in steps]
+
+
+def _handles(settings: Mapping[str, Any], sets: Sequence[DataSet], first: int, last: int) -> list[Line2D]:
+    names = _names(settings, sets)
+    devices = [Line2D([], [], label=label, **_look(n, LAST)) for n, label in enumerate(data_set_labels(sets))]
+    steps = {f"first step: {names[first]}": FIRST, f"last step: {names[last]}": LAST}
+    return devices + [
+        Line2D([], [], label=label, color=style.GREY, linewidth=1.0, linestyle=dashes)
+        for label, dashes in steps.items()
+    ]
+
+
+def _message(
+    settings: Mapping[str, Any],
+    sets: Sequence[DataSet],
+    drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]],
+    last: int,
+) -> str:
+    """What the last step reads on each device, at the largest size that all have."""
+    common = set.intersection(*(set(rows["array_size"]) for _, rows in drawn))
+    name = _names(settings, sets)[last]
+    if not common:
+        return f"{name} has no array size that was timed on every device."
+    size = max(common)
+    texts = []
+    for label, (_, rows) in zip(data_set_labels(sets), drawn, strict=True):
+        row = rows[rows["array_size"] == size].iloc[0]
+        share = "" if pandas.isna(row["peak_fraction"]) else f" ({row['peak_fraction']:.0%} of its peak)"
+        texts.append(f"{row['bandwidth_gbs']:,.0f} GB/s on {label}{share}")
+    return f"At array size {size_text(size)}, {name} reads {style.list_texts(texts, most=len(texts))}."
+
+
+def _caption(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> str:
+    devices = "; ".join(device_text(one.device) for one in sets)
+    where = reference_text(settings, free=("array_size",))
+    return f"{devices}. Reference point: {where}. Each input byte counted once; 1 GB/s is 10⁹ bytes/s."

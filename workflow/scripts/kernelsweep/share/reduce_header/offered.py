@@ -1,0 +1,32 @@
+"""Which kernels a header can offer, and what they need. For the workflow's rules as well, so without pandas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from kernelsweep.sweep.axes import Expression
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import CLUSTER_SIZE
+
+# What is the same in every header.
+TEMPLATE = Path(__file__).with_name("template.cuh")
+
+# The plans of one launch that leaves one value, each with the number that its blocks are a multiple of.
+ONE_VALUE_PLANS: Mapping[str, int] = {"single_launch": 1, "single_launch_of_clusters": CLUSTER_SIZE}
+
+
+def needed_architecture(kernel: KernelSource) -> int:
+    """The smallest architecture that a kernel runs on, such as 90; 0 for any."""
+    return int(re.sub(r"\D", "", kernel.smallest_architecture or "") or 0)
+
+
+def is_offered(kernel: KernelSource) -> bool:
+    """Whether a header can offer a kernel: one launch, one value, and shared memory that doesn't follow the array."""
+    return (
+        kernel.plan in ONE_VALUE_PLANS
+        and not kernel.undefined_behaviour
+        and not kernel.updates_input
+        and not Expression(kernel.shared_elements).names & {"array_size", "grid_size"}
+    )

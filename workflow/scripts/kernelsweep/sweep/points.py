@@ -1,0 +1,126 @@
+"""A kernel's sweep: the points that the resolved axes span, and the variants that must be compiled for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernelsweep.problems.lanes import missing_lane
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.sweep.axes import AXES, Axes, expression, grid_of_threads
+from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
+
+# The axes that no template has: points that differ in these alone are of one variant.
+_WITHIN_A_VARIANT = ("array_size", "cache", "grid_size")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row of the results: a variant at one array size and cache state.
+
+    grid_size  the number of blocks, where the kernel's plan leaves it to the sweep; else None
+    width      how many neighbouring lanes exchange among themselves, for an exchange; else None
+    arguments  an exchange's own arguments, such as "delta=2"; else empty
+    """
+
+    array_size: int
+    block_size: int
+    unroll: int
+    dtype: str
+    operation: str
+    cache: str
+    grid_size: int | None = None
+    width: int | None = None
+    arguments: str = ""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The axis values by name, as expressions and result rows use them."""
+        return {axis: getattr(self, axis) for axis in AXES}
+
+
+def points(*sweeps: Axes) -> list[Point]:
+    """Every combination of each sweep's axis values, in the axes' order, the last one fastest; none of them twice."""
+    return list(dict.fromkeys(point for axes in sweeps for point in _combinations(axes)))
+
+
+def _combinations(axes: Axes) -> Iterator[Point]:
+    for combination in itertools.product(*(axes[axis] for axis in AXES)):
+        values = dict(zip(AXES, combination, strict=True))
+        yield Point(**{**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
+
+
+def parse_arguments(arguments: str) -> dict[str, int]:
+    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0".
+
+    Raises ValueError for a text of another form.
+    """
+    pairs = [word.split("=") for word in arguments.split()]
+    return {name: int(value) for name, value in pairs}
+
+
+def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
+    """Why a point of the sweep isn't run, or None where it is.
+
+    restrictions  expressions that every point must satisfy
+    target        what the kernel is compiled for: an architecture such as sm_90, "emulator" or "counting"; None for a
+                  GPU of any architecture
+    """
+    unsupported = kernel.unsupported(point.values) or kernel.unsupported_on(target)
+    if unsupported:
+        return unsupported
+    if point.width is not None:
+        missing = missing_lane(kernel.name, point.width, parse_arguments(point.arguments), point.block_size)
+        if missing:
+            return missing
+    for restriction in restrictions:
+        if not expression(restriction)(point.values):
+            return f"restriction: {restriction}"
+    return None
+
+
+def instantiation(kernel: KernelSource, point: Point) -> str:
+    """The C++ name of the variant that a point runs, as a demangler prints it: ``unrolled<int, Sum, 2u>``.
+
+    Points that differ in nothing the template depends on share a variant's machine code.
+    """
+    values = {**point.values, **parse_arguments(point.arguments)}
+
+    def argument(name: str) -> str:
+        if name == "Element":
+            return CXX_TYPES[point.dtype]
+        if name == "Operation":
+            return OPERATIONS[point.operation].cxx
+        return f"{values[name]}u" if TEMPLATE_PARAMETERS[name] == "unsigned" else str(values[name])
+
+    return f"{kernel.name}<{', '.join(argument(name) for name in kernel.template_parameters)}>"
+
+
+def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
+    """The distinct variants of the points that are run, sorted."""
+    return sorted({instantiation(kernel, point) for point in run})
+
+
+def variants_run(
+    kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
+) -> list[str]:
+    """The distinct variants of which the sweeps run some point, sorted; the rest is as in skip_reason().
+
+    Points that differ only in array size, cache state or grid are of one variant, and only a restriction tells them
+    apart. So of these axes one value does where no restriction names them: a plan of 1,000 kernels with 10,000 points
+    each would wait minutes for points that say nothing new.
+    """
+    restricted = {name for restriction in restrictions for name in expression(restriction).names}
+    found: set[str] = set()
+    for axes in sweeps:
+        within = {axis: axes[axis] if axis in restricted else axes[axis][:1] for axis in _WITHIN_A_VARIANT}
+        between = [axis for axis in AXES if axis not in within]
+        for values in itertools.product(*(axes[axis] for axis in between)):
+            of_variant = {axis: [value] for axis, value in zip(between, values, strict=True)}
+            candidates = _combinations({**within, **of_variant})
+            run = (point for point in candidates if not skip_reason(point, kernel, restrictions, target))
+            found.update(instantiation(kernel, point) for point in itertools.islice(run, 1))
+    return sorted(found)

@@ -1,0 +1,167 @@
+"""Check data from a YAML file against a schema: defaults filled in, and one readable error for a mistake."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from kernelsweep.errors import UserError
+from kernelsweep.judge.claims.relations import RELATIONS
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.publish.figures import OPTIONAL_FIGURES
+from kernelsweep.sweep.element_types import CXX_TYPES
+
+# What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
+_KNOWN = {
+    "operations": list(OPERATIONS),
+    "dtypes": list(CXX_TYPES),
+    "figures": list(OPTIONAL_FIGURES),
+    "relations": list(RELATIONS),
+}
+
+# JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
+_Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+# LibYAML's where PyYAML was built with it: a start reads a file and a header for each kernel, ten times as fast so.
+_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """ "; did you mean X?" for the known word nearest to a misspelt one, or nothing where none is near."""
+    matches = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {matches[0]!r}?" if matches else ""
+
+
+def parse_yaml(text: str) -> Any:
+    """What a YAML text says, in plain values. Raises yaml.YAMLError with line and column."""
+    return yaml.load(text, Loader=_YamlLoader)
+
+
+def read_yaml(path: Path, shown: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises UserError where it is none, with the parser's line and column."""
+    try:
+        data = parse_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{shown}: no such file") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown}: not valid YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
+    return data
+
+
+def check(data: Mapping[str, Any], schema_path: Path, shown: str) -> dict[str, Any]:
+    """A copy of `data` with the schema's defaults filled in.
+
+    Raises UserError with the first mistake: the file as `shown`, the key, its value, and what is allowed.
+    """
+    schema = _read_schema(schema_path)
+    validator = _Validator(schema)
+    completed = copy.deepcopy(dict(data))
+    errors = sorted(validator.iter_errors(completed), key=lambda error: [str(part) for part in error.absolute_path])
+    if errors:
+        raise UserError(_message(_innermost(errors[0]), shown))
+    _fill_defaults(completed, schema)
+    return completed
+
+
+def _innermost(error: jsonschema.ValidationError) -> jsonschema.ValidationError:
+    """Of an anyOf's failed branches the one that got furthest into the data; else the error itself."""
+    while error.context and error.validator != "anyOf":
+        error = error.context[0]
+    if error.context:
+        deepest = max(error.context, key=lambda branch: len(branch.absolute_path))
+        if len(deepest.absolute_path) > len(error.absolute_path):
+            return _innermost(deepest)
+    return error
+
+
+def _message(error: jsonschema.ValidationError, shown: str) -> str:
+    key = ".".join(str(part) for part in error.absolute_path) or "the file"
+    schema = error.schema if isinstance(error.schema, Mapping) else {}
+    instance: Any = error.instance
+    expected: Any = error.validator_value
+    if error.validator == "additionalProperties":
+        known = list(schema.get("properties", {}))
+        unknown = next(name for name in instance if name not in known)
+        where = "" if key == "the file" else f" under {key}"
+        guess = nearest(str(unknown), known) or ";"
+        return f"{shown}: unknown key {unknown!r}{where}{guess} Known keys: {', '.join(known)}."
+    if error.validator == "required":
+        missing = next(name for name in expected if name not in instance)
+        return f"{shown}: {key} lacks the key {missing!r}."
+    if error.validator == "enum":
+        allowed = ", ".join(str(value) for value in expected)
+        guess = nearest(str(instance), [str(value) for value in expected])
+        return f"{shown}: {key} is {instance!r}{guess or ';'} Allowed: {allowed}."
+    allowed = schema.get("x-allowed") or _described(schema) or error.message
+    hint = ""
+    if isinstance(instance, str) and instance.lstrip("-").isdecimal():
+        hint = " This is a text: Snakemake's --config passes nested values so; set them in a file, by --configfile."
+    return f"{shown}: {key} is {instance!r}. Allowed: {allowed}.{hint}"
+
+
+def _described(schema: Mapping[str, Any]) -> str | None:
+    """What the schema allows, where its type or its items say that in a few words."""
+    if schema.get("type") == "object" and "properties" in schema:
+        return f"keys with values, of {', '.join(schema['properties'])}"
+    if schema.get("type") == "object":
+        return "keys with values"
+    if "enum" in schema.get("items", {}):
+        return f"a list of {', '.join(str(value) for value in schema['items']['enum'])}"
+    return None
+
+
+# Every kernel's header is checked by the same one.
+@cache
+def _read_schema(path: Path) -> dict[str, Any]:
+    """A schema with every `$ref: file` replaced by that file's content, where the keys beside the reference win.
+
+    `x-known: NAME` becomes an enum of the names that the code knows.
+    """
+
+    def resolved(node: Any) -> Any:
+        if isinstance(node, dict):
+            node = {key: resolved(value) for key, value in node.items()}
+            if "x-known" in node:
+                node["enum"] = _KNOWN[node.pop("x-known")]
+            if "$ref" in node:
+                node = {**_read_schema(path.parent / node.pop("$ref")), **node}
+        elif isinstance(node, list):
+            node = [resolved(item) for item in node]
+        return node
+
+    schema: dict[str, Any] = resolved(read_yaml(path, path.name))
+    schema.pop("$schema", None)  # It would call jsonschema's own validator in again, with its own idea of an integer.
+    return schema
+
+
+def _fill_defaults(data: Any, schema: Mapping[str, Any]) -> None:
+    """Fill in defaults, in place, wherever the data follows the schema's properties."""
+    if isinstance(data, dict):
+        properties = schema.get("properties", {})
+        for name, subschema in properties.items():
+            if name not in data and "default" in subschema:
+                data[name] = copy.deepcopy(subschema["default"])
+            if name in data:
+                _fill_defaults(data[name], subschema)
+        extra = schema.get("additionalProperties")
+        if isinstance(extra, Mapping):
+            for name, value in data.items():
+                if name not in properties:
+                    _fill_defaults(value, extra)
+    if isinstance(data, list) and isinstance(schema.get("items"), Mapping):
+        for item in data:
+            _fill_defaults(item, schema["items"])

@@ -1,0 +1,13 @@
+"""Join the kernels' points and builds into measurements.csv and builds.csv."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.logs import logged
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, join_files
+
+with logged(snakemake.log[0]):
+    join_files(snakemake.output.measurements, MEASUREMENT_COLUMNS, snakemake.input.points)
+    join_files(snakemake.output.builds, BUILD_COLUMNS, snakemake.input.builds)

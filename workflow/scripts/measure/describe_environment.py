@@ -1,0 +1,17 @@
+"""Write environment.json: all that a reader needs to know to measure the same again."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.build.build_report import read_report
+from kernelsweep.logs import logged
+from kernelsweep.measure.environment import describe_environment
+
+with logged(snakemake.log[0]):
+    compilers = sorted({read_report(Path(path))["compiler"] for path in snakemake.input.reports})
+    device = json.loads(Path(snakemake.input.device).read_text())
+    environment = describe_environment(device, compilers, snakemake.params.configuration)
+    Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n")

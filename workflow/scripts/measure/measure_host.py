@@ -1,0 +1,29 @@
+"""Sum a study's reference array on the host's processor, in each way that the study names: rows for measurements."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.baselines.host import measure_baselines
+from kernelsweep.logs import logged, teller
+from kernelsweep.measure.sampling import sampling
+from kernelsweep.platforms.lease import leased_host
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+
+with logged(snakemake.log[0]) as terminal:
+    wildcards, params = snakemake.wildcards, snakemake.params
+
+    # No GPU is used, but what their jobs do on the host would show in the times.
+    with leased_host(wildcards.platform, teller(terminal, f"{wildcards.study}, on the host")):
+        rows = measure_baselines(
+            names=params.baselines,
+            reference=params.reference,
+            source=Path(snakemake.input.source),
+            seed=params.seed,
+            sampling=sampling(params.measuring),
+            known={"study": wildcards.study, "platform": wildcards.platform},
+        )
+    write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)
+    for row in rows:
+        print(row["kernel"], row["status"], row.get("time_us", ""), row["message"] or "")

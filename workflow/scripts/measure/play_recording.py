@@ -1,0 +1,21 @@
+"""Unpack a recording into results: the same files that measuring would have written."""
+
+import gzip
+import json
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.logs import logged
+from kernelsweep.share.recording import recorded_device
+
+with logged(snakemake.log[0]):
+    with gzip.open(snakemake.input.measurements) as packed, open(snakemake.output.measurements, "wb") as rows:
+        shutil.copyfileobj(packed, rows)
+    shutil.copy(snakemake.input.builds, snakemake.output.builds)
+    shutil.copy(snakemake.input.environment, snakemake.output.environment)
+    environment = json.loads(Path(snakemake.input.environment).read_text())
+    device = recorded_device(environment, snakemake.wildcards.name)
+    Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n")

@@ -1,0 +1,17 @@
+"""Join the kernels' metrics into metrics.csv, and say on the terminal why some of them are empty."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.logs import logged
+from kernelsweep.publish.summary import missing_metrics
+from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
+
+with logged(snakemake.log[0]) as terminal:
+    rows = [row for part in snakemake.input for row in read_rows(part)]
+    write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
+    if lines := missing_metrics(rows):
+        print("\n" + "\n".join(lines), file=terminal)
+    print(f"{len(rows)} rows, {sum(row['value'] != '' for row in rows)} with a value")

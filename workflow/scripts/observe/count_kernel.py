@@ -1,0 +1,59 @@
+"""Count one kernel's accesses to memory on the emulator: metrics, mistakes found, and one warp's requests in order."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.build.build_report import read_report
+from kernelsweep.logs import logged
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.results import METRIC_COLUMNS, write_rows
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.points import Point, instantiation
+
+# Of the warp that is drawn; the longest shipped kernel has 40.
+MOST_TRACED = 200
+
+with logged(snakemake.log[0]):
+    wildcards, params = snakemake.wildcards, snakemake.params
+    kernel_file = Path(snakemake.input.kernel)
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    report = read_report(Path(snakemake.input.report))
+    counted, checked, drawn = ([Point(**values) for values in points] for points in params.points)
+    counts, found, traces, failures = [], [], [], []
+    if report["status"] != "ok":
+        failures = [
+            {"study": wildcards.study, "kernel": kernel.name, "mistake": "build_failed", "message": report["message"]}
+        ]
+    elif counted:
+        task = kernel_task(
+            kernel,
+            report,
+            snakemake.input.binary,
+            emulated=True,
+            problem=params.problem,
+            longest=max((point.array_size for point in (*counted, *checked, *drawn)), default=1),
+            seed=params.seed,
+            repeated_runs=1,
+            visits=1,
+            sampling=None,
+        )
+        runner = CountingRunner(task, kernel_file.read_text())
+        counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
+        found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
+        for point in drawn:
+            requests = runner.trace(point, instantiation(kernel, point), block=0, warp=0, capacity=MOST_TRACED)
+            traces.append({"point": asdict(point), "requests": [asdict(request) for request in requests]})
+    for run in (*counts, *found):
+        print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
+        for finding in run.findings:
+            print(f"  {finding.message}")
+    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+    write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
+    write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
+    Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")

@@ -1,0 +1,17 @@
+"""Draw what one warp of each of a study's kernels does to memory, step by step, as SVG, PNG and PDF."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.drawing.style import save
+from kernelsweep.logs import logged
+from kernelsweep.observe.counting.access_pattern import draw
+
+with logged(snakemake.log[0]):
+    traces = [json.loads(Path(path).read_text()) for path in snakemake.input.traces]
+    figure = draw(snakemake.params.title, traces)
+    for path in snakemake.output:
+        save(figure, Path(path))

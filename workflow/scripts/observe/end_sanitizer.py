@@ -1,0 +1,21 @@
+"""End a run of compute-sanitizer: show its summary on the terminal, and fail where it found what it shouldn't."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.errors import UserError
+from kernelsweep.logs import logged
+from kernelsweep.observe.sanitizer.report import read_result, unexpected
+
+with logged(snakemake.log[0]) as terminal:
+    print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
+    bad = unexpected(read_result(Path(path)) for path in snakemake.input.results)
+    if bad:
+        kernels = sorted({result.name for result in bad})
+        raise UserError(
+            f"compute-sanitizer failed or found something in {', '.join(kernels)}: see {snakemake.input.summary}. "
+            "After mending a kernel, type the same command again; what failed for another reason is tried again by "
+            "--forcerun sanitize_kernel."
+        )

@@ -1,0 +1,89 @@
+"""Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from textwrap import shorten
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.build.build_report import read_report
+from kernelsweep.build.toolkit import tool_version
+from kernelsweep.logs import logged, teller
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.profiling.definitions import asked_for, definitions
+from kernelsweep.observe.profiling.ncu import MISSING, find, profile
+from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
+from kernelsweep.observe.profiling.selection import choose_points, why_not_compiled
+from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.publish.tables.points import MESSAGE_LENGTH
+from kernelsweep.results import METRIC_COLUMNS, write_rows
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.launch_plans import point_columns
+from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.study import EMULATOR
+
+with logged(snakemake.log[0]) as terminal:
+    wildcards, params = snakemake.wildcards, snakemake.params
+    emulated = wildcards.platform == EMULATOR
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
+    device = json.loads(Path(snakemake.input.device).read_text())
+    report = read_report(Path(snakemake.input.report))
+    name = f"{wildcards.study}/{kernel.name}"
+    folder = Path(snakemake.output.reports)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    metrics = list(definitions(params.metrics).values())
+    axes = axes_on_device(params.axes[0], device["multiprocessors"])
+    chosen = choose_points(params.study, kernel, axes, device["multiprocessors"], params.restrictions, report["target"])
+    failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
+    reasons = {
+        point: failed or reason or why_not_compiled(point, kernel, report["variants"]) for point, reason in chosen
+    }
+    rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
+    runnable = [point for point, why in reasons.items() if not why]
+
+    ncu = find()
+    print(f"Nsight Compute {tool_version(ncu)}: {ncu}" if ncu else MISSING, flush=True)
+    if ncu is None:
+        rows += [row for point in runnable for row in empty_rows(point, metrics, MISSING)]
+    elif runnable:
+        task = kernel_task(
+            kernel,
+            report,
+            snakemake.input.binary,
+            emulated=emulated,
+            problem=params.study["problem"],
+            longest=max(point.array_size for point in runnable),
+            seed=params.seed,
+            repeated_runs=1,
+            visits=1,
+            sampling=None,
+        )
+        with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
+            # ncu treats the caches one way for all that it sees.
+            for cache in dict.fromkeys(point.cache for point in runnable):
+                asked = [point for point in runnable if point.cache == cache]
+                requests = [(point, instantiation(kernel, point)) for point in asked]
+                log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
+                result = profile(ncu, asked_for(metrics), params.profiling, task, requests, folder, log)
+                rows += profile_rows(asked, result, metrics, name)
+
+    known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
+    binaries = {point: report["variants"].get(instantiation(kernel, point), {}) for point in reasons}
+    write_rows(
+        snakemake.output.metrics,
+        METRIC_COLUMNS,
+        (
+            {
+                **known,
+                **point_columns(point, kernel.plan),
+                **row,
+                "binary_sha256": binaries[point].get("binary_sha256", ""),
+            }
+            for point, row in rows
+        ),
+    )
+    print(f"{len(reasons)} points, {sum(row['value'] != '' for _, row in rows)} of {len(rows)} metrics")

@@ -1,0 +1,80 @@
+"""Run a few points of one kernel under one of compute-sanitizer's tools. What it found, as JSON, and its raw log."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.build.build_report import read_report
+from kernelsweep.build.toolkit import tool_version
+from kernelsweep.logs import logged
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
+from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.observe.sanitizer.report import Result, write_result
+from kernelsweep.observe.sanitizer.selection import choose_points
+from kernelsweep.platforms.choose import gpus_of
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.points import instantiation, points, skip_reason
+from kernelsweep.sweep.study import EMULATOR
+
+with logged(snakemake.log[0]):
+    wildcards, params = snakemake.wildcards, snakemake.params
+    emulated = wildcards.platform == EMULATOR
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
+    device = json.loads(Path(snakemake.input.device).read_text())
+    report = read_report(Path(snakemake.input.report))
+    raw = Path(snakemake.output.raw)
+    if not emulated:
+        gpus_of(wildcards.platform)
+    compute_sanitizer = find()
+
+    sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
+    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], report["target"])
+    known = {
+        "study": wildcards.study,
+        "kernel": kernel.name,
+        "tool": wildcards.tool,
+        "undefined_behaviour": kernel.undefined_behaviour,
+        "version": tool_version(compute_sanitizer),
+    }
+    if report["status"] != "ok":
+        raw.touch()
+        result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
+    elif not chosen:
+        raw.touch()
+        reasons = [skip_reason(point, kernel, params.restrictions, report["target"]) for point in points(*sweeps)]
+        why = next(filter(None, reasons), "none of the sweep's variants is compiled")
+        result = Result(status="skipped", reason=why, **known)
+    else:
+        task = kernel_task(
+            kernel,
+            report,
+            snakemake.input.binary,
+            emulated=emulated,
+            problem=params.problem,
+            longest=max(point.array_size for point in chosen),
+            seed=params.seed,
+            repeated_runs=1,
+            visits=1,
+            sampling=None,
+        )
+        requests = [(point, instantiation(kernel, point)) for point in chosen]
+        run = run_points(compute_sanitizer, wildcards.tool, task, requests, params.timeout_seconds, raw)
+        for point, outcome in zip(chosen, run.outcomes, strict=False):
+            print(f"{outcome.status}: {describe(point)}: {outcome.message}".rstrip(": "))
+        log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
+        status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
+        result = Result(
+            status=status,
+            reason=reason,
+            errors=log.errors,
+            warnings=log.warnings,
+            points=len(run.outcomes),
+            findings=log.findings,
+            **known,
+        )
+    print(f"{result.status}: {result.reason or f'{result.errors} errors, {result.warnings} warnings'}")
+    write_result(Path(snakemake.output.result), result)

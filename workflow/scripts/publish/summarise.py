@@ -1,0 +1,20 @@
+"""Count a run's points by how they came out, and name those that failed."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.analysis.tally import tally
+from kernelsweep.logs import logged
+from kernelsweep.publish.summary import summary_text
+from kernelsweep.results import each_row
+
+with logged(snakemake.log[0]):
+    rows = (row for path in snakemake.input.measurements for row in each_row(path))
+    counted = tally(row for row in rows if row["study"] in snakemake.params.studies)
+    metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in each_row(path))
+    metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
+    device = json.loads(Path(snakemake.input.device).read_text())
+    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics))

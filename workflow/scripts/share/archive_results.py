@@ -1,0 +1,15 @@
+"""Pack a platform's results, with all that is needed to draw them again."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.logs import logged
+from kernelsweep.share.archive import archive
+
+with logged(snakemake.log[0]):
+    environment = json.loads(Path(snakemake.input.environment).read_text())
+    packed = archive(Path(), snakemake.wildcards.platform, snakemake.params.configuration, environment)
+    Path(snakemake.output[0]).write_bytes(packed)

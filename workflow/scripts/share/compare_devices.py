@@ -1,0 +1,42 @@
+"""Set recordings and this machine's GPUs beside each other: tables, a figure a study, and which claims hold where."""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.drawing.style import WIDTHS_IN, file_names, save
+from kernelsweep.logs import logged
+from kernelsweep.publish.tables import as_csv
+from kernelsweep.share import devices_figure
+from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
+from kernelsweep.share.recording import check_recording, recorded_device
+
+with logged(snakemake.log[0]):
+    params = snakemake.params
+    sets = []
+    for platform, path in params.measurements.items():
+        folder = Path(path).parent
+        if platform.startswith("recording/"):
+            check_recording(folder)
+            device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
+        else:
+            device = json.loads((folder / "device.json").read_text())
+        judged = params.claims.get(platform)
+        claims = pandas.read_csv(judged, dtype=str, keep_default_na=False) if judged else None
+        measurements = load_measurements([Path(path)], references=params.studies)
+        sets.append(DataSet(platform, device, measurements, claims))
+
+    rows = pandas.concat([device_rows(name, settings, sets) for name, settings in params.studies.items()])
+    Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets))
+    Path(snakemake.output.rows).write_text(as_csv(rows))
+    Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)))
+    for name, settings in params.studies.items():
+        for width in params.widths:
+            figure = devices_figure.draw(name, settings, sets, width_in=WIDTHS_IN[width])
+            for file_name in file_names(name, width):
+                save(figure, Path(snakemake.output.figures) / file_name)
