@@ -508,6 +508,13 @@ def gridded_kernels(studies):
     }
 
 
+def kernels_without_header(studies):
+    """The kernels of these studies whose files have no header, by study and name."""
+    return [
+        (study, name) for study in studies for name, kernel in STUDIES[study].kernels.items() if not kernel.has_header
+    ]
+
+
 def judgements(folder):
     """What is made of the times and metrics of all studies, or of one: verdicts on claims, and best configurations."""
     chapters = [CHAPTERS[name] for name in MADE_CHAPTERS]

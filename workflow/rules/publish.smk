@@ -91,6 +91,7 @@ rule summarise:
         "../../envs/kernelsweep.yaml"
     params:
         studies=config["studies"],
+        without_header=kernels_without_header(config["studies"]),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, config["studies"]),
         code=code_of("publish/summarise.py"),
     script:
@@ -108,6 +109,7 @@ use rule summarise as summarise_study with:
         "results/{platform}/logs/summarise/{study}.log",
     params:
         studies=lambda wildcards: [wildcards.study],
+        without_header=lambda wildcards: kernels_without_header([wildcards.study]),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
         code=code_of("publish/summarise.py"),
 

@@ -17,4 +17,5 @@ with logged(snakemake.log[0]):
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = json.loads(Path(snakemake.input.device).read_text())
-    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics))
+    without_header = [tuple(kernel) for kernel in snakemake.params.without_header]
+    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics, without_header))

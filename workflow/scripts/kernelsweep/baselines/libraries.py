@@ -82,7 +82,7 @@ def as_kernel(name: str) -> KernelSource:
     return KernelSource(
         name=name,
         path=Path(f"{name}.py"),
-        description=RIVALS[name].label,
+        has_header=False,
         template_parameters=("Element", "Operation"),
         plan=RIVAL_PLAN,
         updates_input=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from math import inf
 
@@ -39,10 +39,16 @@ def _expected(row: Mapping[str, str]) -> bool:
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
-def summary_text(counted: Tally, provenance: str, metrics: Iterable[Mapping[str, str]] = ()) -> str:
+def summary_text(
+    counted: Tally,
+    provenance: str,
+    metrics: Iterable[Mapping[str, str]] = (),
+    without_header: Collection[tuple[str, str]] = (),
+) -> str:
     """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
 
-    metrics  the rows of metrics.csv, of which those without a value are named
+    metrics         the rows of metrics.csv, of which those without a value are named
+    without_header  the kernels, by study and name, whose files have no header; those among the rows are named
     """
     statuses = list(counted.by_status())
     kernels = dict.fromkeys((study, kernel) for study, kernel, _ in counted.points)
@@ -51,6 +57,8 @@ def summary_text(counted: Tally, provenance: str, metrics: Iterable[Mapping[str,
     for study, kernel in kernels:
         cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
+    if named := [f"{study}/{kernel}" for study, kernel in kernels if (study, kernel) in without_header]:
+        lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *failed_points(counted)]
     return "\n".join(lines) + "\n"
 

@@ -54,6 +54,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 class KernelSource:
     """One kernel file, parsed.
 
+    has_header           whether its leading comments have a header; without one, all that a header says is the default
     template_parameters  names of TEMPLATE_PARAMETERS in the order of the template
     updates_input        whether it writes to its input, which then is restored before every launch
     shared_elements      an expression for the elements of dynamic shared memory a block
@@ -62,7 +63,7 @@ class KernelSource:
 
     name: str
     path: Path
-    description: str
+    has_header: bool
     template_parameters: tuple[str, ...]
     plan: str
     updates_input: bool

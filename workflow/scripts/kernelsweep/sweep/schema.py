@@ -62,6 +62,11 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
     return data
 
 
+def keys_of(schema_path: Path) -> list[str]:
+    """The keys that a schema allows at the file's top level."""
+    return list(_read_schema(schema_path)["properties"])
+
+
 def check(data: Mapping[str, Any], schema_path: Path, shown: str) -> dict[str, Any]:
     """A copy of `data` with the schema's defaults filled in.
 
