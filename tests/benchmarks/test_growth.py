@@ -16,7 +16,8 @@ from support import made_up
 from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 from workflow_runs import snakemake
 
-from kernelsweep.analysis.measurements import at_reference, load_measurements
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
