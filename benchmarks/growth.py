@@ -161,7 +161,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": []}
 
     counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "metrics_there": {}}
+    names = {"studies": list(settings), "metrics_there": {}, "without_header": []}
     script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
     ended = {"measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
     script("read: end_run", "publish/end_run", project, input=ended)
