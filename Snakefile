@@ -30,7 +30,7 @@ include: "workflow/rules/share.smk"
 rule all:
     default_target: True
     input:
-        [verdict(platform) for platform in PLATFORMS],
+        [end_of_run(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
         # Where your own GPU is measured, and there is another or a recording to set it beside. Otherwise nothing in it would
         # be yours.
@@ -44,7 +44,7 @@ for study in STUDIES:
         name:
             study
         input:
-            [verdict(platform, study) for platform in PLATFORMS],
+            [end_of_run(platform, study) for platform in PLATFORMS],
 
 
 # Everything that `all` makes, packed to be kept or published: one file a platform, from which the same tables and figures
