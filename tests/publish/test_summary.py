@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from kernelsweep.analysis.tally import tally
-from kernelsweep.publish.summary import is_failure, summary_text
-from kernelsweep.results import STATUSES
+from kernelsweep.analysis.completeness import PlannedKernel
+from kernelsweep.analysis.tally import is_failure, tally
+from kernelsweep.errors import UserError
+from kernelsweep.publish.summary import incomplete_run, summary_text
+from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
 
 MESSAGE = "expected 4065, found 7"
 
@@ -88,9 +92,10 @@ def test_points_are_counted_by_kernel_and_status_and_skipped_ones_by_reason() ->
 def test_kernels_without_a_header_are_named() -> None:
     # Pins: a header that was not found, and a kernel that was run by the wrong plan and called right.
     rows = [row("ok"), row("ok", "interleaved")]
-    summary = summary_text(tally(rows), "here", without_header=[("unrolling", "interleaved"), ("staged", "unrolled")])
+    bare = PlannedKernel("unrolling", "interleaved", None, "points.csv", None, has_header=False)
+    summary = summary_text(tally(rows), "here", planned=[planned(), bare])
     assert "Without a header (`kernelsweep:`), so run by its defaults: unrolling/interleaved.\n" in summary
-    assert "Without a header" not in summary_text(tally(rows), "here", without_header=[])
+    assert "Without a header" not in summary_text(tally(rows), "here", planned=[planned()])
 
 
 def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
@@ -106,3 +111,49 @@ def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
     assert "10 to 50" not in summary
     assert "Points flagged: noisy (2), throttled (1)." in summary
     assert "took 11 s; 50% of that the GPU was at work" in summary
+
+
+def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | None = None) -> PlannedKernel:
+    return PlannedKernel("unrolling", kernel, rows, f"points/unrolling/{kernel}.csv", cannot_run)
+
+
+@pytest.mark.parametrize("found", [2, 4])
+def test_rows_are_counted_against_the_plan(found: int) -> None:
+    # Pins: a file of points cut at a line's end (21 of 80 rows), after which every point was said to be right.
+    counted = tally([row("ok")] * found)
+    (error,) = incomplete_run(counted, [planned()])
+    assert f"points/unrolling/unrolled.csv has {found} rows" in error and "3 are planned" in error and "Delete" in error
+    assert error in summary_text(counted, "here", planned=[planned()])
+    assert not incomplete_run(tally([row("ok")] * 3), [planned()])
+
+
+def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:
+    # Pins: a restriction that skips every point, after which every point that was run was said to be right.
+    counted = tally([row("skipped")] * 3)
+    (error,) = incomplete_run(counted, [planned()])
+    assert "study unrolling: no point was run" in error
+    summary = summary_text(counted, "here", planned=[planned()])
+    assert "is right" not in summary and "**No point was run.**" in summary
+
+
+def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> None:
+    plan = [planned(), planned("volatile", cannot_run="undefined behaviour: a race"), planned("interleaved", None)]
+    counted = tally([*[row("ok")] * 3, *[row("skipped", "volatile")] * 3])
+    assert not incomplete_run(counted, plan)
+    summary = summary_text(counted, "here", planned=plan)
+    assert (
+        "## Not run\n\n- unrolling/volatile: undefined behaviour: a race\n- unrolling/interleaved: it has no rows"
+        in summary
+    )
+    # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
+    assert not incomplete_run(tally([row("skipped", "volatile")] * 3), plan[1:])
+
+
+def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    write_rows(path, MEASUREMENT_COLUMNS, [row("ok")] * 3)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(
+        UserError, match=rf"points.csv: data row 3 has \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
+    ):
+        list(each_row(path))
