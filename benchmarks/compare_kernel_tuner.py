@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
+from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
 
 from kernelsweep.build import nvcc
 from kernelsweep.problems.reduction import make_reduction

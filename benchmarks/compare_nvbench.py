@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
+from support.own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
 
 from kernelsweep.platforms.choose import Gpu
 from kernelsweep.problems.reduction import make_reduction
