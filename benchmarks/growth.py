@@ -161,10 +161,10 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": []}
 
     counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "metrics_there": {}, "without_header": []}
+    names = {"studies": list(settings), "metrics_there": {}, "plan": []}
     script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
-    ended = {"measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
-    script("read: end_run", "publish/end_run", project, input=ended)
+    ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
+    script("read: end_run", "publish/end_run", project, input=ended, params={"plan": []})
 
     by_study = {"studies": settings, "measurements": files, "metrics_there": {}, "uncertainties": {}}
     claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}

@@ -82,9 +82,9 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
         names = Counter((row["study"], row["kernel"]) for row in csv.DictReader(file))
     assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
 
-    (rows / "device.json").write_text('{"provenance": "made up"}')
+    (rows / "device.json").write_text('{"provenance": "made up", "multiprocessors": 1}')
     inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
-    params = {"studies": ["made_up_0"], "metrics_there": {}, "without_header": []}
+    params = {"studies": ["made_up_0"], "metrics_there": {}, "plan": []}
     cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)
     assert cost.peak_mib < 130
     summary = (rows / "summary.md").read_text()
