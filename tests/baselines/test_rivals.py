@@ -245,9 +245,9 @@ class Clocked(EmulatorPlatform):
         self.timed_moves += self._timing
         super().copy(target, source, size, offset)
 
-    def fill(self, memory: np.ndarray, size: int) -> None:
+    def fill(self, memory: np.ndarray, size: int, word: int) -> None:
         self.timed_moves += self._timing
-        super().fill(memory, size)
+        super().fill(memory, size, word)
 
     def time(self, sample: Callable[..., None], count: int) -> list[float]:
         times: list[float] = []
@@ -295,7 +295,7 @@ def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
     class Idle(Clocked):
         def copy(self, target: np.ndarray, source: np.ndarray, size: int, offset: int = 0) -> None: ...
 
-        def fill(self, memory: np.ndarray, size: int) -> None: ...
+        def fill(self, memory: np.ndarray, size: int, word: int) -> None: ...
 
     rows = measure_limits(Idle(), ["copy", "fill"], [Point(2**16, 1, 1, "int32", "sum", "hot")], SAMPLING, None, KNOWN)
     assert [row["status"] for row in rows] == ["wrong_result"] * 2

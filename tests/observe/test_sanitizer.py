@@ -367,7 +367,7 @@ def test_wrong_results_hangs_and_crashes_are_failures_with_the_point_that_they_c
 
 
 def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
-    fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != Element(0xABABABAB)) array_size = 0;"
+    fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != Element(-1)) array_size = 0;"
     assert planted_run(tmp_path, fault, "memcheck")[2] == "clean: "
     assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
 

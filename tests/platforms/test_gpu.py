@@ -132,6 +132,28 @@ def test_a_kernel_that_never_ends_costs_one_point(arch: str, tmp_path: Path) -> 
     assert [o.status for o in outcomes.values()] == ["ok", "timed_out", "ok"]
 
 
+@pytest.mark.parametrize("changed", [0, 4_194_300, 4_194_301, 2**23, 2**23 + 4])
+def test_a_change_of_one_element_of_the_input_is_found_wherever_it_is(changed: int, arch: str, tmp_path: Path) -> None:
+    # The input repeats a tile of 4,194,301 elements. The fault comes after the kernel's own reading.
+    kernel = planted_kernel(tmp_path, updates_input=True)
+    text = kernel.path.read_text()
+    owner = "blockIdx.x == gridDim.x - 1" if changed >= 2**23 else f"blockIdx.x == {changed // 1024}"
+    fault = f"if ({owner} && array_size > 1000000) data[{changed}] += 1;"
+    kernel.path.write_text(text.replace("partials[blockIdx.x] = sum;", f"partials[blockIdx.x] = sum; {fault}"))
+    points = [point(2**23 + 5, 1024, dtype=dtype) for dtype in ("int32", "float64")]
+    outcomes = run(kernel, [*points, point(1000, 1024)], tmp_path, arch, visits=2)
+    assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 3
+    assert [outcome.updates_input for outcome in outcomes.values()] == [True, True, False]
+    assert outcomes[points[1]].bit_identical
+
+
+def test_a_partial_that_is_never_written_is_found(arch: str, tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, "if (blockIdx.x == gridDim.x - 1) return;")
+    points = [point(2**21 + 1, 1024, dtype=dtype) for dtype in ("int32", "int64", "float32", "float64")]
+    outcomes = run(kernel, points, tmp_path, arch)
+    assert {outcome.status for outcome in outcomes.values()} == {"wrong_result"}
+
+
 def test_an_array_larger_than_the_memory_is_a_row(arch: str, tmp_path: Path) -> None:
     # The input and its working copy come to 2 TB: more than any GPU has.
     kernel = planted_kernel(tmp_path, updates_input=True)
