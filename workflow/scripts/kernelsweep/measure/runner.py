@@ -130,7 +130,7 @@ class Runner:
 
     def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
         """Run the plan and have its results judged; those of floats are compared with further runs' bits."""
-        depth = self._depth({**point.values, LAUNCHES: len(plan.launches)})
+        depth = self._depth({**point, LAUNCHES: len(plan.launches)})
         results = self._results(point, plan, variant)
         judgement = problem.judge(point, results, depth)
         mistake = judgement.mistake or self._not_zero(point, plan)
@@ -172,7 +172,7 @@ class Runner:
 
     def _energy(self, point: Point, plan: Plan, variant: str, seconds: float) -> float | None:
         """Millijoules of one run of the plan."""
-        prepared = self._task.updates_input or point.cache == "cold"
+        prepared = self._task.updates_input or point["cache"] == "cold"
         return energy_of_run(
             self._platform,
             run=self._launches(point, plan, variant),
@@ -192,13 +192,13 @@ class Runner:
     def _prepare_memory(self, point: Point, plan: Plan) -> Problem:
         """Room for the point's input and results, and its input in place. Returns the point's problem."""
         task = self._task
-        if self._problem is None or self._problem_of != (point.dtype, point.operation):
+        if self._problem is None or self._problem_of != (point["dtype"], point["operation"]):
             self._problem = (
-                make_exchange(task.kernel, point.dtype, task.longest)
+                make_exchange(task.kernel, point["dtype"], task.longest)
                 if task.problem == "exchange"
-                else make_reduction(point.dtype, point.operation, task.longest, task.seed)
+                else make_reduction(point["dtype"], point["operation"], task.longest, task.seed)
             )
-            self._problem_of = (point.dtype, point.operation)
+            self._problem_of = (point["dtype"], point["operation"])
             self._filled.clear()
         size = self._size(point)
         if self._buffers.room(DATA, size):
@@ -230,14 +230,14 @@ class Runner:
 
     def _touched(self, point: Point, plan: Plan) -> dict[str, int]:
         """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
-        itemsize = np.dtype(point.dtype).itemsize
+        itemsize = np.dtype(point["dtype"]).itemsize
         named = {name: count * itemsize for name, count in (*plan.buffers.items(), *plan.zeroed.items())}
         return {_WORK if self._task.updates_input else DATA: self._size(point), **named}
 
     @staticmethod
     def _size(point: Point) -> int:
         """The input's size in bytes."""
-        return point.array_size * np.dtype(point.dtype).itemsize
+        return int(point["array_size"] * np.dtype(point["dtype"]).itemsize)
 
     def rest(self) -> None:
         """Give all buffers back."""
@@ -266,7 +266,7 @@ class Runner:
         return self._buffers.get(_WORK if name == DATA and self._task.updates_input else name, place)
 
     def _shared_bytes(self, point: Point) -> int:
-        return int(self._shared_elements(point.values)) * np.dtype(point.dtype).itemsize
+        return int(self._shared_elements(point)) * int(np.dtype(point["dtype"]).itemsize)
 
     def _launches(self, point: Point, plan: Plan, variant: str, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches; made once a point, for looking its arguments up takes time."""
@@ -290,7 +290,7 @@ class Runner:
 
     def _results(self, point: Point, plan: Plan, variant: str) -> np.ndarray[Any, Any]:
         """Run the plan once, on buffers that hold nothing right, and fetch what it leaves, shape (plan.results,)."""
-        results = np.empty(plan.results, point.dtype)
+        results = np.empty(plan.results, point["dtype"])
         self._restore_input(point)
         for name, count in plan.buffers.items():
             self._platform.fill(self._buffers.get(name), count * results.itemsize)
@@ -302,12 +302,12 @@ class Runner:
     def _zero(self, point: Point, plan: Plan, place: int = 0) -> None:
         """Zero the buffers that the plan finds and leaves so: once a point, for no sample has the time for it."""
         for name, count in plan.zeroed.items():
-            self._platform.upload(self._buffers.get(name, place), np.zeros(count, point.dtype))
+            self._platform.upload(self._buffers.get(name, place), np.zeros(count, point["dtype"]))
 
     def _not_zero(self, point: Point, plan: Plan) -> str | None:
         """What is wrong where a run didn't leave those buffers zero."""
         for name, count in plan.zeroed.items():
-            left = np.empty(count * np.dtype(point.dtype).itemsize, np.uint8)
+            left = np.empty(count * np.dtype(point["dtype"]).itemsize, np.uint8)
             self._platform.download(self._buffers.get(name), left)
             if left.any():
                 found = f"{np.count_nonzero(left)} bytes of it are not"
@@ -317,7 +317,7 @@ class Runner:
     def _prepare_run(self, point: Point, place: int = 0) -> None:
         """Queue what comes before a timed run: restore the input, and flush the cache where the point is cold."""
         self._restore_input(point, place)
-        if point.cache == "cold":
+        if point["cache"] == "cold":
             self._platform.flush_cache()
 
     def _timed(

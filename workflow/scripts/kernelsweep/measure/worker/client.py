@@ -55,7 +55,7 @@ class Worker:
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
+        request = {"point": dict(point), "variant": variant, "check": check, "companions": list(companions)}
         outcome, killed = self._outcome(request)
         if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
             outcome, _ = self._outcome(request)
