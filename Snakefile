@@ -1,4 +1,4 @@
-# kernelsweep: configuration, includes, targets. The rules are in workflow/rules/, one file a stage.
+# kernelsweep: configuration, includes and targets. The rules are in workflow/rules/, one file a stage.
 
 from snakemake.utils import min_version
 
@@ -9,7 +9,7 @@ configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
-# The opening words of Snakemake's own report, snakemake --report report.zip.
+# The introduction of Snakemake's own report (snakemake --report report.zip).
 report: "workflow/report/workflow.rst"
 
 
@@ -32,12 +32,12 @@ rule all:
     input:
         [verdict(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
-        # Where your own GPU is measured, and there is another or a recording to set it beside. Otherwise nothing in it would
-        # be yours.
+        # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
+        # would contain only recordings.
         ["results/devices/devices.md"] if MODELS and (len(MODELS) > 1 or recordings(ROOT)) else [],
 
 
-# Each study is a target of its own: snakemake --cores 1 unrolling
+# Each study is also a target: snakemake --cores 1 unrolling
 for study in STUDIES:
 
     rule:
@@ -47,48 +47,48 @@ for study in STUDIES:
             [verdict(platform, study) for platform in PLATFORMS],
 
 
-# Everything that `all` makes, packed to be kept or published: one file a platform, from which the same tables and figures
-# can be drawn again on any machine.
+# Everything that `all` makes, packed into one file a platform. The same tables and figures can be drawn from it on any
+# machine.
 rule archive:
     input:
         [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
 
 
-# The recordings and your own GPU, which is measured first where it hasn't been, beside each other.
+# Compare your own GPU with the recordings. It is measured first if it has no results.
 rule devices:
     input:
         "results/devices/devices.md",
 
 
-# A C++ header that reduces arrays by each size's best configuration, from the studies whose kernels leave one value by one
-# launch. Needs times: a GPU's, or those of a recording that has such kernels. Not part of `all`.
+# A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by
+# one launch. It needs times, from a GPU or from a recording with such kernels. Not part of `all`.
 rule header:
     input:
         lambda wildcards: headers(),
 
 
-# Only compile: on a machine without the GPU, name its architecture by --config arch=sm_90.
+# Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.
 rule build:
     input:
         [binaries(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
 
 
-# What an edit did to each kernel: the measurements of now, brought up to date first, against those before it; or two other
-# sweeps, as `compare` in config.yaml names them. Not part of `all`.
+# Compare each kernel before and after an edit; the current measurements are brought up to date first. `compare` in
+# config.yaml can name two other sweeps. Not part of `all`.
 rule compare:
     input:
         lambda wildcards: comparison_verdict(),
 
 
-# Every kernel's hardware counters, under NVIDIA's Nsight Compute, which comes with the CUDA toolkit and needs a GPU. Part
-# of `all` where config.yaml says profile: true.
+# Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml
+# says profile: true.
 rule profile:
     input:
         lambda wildcards: [f"results/{platform}/metrics.csv" for platform in to_profile("The target profile")],
 
 
-# What every kernel does to memory, counted on the emulator, and mistakes in it. Needs no GPU. Not part of `all`, which
-# shows what has been counted.
+# Count every kernel's memory accesses on the emulator, and find mistakes in them. Needs no GPU. Not part of `all`, which
+# shows existing counts.
 rule count:
     input:
         f"results/{EMULATOR}/metrics.csv",
@@ -99,13 +99,13 @@ rule count:
         ],
 
 
-# The same counts held against a GPU's counters, those of the recordings: a table in docs/. Needs no GPU.
+# Compare these counts with the recordings' hardware counters: a table in docs/. Needs no GPU.
 rule counted_against_ncu:
     input:
         comparisons,
 
 
-# Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.
+# Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
 rule sanitize:
     input:
         lambda wildcards: [

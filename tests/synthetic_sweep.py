@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import at_reference, ladder_steps
 from kernelsweep.analysis.published import load_published_metrics
+from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.step_metrics import Metrics
+from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.problems.lanes import source_elements
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device

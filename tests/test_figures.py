@@ -20,8 +20,8 @@ from matplotlib.text import Text
 from pypdf import PdfReader
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
 
-from kernelsweep.analysis.measurements import Step
 from kernelsweep.analysis.published import load_published, load_published_outputs
+from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.drawing import style
 from kernelsweep.publish.figures import (
     FIGURES_OF_METRICS,
@@ -331,7 +331,7 @@ def test_a_step_is_drawn_at_its_own_grid_size() -> None:
 def test_steps_that_differ_only_in_their_grid_are_told_apart() -> None:
     steps = [Step("staged_shared", 1, 256), Step("staged_shared", 1, 1056), Step("staged_warp", 1, 270)]
     labels = ["staged_shared, 256 blocks", "staged_shared, 1,056 blocks", "staged_warp"]
-    assert style.step_labels(steps) == labels
+    assert step_labels(steps) == labels
     study, rows = shipped("staged", H200["name"])
     ladder_of_three = [{"kernel": step.kernel, "unroll": 1, "grid_size": step.grid_size} for step in steps]
     for module in (ladder, bandwidth, error):

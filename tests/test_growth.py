@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import growth
 import made_up
 
-from kernelsweep.analysis.measurements import at_reference, load_measurements
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel

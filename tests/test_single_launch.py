@@ -10,7 +10,8 @@ import pytest
 from planted import ROOT, built, point, run
 from synthetic_sweep import H200, shipped
 
-from kernelsweep.analysis.measurements import Step, at_reference, ladder_steps
+from kernelsweep.analysis.reference import at_reference
+from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform

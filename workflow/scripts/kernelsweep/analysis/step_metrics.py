@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import Step, at_reference, has_times, ladder_steps, one_study
 from kernelsweep.analysis.published import PublishedMetrics
+from kernelsweep.analysis.reference import at_reference, has_times, one_study
+from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.errors import UserError
 from kernelsweep.observe.counting import COUNT, COUNTED
 from kernelsweep.observe.profiling import PROFILE
