@@ -167,8 +167,8 @@ def _arguments(kind: Kind) -> str:
 def _row(choice: Choice, kind: Kind, variants: Sequence[Variant]) -> str:
     """A choice as the members of a Configuration."""
     shape = choice.shape
-    of_variant = {"block_size": shape.block_size, "unroll": shape.unroll}
-    shared_bytes = int(Expression(shape.kernel.shared_elements)(of_variant)) * np.dtype(kind.dtype).itemsize
+    values = {"dtype": kind.dtype, "operation": kind.operation, "block_size": shape.block_size, "unroll": shape.unroll}
+    shared_bytes = int(Expression(shape.kernel.shared_elements)(values)) * np.dtype(kind.dtype).itemsize
     members = (
         "SIZE_MAX" if choice.largest_size is None else choice.largest_size,
         f'"{shape.kernel.name}"',
