@@ -242,11 +242,21 @@ def _whole_file(path: Path) -> Iterator[Path]:
 def each_row(path: str | Path) -> Iterator[dict[str, str]]:
     """The rows of a CSV file, plain or `.csv.gz`, as texts by column, one at a time: there may be millions of them.
 
-    Lines that begin with # are comments.
+    Lines that begin with # are comments. Raises UserError, naming file and line, for a row that lacks columns or has
+    more of them than the header.
     """
     opened = gzip.open if Path(path).suffix == ".gz" else open
     with opened(path, "rt", newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(line for line in file if not line.startswith("#"))
+        reader = csv.DictReader(line for line in file if not line.startswith("#"))
+        columns = reader.fieldnames or [""]
+        for row in reader:
+            if row[columns[-1]] is None or None in row:
+                found = "more" if None in row else len([value for value in row.values() if value is not None])
+                raise UserError(
+                    f"{path}: data row {reader.line_num - 1} has {found} columns instead of {len(columns)}. "
+                    "The file was cut or edited: delete it and type the same command again."
+                )
+            yield row
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
