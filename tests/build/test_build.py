@@ -124,6 +124,26 @@ def test_a_kernel_that_does_not_compile_is_reported_with_its_line(tmp_path: Path
 
 
 @pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
+def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: Path, target: str) -> None:
+    # Pins: 64 KB of static shared memory, "ok" on the emulator, where nvcc refuses the kernel.
+    source = TOY.replace("shared[block_size];", "shared[192 * block_size];")
+    if target == "emulator":
+        source = source.replace("__constant__ int", "static const int")
+    assert build_toy(tmp_path, source, ["toy<int, 64u, 1u>"], target)["status"] == "ok"  # 48 KB exactly
+    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>"], target)
+    assert report["status"] == "build_failed"
+    if target == "emulator":
+        assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in report["message"]
+        assert "extern __shared__" in report["message"]
+
+
+def test_a_compiler_that_is_no_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "g++ '-O2")
+    with pytest.raises(BuildError, match='CXX is "g\\+\\+ \'-O2", which is no command'):
+        build_toy(tmp_path, target="emulator")
+
+
+@pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
 def test_nothing_is_compiled_where_every_point_is_skipped(tmp_path: Path, target: str) -> None:
     report = build_toy(tmp_path, "This is no C++.", names=[], target=target)
     assert report["status"] == "ok"

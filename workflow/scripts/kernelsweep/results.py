@@ -109,10 +109,11 @@ BUILD_COLUMNS = (
     "binary_sha256",
 )
 
-# metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the values that
-# they have in measurements.csv; source is ncu, or counted for the emulator's. And after the contract's columns:
+# metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the same values
+# as in measurements.csv; source is NCU or COUNTED. After the contract's columns:
 #   message        why the value is empty, and what to do
-#   binary_sha256  the variant's, by which a reader can tell whether a time is of the same machine code
+#   binary_sha256  the variant's, which tells whether a time is of the same machine code
+NCU, COUNTED = "ncu", "counted"  # by Nsight Compute on a GPU, and on the emulator
 METRIC_COLUMNS = (
     "study",
     "kernel",
