@@ -44,7 +44,7 @@ from kernelsweep.sweep.points import Point, instantiation
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
-planned = [(one, instantiation(kernel, one), None) for one in (Point(**values) for values in given["points"])]
+planned = [(one, instantiation(kernel, one), None) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 with logged(folder / "job.log"):
@@ -62,7 +62,7 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
     task, report = built(kernel, POINTS, tmp_path)
     assert report["status"] == "ok", report["message"]
-    points = [asdict(one) for one in POINTS]
+    points = [dict(one) for one in POINTS]
     given = {"root": str(ROOT), "task": asdict(task), "report": report, "points": points}
     (tmp_path / "given.json").write_text(json.dumps(given))
 
@@ -96,7 +96,7 @@ def assert_complete(folder: Path) -> None:
     assert Counter(keys(folder / "journal.jsonl")).most_common(1)[0][1] == 1
     assert len(keys(folder / "journal.jsonl")) == len(POINTS)
     rows = read_rows(folder / "rows.csv")
-    assert [int(row["array_size"]) for row in rows] == [one.array_size for one in POINTS]
+    assert [int(row["array_size"]) for row in rows] == [one["array_size"] for one in POINTS]
     assert {row["status"] for row in rows} == {"ok"}
 
 

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
