@@ -15,7 +15,7 @@ from kernelsweep.analysis.step_metrics import PROFILE_COMMAND
 from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
 from kernelsweep.build.toolkit import START_SECONDS, find_tool
 from kernelsweep.errors import UserError
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.observe.profiling import worker
 from kernelsweep.observe.profiling.capture import Capture, parse_capture

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from kernelsweep.build.toolkit import START_SECONDS, close_context
 from kernelsweep.errors import LaunchError
-from kernelsweep.measure.runner import KernelTask, Runner
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.serve import open_platform
 from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point

@@ -14,7 +14,7 @@ from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
 from kernelsweep.build.toolkit import START_SECONDS, find_tool
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.observe.sanitizer import worker
 from kernelsweep.observe.sanitizer.log import Log

@@ -19,7 +19,8 @@ from typing import Any, cast
 
 from kernelsweep.build.toolkit import START_SECONDS, close_context
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask, Runner
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.serve import open_platform
 from kernelsweep.platforms.platform import ContextLost, Memory, Platform
 from kernelsweep.sweep.points import Point
