@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.build.toolkit import START_SECONDS as TOOL_START_SECONDS
+from kernelsweep.observe.requests import START_SECONDS as TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
 
 # Snakemake twice, the imports, and a context for each visit: 10 s, where a cluster's file system isn't slow.
