@@ -1,4 +1,4 @@
-"""What jobs ask a cluster for, under each of the profiles: read from Snakemake's plan, without a cluster."""
+"""What jobs ask a cluster for, under the profile for Slurm: read from Snakemake's plan, without a cluster."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from kernelsweep.project.resources import measuring_minutes, profiling_minutes
 MODELS = """\
 platform: [nvidia-h200, nvidia-l4, emulator]
 gpu_models:
-  nvidia-h200: {arch: sm_90, resources: {constraint: h200, machine_type: large}}
+  nvidia-h200: {arch: sm_90, resources: {constraint: h200}}
   nvidia-l4: {arch: sm_89, resources: {gpu_model: l4}}
 """
 MEASURING = {"max_seconds": 0.5, "energy_seconds": 0, "timeout_seconds": 120, "max_pause_seconds": 10}
 
 
-@pytest.mark.parametrize("profile", ["slurm", "kubernetes"])
-def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project: Path, profile: str) -> None:
-    plugin = f"snakemake_executor_plugin_{profile}"
-    if importlib.util.find_spec(plugin) is None:
-        pytest.skip(f"{plugin.replace('_', '-')} is not installed (uv run --extra {profile} pytest)")
+def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project: Path) -> None:
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        pytest.skip("snakemake-executor-plugin-slurm is not installed (uv run --extra slurm pytest)")
     shrink(project, ["warp_shuffle"])
     (project / "models.yaml").write_text(MODELS)
-    arguments = ["all", "--dry-run", "--profile", f"workflow/profiles/{profile}", "--configfile", "models.yaml"]
-    if profile == "kubernetes":
-        arguments += ["--default-storage-prefix", str(project)]
+    arguments = ["all", "--dry-run", "--profile", "workflow/profiles/slurm", "--configfile", "models.yaml"]
     run = snakemake(project, *arguments, "--config", "sweep=full")
     assert run.returncode == 0, run.stdout
 
@@ -41,7 +37,7 @@ def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project
             pairs = re.findall(r"(\w+)=([^,]*)", asked[1]) if asked else []
             jobs[rule[1], of[1] if of else ""] = dict(pairs)
     h200, l4 = jobs["measure_kernel", "nvidia-h200"], jobs["measure_kernel", "nvidia-l4"]
-    assert (h200["gpu"], h200["constraint"], h200["machine_type"]) == ("1", "h200", "large")
+    assert (h200["gpu"], h200["constraint"]) == ("1", "h200")
     assert (l4["gpu"], l4["gpu_model"]) == ("1", "l4") and "constraint" not in l4
     assert jobs["describe_device", "nvidia-l4"]["gpu_model"] == "l4"
     assert int(h200["runtime"]) > int(jobs["describe_device", "nvidia-h200"]["runtime"])

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -44,6 +43,7 @@ from kernelsweep.publish.figures import FIGURES_OF_TIMES
 from kernelsweep.code_hash import code_hash, imported_modules, sha256_of
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, included_files
 from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms.choose import choose_platforms, left_out, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
@@ -78,6 +78,10 @@ if os.path.lexists("results") and not os.path.isdir("results"):
     raise WorkflowError(
         f"{os.path.abspath('results')} is not a folder. Move it away: results are generated in its place."
     )
+
+
+if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
+    logger.info("The last run here was killed. This one goes on where it stopped.")
 
 
 onstart:

@@ -22,7 +22,7 @@ rule count_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        points=lambda wildcards: [[asdict(point) for point in points] for points in counting_points(wildcards)],
+        points=lambda wildcards: [[dict(point) for point in points] for points in counting_points(wildcards)],
         problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
         seed=config["seed"],
         code=code_of("observe/count_kernel.py"),

@@ -72,7 +72,7 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
-        points = [{"point": asdict(point), "variant": variant} for point, variant in requests.points]
+        points = [{"point": dict(point), "variant": variant} for point, variant in requests.points]
         asked.write_text(json.dumps({"task": asdict(requests.task), "seconds": requests.seconds, "points": points}))
         command = [*tool, sys.executable, "-m", worker, str(asked), str(answers), *options]
         print(" ".join(command), flush=True)
@@ -112,7 +112,7 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
         for request in requests["points"]:
             signal.alarm(max(round(requests["seconds"]), 1))  # A kernel that hangs ends the process.
             try:
-                answer = run(Point(**request["point"]), request["variant"])
+                answer = run(Point(request["point"]), request["variant"])
             except ContextLost as error:
                 print(json.dumps(asdict(Answer("launch_failed", str(error)))), file=file, flush=True)
                 os._exit(1)  # A clean end would hang or fail in the broken context.

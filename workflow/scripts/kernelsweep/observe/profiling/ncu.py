@@ -107,7 +107,7 @@ def profile(
 
     Raises UserError for a failure that isn't the machine's: an unknown section, a report that can't be written.
     """
-    kernel, cache = requests.task.kernel, requests.points[0][0].cache
+    kernel, cache = requests.task.kernel, requests.points[0][0]["cache"]
     report = folder / f"{cache}{_SUFFIX}"
     observed = observe(command(ncu, metrics, settings, cache, report), worker.__name__, requests, log)
     answers, ended = observed.answers, observed.exit_status is not None
