@@ -19,7 +19,7 @@ from kernelsweep.results import each_row
 
 page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
 base = page.parent
-results = Path("results") / snakemake.wildcards.platform
+results = Path(files.folder(files.parts_of(snakemake.wildcards.scope)[0]))
 # A study's figures are of two kinds: drawn from measurements alone, or from metrics as well.
 measured, with_metrics = ([Path(path) for path in paths] for paths in (params.measurements, params.metrics))
 

@@ -1,0 +1,21 @@
+"""Platforms by name, as config.yaml, the folders of results and the wildcards of Snakemake have them."""
+
+from __future__ import annotations
+
+EMULATOR = "emulator"
+RECORDING = "recording/"
+
+# Regular expressions for the wildcard `platform`: any platform, those that are measured, and those with a clock.
+ANY = r"recording/[^/]+|[^/]+"
+MEASURED = r"(?!recording/)[^/]+"
+TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
+
+
+def is_recording(platform: str) -> bool:
+    """Whether a platform is a recording, whose points were measured earlier."""
+    return platform.startswith(RECORDING)
+
+
+def recording_name(platform: str) -> str:
+    """The name of a recording, which is its folder's in resources/recordings/."""
+    return platform.removeprefix(RECORDING)
