@@ -1,4 +1,4 @@
-# kernelsweep: configuration, includes, targets. The rules are in workflow/rules/, one file a stage.
+# kernelsweep: configuration, includes and targets. The rules are in workflow/rules/, one file a stage.
 
 from snakemake.utils import min_version
 
@@ -9,7 +9,7 @@ configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
 
-# The introduction to Snakemake's own report: snakemake --report report.zip
+# The introduction of Snakemake's own report (snakemake --report report.zip).
 report: "workflow/report/workflow.rst"
 
 
@@ -33,7 +33,7 @@ rule all:
         targets.everything(PROJECT),
 
 
-# Each study is a target of its own: snakemake --cores 1 unrolling
+# Each study is also a target: snakemake --cores 1 unrolling
 for study in PROJECT.studies:
 
     rule:
@@ -43,59 +43,60 @@ for study in PROJECT.studies:
             targets.study(PROJECT, study),
 
 
-# Compile only. On a machine without the GPU, name its architecture: --config arch=sm_90
-rule build:
-    input:
-        targets.build(PROJECT),
-
-
-# Hardware counters of every kernel, under NVIDIA's Nsight Compute. It comes with the CUDA toolkit and needs a GPU. `all`
-# includes this if config.yaml says profile: true.
-rule profile:
-    input:
-        for_job(targets.profile),
-
-
-# Each kernel's accesses to memory, and mistakes in them, counted on the emulator. `all` shows counts that exist.
-rule count:
-    input:
-        targets.count(PROJECT),
-
-
-# The counts compared with the counters of the recordings' GPUs: a table in docs/. Needs no GPU.
-rule counted_against_ncu:
-    input:
-        for_job(targets.counted_against_ncu),
-
-
-# Every kernel under NVIDIA's compute-sanitizer, which comes with the CUDA toolkit and needs a GPU. Not part of `all`.
-rule sanitize:
-    input:
-        for_job(targets.sanitize),
-
-
-# The effect of an edit on each kernel: the current measurements, brought up to date first, compared with those before
-# it; or two other sweeps, as `compare` in config.yaml names them. Not part of `all`.
-rule compare:
-    input:
-        for_job(targets.compare),
-
-
-# The recordings and your own GPU beside each other; its measurements are made first if they don't exist.
-rule devices:
-    input:
-        files.devices("devices.md"),
-
-
-# Everything that `all` makes, to be kept or published: one file a platform, from which the same tables and figures can
-# be drawn again on any machine.
+# Everything that `all` makes, packed into one file a platform. The same tables and figures can be drawn from it on any
+# machine.
 rule archive:
     input:
         targets.archive(PROJECT),
 
 
-# A C++ header that reduces arrays of each size by the best configuration. It needs times, from a GPU or from a recording,
-# of studies whose kernels leave one value after one launch. Not part of `all`.
+# Compare your own GPU with the recordings. It is measured first if it has no results.
+rule devices:
+    input:
+        files.devices("devices.md"),
+
+
+# A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by
+# one launch. It needs times, from a GPU or from a recording with such kernels. Not part of `all`.
 rule header:
     input:
         for_job(targets.header),
+
+
+# Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.
+rule build:
+    input:
+        targets.build(PROJECT),
+
+
+# Compare each kernel before and after an edit; the current measurements are brought up to date first. `compare` in
+# config.yaml can name two other sweeps. Not part of `all`.
+rule compare:
+    input:
+        for_job(targets.compare),
+
+
+# Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml
+# says profile: true.
+rule profile:
+    input:
+        for_job(targets.profile),
+
+
+# Count every kernel's memory accesses on the emulator, and find mistakes in them. Needs no GPU. Not part of `all`, which
+# shows existing counts.
+rule count:
+    input:
+        targets.count(PROJECT),
+
+
+# Compare these counts with the recordings' hardware counters: a table in docs/. Needs no GPU.
+rule counted_against_ncu:
+    input:
+        for_job(targets.counted_against_ncu),
+
+
+# Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
+rule sanitize:
+    input:
+        for_job(targets.sanitize),

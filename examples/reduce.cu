@@ -1,11 +1,11 @@
-// Sums arrays of several sizes by the header that `snakemake header` makes of a sweep, checks each sum against the host's
-// and says how long it took, beside the bandwidth that the sweep measured.
+// Sums arrays of several sizes with the header that `snakemake header` makes from a sweep. It checks each sum against the
+// host's and prints its time beside the bandwidth that the sweep measured.
 //
 //     uv run --extra gpu snakemake --cores 1 header
 //     nvcc -std=c++17 -arch=native -I results/nvidia-h200/best -o reduce examples/reduce.cu
 //     ./reduce
 //
-// Ends with status 1 where a sum is wrong.
+// Exits with status 1 if a sum is wrong.
 
 #include "reduce.cuh"
 
@@ -23,7 +23,7 @@ static void check(cudaError_t error)
     }
 }
 
-// The median time of one sum in microseconds. Before each, a fill of `flushed_bytes` drives the array out of the cache.
+// The median time of one sum in microseconds. Before each sample, a fill of `flushed_bytes` evicts the array from the cache.
 static float median_us(const int *data, std::size_t count, int *result, void *workspace, void *flushed,
                        std::size_t flushed_bytes)
 {

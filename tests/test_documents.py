@@ -75,9 +75,32 @@ def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:
         assert f"'{command}'" in ci
 
 
-def test_documents_link_to_files_that_exist(root: Path) -> None:
-    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("config/*.md")]:
-        for link in re.findall(r"\]\(([^)#\s]+)\)|src=\"([^\"]+)\"", page.read_text()):
-            target = link[0] or link[1]
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.relative_to(root)} links to {target}"
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_documents_link_to_files_and_headings_that_exist(root: Path) -> None:
+    for page in pages(root):
+        for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", page.read_text()):
+            target, _, heading = (link[0] or link[1]).partition("#")
+            if "://" in target:
+                continue
+            where = f"{page.relative_to(root)} links to {target}#{heading}"
+            assert (page.parent / target).exists(), where
+            assert not heading or heading in anchors(page.parent / target if target else page), where
+
+
+def test_documents_name_files_that_exist(root: Path) -> None:
+    folders = "benchmarks|config|docs|envs|examples|kernels|resources|tests|workflow"
+    for page in pages(root):
+        text = page.read_text()
+        to_be_made = set(re.findall(r"Save this as `([^`]+)`", text))
+        for path in set(re.findall(rf"`((?:{folders})/[\w./-]+)`", text)) - to_be_made:
+            assert (root / path).exists(), f"{page.relative_to(root)} names {path}"
+
+
+def pages(root: Path) -> list[Path]:
+    """Every document of the project."""
+    return [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("config/*.md"), *root.glob("benchmarks/*.md")]

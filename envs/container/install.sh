@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What both recipes, Dockerfile and kernelsweep.def, install on NVIDIA's image of the CUDA toolkit: g++, git, Python, uv,
-# and the environment that pyproject.toml pins, with PyCUDA, which is built here against that toolkit.
+# Installs the software of both recipes, Dockerfile and kernelsweep.def, on NVIDIA's image of the CUDA toolkit: g++, git,
+# Python, uv, and the environment that pyproject.toml pins, with PyCUDA, which is built here against that toolkit.
 #
 #     install.sh FOLDER    FOLDER holds pyproject.toml; it is deleted at the end
 set -euo pipefail

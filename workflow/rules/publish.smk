@@ -66,7 +66,6 @@ rule draw_figures:
         definitions=for_job(parameters.metric_definitions),
         found_metrics=for_job(inputs.found_metrics),
         code=lambda wildcards: code_of(
-            "publish/draw_figures.py",
             *(
                 f"kernelsweep/publish/figures/{figure}.py"
                 for figure in parameters.figures(PROJECT, wildcards.platform, wildcards.study)
@@ -89,6 +88,7 @@ rule summarise:
         "../../envs/kernelsweep.yaml"
     params:
         studies=lambda wildcards: PROJECT.studies_of(wildcards.scope),
+        without_header=for_job(parameters.kernels_without_header),
         found_metrics=for_job(inputs.found_metrics),
         code=code_of("publish/summarise.py"),
     script:
@@ -136,6 +136,7 @@ rule end_run:
         summary=files.summary(),
         judgements=for_job(inputs.judgements),
         measurements=for_job(inputs.joined_measurements),
+        environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         page=files.page(),
     output:

@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.tally import tally
 from kernelsweep.logs import logged
+from kernelsweep.project import files
 from kernelsweep.publish.figures import FIGURES_OF_METRICS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, figure, link

@@ -17,8 +17,8 @@ from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page import render
+from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.reduce_header.offered import TEMPLATE, is_offered
 from kernelsweep.sweep.kernel_source import included_files
@@ -33,14 +33,14 @@ MADE_CHAPTERS = ("claims", "best")
 
 def kernel_file(project: Project, study: str, kernel: str) -> str:
     """A kernel's source."""
-    return _relative(project, project.studies[study].kernels[kernel].path)
+    return _relative(project, project.kernel(study, kernel).path)
 
 
 # Every job of a kernel asks, and a kernel may have a thousand chunks.
 @cache
 def included(project: Project, study: str, kernel: str) -> list[str]:
     """The files that a kernel's source includes."""
-    source = project.studies[study].kernels[kernel].path
+    source = project.kernel(study, kernel).path
     return [_relative(project, path) for path in included_files(source, project.root / "kernels/include")]
 
 
@@ -64,7 +64,7 @@ def build_report(project: Project, platform: str, study: str, kernel: str) -> st
 
 def build_reports(project: Project, platform: str) -> list[str]:
     """The reports on the builds of all kernels for a platform."""
-    return [build_report(project, platform, study, kernel) for study, kernel in _kernels(project, platform)]
+    return [build_report(project, platform, study, kernel) for study, kernel in project.kernels_of(platform)]
 
 
 def cub(project: Project, platform: str) -> str:
@@ -91,7 +91,7 @@ def chunks(project: Project, platform: str, study: str, kernel: str) -> list[str
 def kernel_points(project: Project, scope: str) -> list[str]:
     """The points of a scope's kernels, which are measured here: one file a kernel."""
     platform, _ = files.parts_of(scope)
-    return [files.points(platform, study, kernel) for study, kernel in _kernels(project, scope)]
+    return [files.points(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def points(project: Project, scope: str) -> list[str]:
@@ -119,7 +119,7 @@ def driver_limits(project: Project, study: str) -> list[str]:
 
 def builds(project: Project, platform: str) -> list[str]:
     """The builds of all kernels on a platform: one file a kernel."""
-    return [files.kernel_builds(platform, study, kernel) for study, kernel in _kernels(project, platform)]
+    return [files.kernel_builds(platform, study, kernel) for study, kernel in project.kernels_of(platform)]
 
 
 def measurements(project: Project, scope: str) -> list[str]:
@@ -131,9 +131,7 @@ def measurements(project: Project, scope: str) -> list[str]:
 def measurements_by_study(project: Project, scope: str) -> dict[str, list[str]]:
     """The same, grouped by study, so that a reader needs only one study in memory."""
     platform, _ = files.parts_of(scope)
-    return {
-        study: measurements(project, files.scope_of(platform, study)) for study in project.studies_of(scope)
-    }
+    return {study: measurements(project, files.scope_of(platform, study)) for study in project.studies_of(scope)}
 
 
 def joined_measurements(project: Project, scope: str) -> list[str]:
@@ -159,7 +157,7 @@ def environment(project: Project, scope: str) -> list[str]:
 def kernel_metrics(project: Project, scope: str) -> list[str]:
     """The metrics of a scope's kernels, counted or from Nsight Compute: one file a kernel."""
     platform, _ = files.parts_of(scope)
-    kernels = _kernels(project, scope)
+    kernels = project.kernels_of(scope)
     if project.counts(platform):
         return [files.counts("csv", platform, study, kernel) for study, kernel in kernels]
     return [files.profiled_metrics(platform, study, kernel) for study, kernel in kernels]
@@ -208,7 +206,7 @@ def traces(project: Project, study: str) -> list[str]:
 
 def findings(project: Project, platform: str) -> list[str]:
     """The findings of each of compute-sanitizer's tools for every kernel."""
-    kernels = _kernels(project, platform)
+    kernels = project.kernels_of(platform)
     return [files.sanitized("json", platform, study, kernel, tool) for study, kernel in kernels for tool in TOOLS]
 
 
@@ -321,14 +319,8 @@ def header_template(project: Project) -> str:
 def exported_sources(project: Project) -> list[str]:
     """The sources of these studies' kernels, and the files that they include."""
     kernels = [(study, kernel) for study in exported_studies(project) for kernel in project.studies[study].kernels]
-    return sorted(
-        {path for study, kernel in kernels for path in (kernel_file(project, study, kernel), *included(project, study, kernel))}
-    )
-
-
-def _kernels(project: Project, scope: str) -> list[tuple[str, str]]:
-    """A scope's kernels, each with its study."""
-    return [(study, kernel) for study in project.studies_of(scope) for kernel in project.studies[study].kernels]
+    sources = {kernel_file(project, study, kernel) for study, kernel in kernels}
+    return sorted(sources.union(*(included(project, study, kernel) for study, kernel in kernels)))
 
 
 def _hashes(paths: list[str]) -> dict[str, str]:

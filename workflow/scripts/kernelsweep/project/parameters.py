@@ -18,7 +18,7 @@ from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.platforms.names import EMULATOR, RECORDING, is_recording
+from kernelsweep.platforms.names import EMULATOR, is_recording, recording_platform
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
 from kernelsweep.publish.figures import FIGURES_OF_TIMES
@@ -55,7 +55,7 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
 
 def variants(project: Project, target: str, study: str, kernel: str) -> list[str]:
     """The C++ names of the variants that a target's binary holds: those that sweeps run, or that are counted."""
-    source = project.studies[study].kernels[kernel]
+    source = project.kernel(study, kernel)
     if target == COUNTING_TARGET:
         counted = counting_points(project, study, kernel)
         return instantiations(source, [point for points in counted for point in points])
@@ -63,8 +63,7 @@ def variants(project: Project, target: str, study: str, kernel: str) -> list[str
     if target == EMULATOR:
         platforms = [EMULATOR]
     run = [
-        kernel_variants(project.config, project.studies[study], kernel, platform, arch=target)
-        for platform in platforms
+        kernel_variants(project.config, project.studies[study], kernel, platform, arch=target) for platform in platforms
     ]
     return sorted(set().union(*run))
 
@@ -75,7 +74,7 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     The points to count are those that Nsight Compute is given on the emulator's number of multiprocessors and on that
     of each recording with counters, so that counts can be compared with these.
     """
-    of_study, source = project.studies[study], project.studies[study].kernels[kernel]
+    of_study, source = project.studies[study], project.kernel(study, kernel)
     sizes = axes(project, COUNTING_TARGET, study, kernel)[0]
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, kernel, sizes, count, restrictions(project, study)) for count in devices]
@@ -91,9 +90,7 @@ def plain_counting_points(project: Project, study: str, kernel: str) -> list[lis
 def profiled_recordings(project: Project) -> list[str]:
     """The recordings that have counters, the newest first."""
     return [
-        name
-        for name in recordings(project.root)
-        if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
+        name for name in recordings(project.root) if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
     ]
 
 
@@ -178,6 +175,12 @@ def figures(project: Project, platform: str, study: str) -> list[str]:
     """A study's figures; without those of times where the platform has no clock."""
     named = ["correctness", *project.studies[study].settings["figures"]]
     return [figure for figure in named if project.has_clock(platform) or figure not in FIGURES_OF_TIMES]
+
+
+def kernels_without_header(project: Project, scope: str) -> list[tuple[str, str]]:
+    """A scope's kernels whose files have no header, by study and name."""
+    kernels = project.kernels_of(scope)
+    return [(study, kernel) for study, kernel in kernels if not project.kernel(study, kernel).has_header]
 
 
 def report_category(project: Project, scope: str) -> str:
@@ -273,7 +276,7 @@ def device_measurements(project: Project) -> dict[str, str]:
     """The measurements of every device by platform: this run's first, then earlier runs', then recordings'."""
     live = {platform: files.measurements(platform) for platform in (*project.models, *found_devices(project))}
     recorded = {
-        f"{RECORDING}{name}": files.recording(name, "measurements.csv.gz") for name in recordings(project.root)
+        recording_platform(name): files.recording(name, "measurements.csv.gz") for name in recordings(project.root)
     }
     return live | recorded
 

@@ -1,4 +1,4 @@
-"""The project: its checked configuration, its studies, and the platforms of this run. Everything else follows from these.
+"""The project: its checked configuration, its studies, and the platforms of this run.
 
 Each stage checks its own part of a study here, so that the module that reads studies imports no later stage.
 """
@@ -14,7 +14,7 @@ from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.names import EMULATOR, is_recording
 from kernelsweep.project.files import parts_of
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
 from kernelsweep.sweep.study import Study, check_metrics, load_config, load_study, study_names
 
 
@@ -39,6 +39,14 @@ class Project:
         """The names of a scope's studies: one, or all that `all` runs."""
         _, study = parts_of(scope)
         return [study] if study else list(self.config["studies"])
+
+    def kernel(self, study: str, name: str) -> KernelSource:
+        """A study's kernel."""
+        return self.studies[study].kernels[name]
+
+    def kernels_of(self, scope: str) -> list[tuple[str, str]]:
+        """A scope's kernels, by study and name."""
+        return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
 
     def has_clock(self, platform: str) -> bool:
         """Whether a platform's points have times."""

@@ -1,8 +1,8 @@
 """How many points a job has, and what it asks a cluster for. Without a cluster, Snakemake ignores the latter.
 
-A time limit that is too short ends a job and costs what its journal doesn't have yet; one that is too long makes the job
-wait longer for its turn. So these are generous, and each further attempt is given as much time again. On an H200 a
-point of a full sweep took 0.03 s, checked and timed in three visits, and a point of the slowest kernel 0.09 s.
+A time limit that is too short ends a job and costs what its journal doesn't have yet; one that is too long makes the
+job wait longer for its turn. So these are generous, and each attempt gets as much time again. On an H200 a point of a
+full sweep took 0.03 s, checked and timed in three visits, and a point of the slowest kernel 0.09 s.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ def compare(project: Project) -> str:
 
 def profile(project: Project) -> list[str]:
     """The metrics of every GPU."""
-    return [files.metrics(name) for name in profiled_platforms(list(project.models), project.platforms, "The target profile")]
+    platforms = profiled_platforms(list(project.models), project.platforms, "The target profile")
+    return [files.metrics(platform) for platform in platforms]
 
 
 def count(project: Project) -> list[str]:
