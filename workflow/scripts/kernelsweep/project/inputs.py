@@ -223,9 +223,9 @@ def compared(project: Project, platform: str, side: str) -> list[str]:
     return [files.measurements(platform)] if is_recording(platform) else kernel_points(project, platform)
 
 
-def compared_device(project: Project, platform: str) -> list[str]:
+def compared_device(project: Project, platform: str) -> str | list[str]:
     """The device of a comparison's side `after`, if it is measured now; a folder of results has its own description."""
-    return [files.device(platform)] if project.config["compare"]["after"] == NOW else []
+    return files.device(platform) if project.config["compare"]["after"] == NOW else []
 
 
 def published_data(project: Project, study: str) -> list[str]:
