@@ -88,8 +88,8 @@ rule summarise:
         "../../envs/kernelsweep.yaml"
     params:
         studies=lambda wildcards: PROJECT.studies_of(wildcards.scope),
-        without_header=for_job(parameters.kernels_without_header),
         found_metrics=for_job(inputs.found_metrics),
+        plan=for_job(parameters.planned_kernels),
         code=code_of("publish/summarise.py"),
     script:
         "../scripts/publish/summarise.py"
@@ -136,6 +136,7 @@ rule end_run:
         summary=files.summary(),
         judgements=for_job(inputs.judgements),
         measurements=for_job(inputs.joined_measurements),
+        device=for_job(inputs.device),
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         page=files.page(),
@@ -148,6 +149,7 @@ rule end_run:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        plan=for_job(parameters.planned_kernels),
         code=code_of("publish/end_run.py"),
     script:
         "../scripts/publish/end_run.py"

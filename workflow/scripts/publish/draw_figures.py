@@ -7,8 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kernelsweep.analysis.measurements import load_measurements, of_kernels, on_device
+from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import load_published, load_published_metrics, load_published_outputs
+from kernelsweep.analysis.reference import of_kernels, on_device
 from kernelsweep.analysis.step_metrics import Metrics, load_metrics
 from kernelsweep.drawing.style import TWO_COLUMNS, WIDTHS_IN, file_names, save, texts
 from kernelsweep.logs import logged

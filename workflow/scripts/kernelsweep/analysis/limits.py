@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import at_reference, timed
+from kernelsweep.analysis.reference import at_reference, timed
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX
 
 

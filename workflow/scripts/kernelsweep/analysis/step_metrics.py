@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import Step, at_reference, has_times, ladder_steps, one_study
 from kernelsweep.analysis.published import PublishedMetrics
+from kernelsweep.analysis.reference import at_reference, has_times, one_study
+from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.errors import UserError
-from kernelsweep.observe.counting import COUNT, COUNTED
-from kernelsweep.observe.profiling import PROFILE
-from kernelsweep.results import FURTHER_POINT_COLUMNS, METRIC_COLUMNS, POINT_COLUMNS
+from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, METRIC_COLUMNS, NCU, POINT_COLUMNS
 
 _INTEGERS = ("array_size", "block_size", "unroll")
 _OTHER_INTEGERS = ("grid_size", "width")
@@ -22,10 +21,14 @@ _OTHER_INTEGERS = ("grid_size", "width")
 # What the contract doesn't ask of metrics.csv.
 _OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
 
-ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE}` renews it."
+# The commands that collect metrics.
+PROFILE_COMMAND = "uv run --extra gpu snakemake --cores 1 profile"
+COUNT_COMMAND = "uv run snakemake --cores 2 count"
+
+ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 
 # How a reader is told who counted.
-SOURCES = {"ncu": "Nsight Compute", COUNTED: "counted on the emulator"}
+SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ def heading(metric: str, unit: str) -> str:
 def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:
     """Why there is nothing to draw of the metrics `wanted`, in words."""
     if found.empty and not has_times(device):
-        return f"Nothing has been counted for this study ({COUNT})."
+        return f"Nothing has been counted for this study ({COUNT_COMMAND})."
     if found.empty:
-        return f"No hardware counters: this study has not been profiled ({PROFILE})."
+        return f"No hardware counters: this study has not been profiled ({PROFILE_COMMAND})."
     missing = [name for name in wanted if name not in set(found["metric"])]
     if missing:
         return f"Not collected: {', '.join(missing)} (profiling.metrics in config.yaml)."

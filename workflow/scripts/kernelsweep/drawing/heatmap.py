@@ -19,6 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from seaborn.utils import relative_luminance  # type: ignore[import-untyped]
 
+from kernelsweep.analysis.words import STATUS_LETTERS
 from kernelsweep.drawing import style
 
 # The relative luminance at which black and white text have the same contrast (WCAG). Seaborn's own threshold, 0.408,
@@ -188,7 +189,7 @@ def _draw_cells(axes: Axes, panel: Panel, largest: float) -> None:
         )
     words = panel.statuses.to_numpy(str)
     for row, column in numpy.argwhere(numpy.isnan(numbers) & (words != "")):
-        hatch_cell(axes, int(row), int(column), style.STATUS_LETTERS[words[row, column]])
+        hatch_cell(axes, int(row), int(column), STATUS_LETTERS[words[row, column]])
     if panel.best is not None:
         row, column = panel.best
         outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=style.VERMILLION, linewidth=1.6, zorder=4)

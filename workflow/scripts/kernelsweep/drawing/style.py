@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -23,8 +23,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
-from kernelsweep.analysis.measurements import Step, size_text
-from kernelsweep.sweep.axes import LARGEST_GRID
+from kernelsweep.analysis.words import size_text
 
 Parameters = ParamSpec("Parameters")
 
@@ -103,19 +102,6 @@ GREY, PALE_GREY, GRID_GREY = "#6b6b6b", "#d9d9d9", "#e4e4e4"
 
 # Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
 MOST_TICKS = 10
-
-UNDEFINED_MARK = " †"
-UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
-
-# One letter a status: the word does not fit a heat map's cell at 7 pt.
-STATUS_LETTERS = {
-    "wrong_result": "W",
-    "build_failed": "B",
-    "launch_failed": "L",
-    "timed_out": "T",
-    "out_of_memory": "M",
-    "skipped": "S",
-}
 
 # The files' dates would make every run's differ.
 NO_DATES: dict[str, dict[str, Any]] = {
@@ -335,44 +321,3 @@ def say_missing(axes: Axes, reason: str) -> None:
         transform=axes.transAxes,
         parse_math=False,
     )
-
-
-def status_key(statuses: Sequence[str]) -> str:
-    """The letters of the given statuses explained: "L launch failed, W wrong result"; "" when there is none."""
-    return ", ".join(
-        f"{letter} {status.replace('_', ' ')}" for status, letter in STATUS_LETTERS.items() if status in statuses
-    )
-
-
-def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
-    """Each step's name, with its grid size where that alone tells it from another, and marked where undefined."""
-    names = [step.name for step in steps]
-    labels = []
-    for step in steps:
-        label = step.name
-        if step.grid_size is not None and names.count(step.name) > 1:
-            label += f", {step.grid_size:,} blocks"
-        labels.append(label + (UNDEFINED_MARK if step.kernel in undefined else ""))
-    return labels
-
-
-def grids_text(steps: Sequence[Step]) -> str:
-    """What a caption says of grid sizes that are the steps' own, " Thread blocks: cascaded 1,056."; "" without any."""
-    grids = [
-        f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
-        for step in steps
-        if step.grid_size is not None
-    ]
-    return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
-
-
-def list_texts(texts: Sequence[str], most: int = 3) -> str:
-    """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
-    shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-
-
-def failures_text(statuses: Sequence[str]) -> str:
-    """How many points failed how: "1 out of memory, 3 wrong result"; "" where all are `ok`."""
-    failed = [status for status in statuses if status != "ok"]
-    return ", ".join(f"{failed.count(status)} {status.replace('_', ' ')}" for status in sorted(set(failed)))

@@ -117,9 +117,16 @@ def driver_limits(project: Project, study: str) -> list[str]:
     return [name for name in project.studies[study].settings["limits"] if name in DRIVER_LIMITS]
 
 
-def builds(project: Project, platform: str) -> list[str]:
-    """The builds of all kernels on a platform: one file a kernel."""
-    return [files.kernel_builds(platform, study, kernel) for study, kernel in project.kernels_of(platform)]
+def samples(project: Project, scope: str) -> list[str]:
+    """The samples of a scope's kernels: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    return [files.samples(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def builds(project: Project, scope: str) -> list[str]:
+    """The builds of a scope's kernels: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    return [files.kernel_builds(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def measurements(project: Project, scope: str) -> list[str]:

@@ -177,10 +177,26 @@ def figures(project: Project, platform: str, study: str) -> list[str]:
     return [figure for figure in named if project.has_clock(platform) or figure not in FIGURES_OF_TIMES]
 
 
-def kernels_without_header(project: Project, scope: str) -> list[tuple[str, str]]:
-    """A scope's kernels whose files have no header, by study and name."""
-    kernels = project.kernels_of(scope)
-    return [(study, kernel) for study, kernel in kernels if not project.kernel(study, kernel).has_header]
+def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
+    """The plan of a scope's run, against which its rows are counted: its kernels, each with its axes.
+
+    A recording keeps no plan: its kernels have no axes.
+    """
+    platform, _ = files.parts_of(scope)
+    return [_planned(project, platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
+    source, recorded = project.kernel(study, kernel), is_recording(platform)
+    return {
+        "study": study,
+        "kernel": kernel,
+        "launch_plan": source.plan,
+        "axes": None if recorded else axes(project, platform, study, kernel),
+        "has_header": source.has_header,
+        "file": files.points(platform, study, kernel),
+        "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
+    }
 
 
 def report_category(project: Project, scope: str) -> str:

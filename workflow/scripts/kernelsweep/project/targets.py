@@ -19,9 +19,10 @@ from kernelsweep.project.project import Project
 
 def everything(project: Project) -> list[str]:
     """The target `all`."""
-    made = [files.end(platform) for platform in project.platforms]
+    made = [path for platform in project.platforms for path in _results(project, platform)]
     made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
-    # Devices are compared if one of them is this machine's. Otherwise the page would contain only recordings.
+    # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
+    # would contain only recordings.
     if project.models and (len(project.models) > 1 or recordings(project.root)):
         made.append(files.devices("devices.md"))
     return made
@@ -29,7 +30,23 @@ def everything(project: Project) -> list[str]:
 
 def study(project: Project, name: str) -> list[str]:
     """The target of a study."""
-    return [files.end(files.scope_of(platform, name)) for platform in project.platforms]
+    scopes = [files.scope_of(platform, name) for platform in project.platforms]
+    return [path for scope in scopes for path in _results(project, scope)]
+
+
+def _results(project: Project, scope: str) -> list[str]:
+    """The mark that ends a scope's run, and every file that a user sees.
+
+    Snakemake makes a deleted file again only if a target names it.
+    """
+    platform, study = files.parts_of(scope)
+    made = [files.end(scope), files.page(scope), files.summary(scope)]
+    made += [*inputs.judgements(project, scope), *inputs.tables_and_figures(project, scope)]
+    if not study:
+        made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
+    if not is_recording(platform):
+        made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
+    return made
 
 
 def build(project: Project) -> list[str]:

@@ -8,16 +8,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import (
-    Step,
-    at_reference,
-    device_text,
-    ladder_steps,
-    of_kernels,
-    reference_text,
-    timed,
-    undefined_kernels,
-)
+from kernelsweep.analysis.reference import at_reference, of_kernels, timed, undefined_kernels
+from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.words import device_text, reference_text
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, as_markdown

@@ -10,16 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernelsweep.analysis.measurements import (
-    Step,
-    at_reference,
-    device_text,
-    ladder_steps,
-    reference_text,
-    size_text,
-    timed,
-    undefined_kernels,
-)
+from kernelsweep.analysis.reference import at_reference, timed, undefined_kernels
+from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
 from kernelsweep.drawing import style
 from kernelsweep.share.devices import DataSet, data_set_labels
 
@@ -148,7 +141,7 @@ def _message(
         row = rows[rows["array_size"] == size].iloc[0]
         share = "" if pandas.isna(row["peak_fraction"]) else f" ({row['peak_fraction']:.0%} of its peak)"
         texts.append(f"{row['bandwidth_gbs']:,.0f} GB/s on {label}{share}")
-    return f"At array size {size_text(size)}, {name} reads {style.list_texts(texts, most=len(texts))}."
+    return f"At array size {size_text(size)}, {name} reads {list_texts(texts, most=len(texts))}."
 
 
 def _caption(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import of_kernels, timed, undefined_kernels
+from kernelsweep.analysis.reference import of_kernels, timed, undefined_kernels
 from kernelsweep.intervals import ratio, time_interval
 
 # What a configuration is the best for.

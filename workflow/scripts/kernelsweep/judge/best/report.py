@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kernelsweep.analysis.measurements import device_text, has_times, reference_text, size_text
+from kernelsweep.analysis.reference import has_times
+from kernelsweep.analysis.words import device_text, reference_text, size_text
 from kernelsweep.judge.best.find import Best, Configuration
 
 # Of best.json. A program that reads it should look at this first: it rises when a key changes its meaning or goes.

@@ -8,22 +8,14 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import (
-    Step,
-    at_reference,
-    has_times,
-    in_one_group,
-    ladder_steps,
-    reference_text,
-    step_name,
-    undefined_kernels,
-)
+from kernelsweep.analysis.reference import at_reference, has_times, in_one_group, undefined_kernels
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
+from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.words import reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, decide
-from kernelsweep.observe.counting import COUNTED
-from kernelsweep.results import BASELINE_PREFIX
+from kernelsweep.results import BASELINE_PREFIX, COUNTED
 
 # A reader of a verdict needs the first line of a compiler's message, not its pages.
 _MESSAGE_LENGTH = 200

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.measurements import device_text
+from kernelsweep.analysis.words import device_text
 from kernelsweep.judge.claims.claim import OUTPUT
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, UNDECIDED, VERDICTS, wanted

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
-from kernelsweep.analysis.measurements import size_text
+from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
 from kernelsweep.judge.comparison.sides import name_of
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, Compared, by_kernel, by_size

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.analysis.measurements import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
 from kernelsweep.results import BASELINE_PREFIX, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row, time_columns

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
-from kernelsweep.analysis.measurements import size_text
+from kernelsweep.analysis.words import size_text
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.comparison.scatter import Scatter
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from kernelsweep.analysis.measurements import device_text, step_name
 from kernelsweep.analysis.step_metrics import title
+from kernelsweep.analysis.words import device_text, step_name
 from kernelsweep.results import FURTHER_POINT_COLUMNS, POINT_COLUMNS
 
 # How far a count may be off: efficiencies by percentage points, others by a share of what was measured.

@@ -14,19 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.limits import limit_bandwidths, limit_text
-from kernelsweep.analysis.measurements import (
-    Step,
-    at_reference,
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import (
+    UNDEFINED_NOTE,
     device_text,
-    has_times,
-    ladder_steps,
+    failures_text,
     no_bandwidth,
     reference_text,
     size_text,
-    timed,
-    undefined_kernels,
 )
-from kernelsweep.analysis.published import Published
 from kernelsweep.drawing import style
 
 BODY_IN = 2.7
@@ -71,7 +69,7 @@ def draw(
     limits = limit_bandwidths(study, measurements, device)
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], device)
     title = LEGEND_TITLE + (", then libraries" if not rivals.empty else "")
-    labels = [*style.step_labels(steps, undefined_kernels(with_times)), *_labels(rivals, limits)]
+    labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(rivals, limits)]
     if style.is_narrow(width_in):
         legend_in = style.legend_below_in(labels, width_in, title)
         heights = [*[NARROW_PANEL_IN] * len(caches), legend_in]
@@ -121,7 +119,7 @@ def draw(
 
 def _panel(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
     sizes = sorted(int(size) for size in rows["array_size"].unique())
-    labels = style.step_labels(steps, undefined_kernels(rows))
+    labels = step_labels(steps, undefined_kernels(rows))
     for index, (step, label) in enumerate(zip(steps, labels, strict=True)):
         # Sizes without a time become NaN, so that the line breaks there instead of bridging the gap.
         values = step.rows(rows).set_index("array_size")["bandwidth_gbs"].reindex(sizes)
@@ -191,7 +189,7 @@ def _message(steps: Sequence[Step], rows: pandas.DataFrame, cache: str, device: 
     largest = rows[rows["array_size"] == size]
     best = max(
         (step.rows(largest)["bandwidth_gbs"].max(), label)
-        for step, label in zip(steps, style.step_labels(steps), strict=True)
+        for step, label in zip(steps, step_labels(steps), strict=True)
         if not step.rows(largest).empty
     )
     text = f"At array size {size_text(size)}, {cache} cache, {best[1]} is fastest and reads {best[0]:,.0f} GB/s"
@@ -202,12 +200,12 @@ def _message(steps: Sequence[Step], rows: pandas.DataFrame, cache: str, device: 
 def _caption(steps: Sequence[Step], rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
     where = reference_text(study, free=("array_size", "cache"))
     text = (
-        f"{device_text(device)}. Reference point: {where}.{style.grids_text(steps)}"
+        f"{device_text(device)}. Reference point: {where}.{grids_text(steps)}"
         " Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
     )
-    failed = style.failures_text(list(rows["status"]))
+    failed = failures_text(list(rows["status"]))
     if has_times(device) and failed:
         text += f" Points without a time (gaps): {failed}."
     if undefined_kernels(rows):
-        text += f" {style.UNDEFINED_NOTE}"
+        text += f" {UNDEFINED_NOTE}"
     return text

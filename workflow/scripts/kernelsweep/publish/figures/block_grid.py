@@ -8,17 +8,17 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import (
-    at_reference,
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
+from kernelsweep.analysis.words import (
+    UNDEFINED_MARK,
+    UNDEFINED_NOTE,
     device_text,
-    has_times,
     no_bandwidth,
     reference_text,
+    status_key,
     step_name,
-    timed,
-    undefined_kernels,
 )
-from kernelsweep.analysis.published import Published
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
 
@@ -74,7 +74,7 @@ def _panels(study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[st
             # A block size that the kernel does not support has no column.
             blocks = sorted(shown.loc[shown["status"] != "skipped", "block_size"].unique())
             columns = {block: str(block) for block in blocks}
-            title = step_name(kernel, int(unroll)) + (style.UNDEFINED_MARK if kernel in undefined else "")
+            title = step_name(kernel, int(unroll)) + (UNDEFINED_MARK if kernel in undefined else "")
             shown = shown.assign(grid_size=shown["grid_size"].astype(int))
             panels.append(as_panel(title, shown, ["grid_size"], "block_size", grids, columns, "blocks", best))
     return panels
@@ -104,7 +104,7 @@ def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[s
     )
     failed = sorted(set(rows["status"]) - {"ok"})
     if has_times(device) and failed:
-        text += f" Hatched: {style.status_key(failed)}."
+        text += f" Hatched: {status_key(failed)}."
     if undefined_kernels(rows):
-        text += f" {style.UNDEFINED_NOTE}"
+        text += f" {UNDEFINED_NOTE}"
     return text

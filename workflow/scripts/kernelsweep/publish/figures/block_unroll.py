@@ -8,17 +8,18 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import (
-    at_reference,
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
+from kernelsweep.analysis.words import (
+    UNDEFINED_MARK,
+    UNDEFINED_NOTE,
     device_text,
-    has_times,
+    failures_text,
     no_bandwidth,
     reference_text,
+    status_key,
     step_name,
-    timed,
-    undefined_kernels,
 )
-from kernelsweep.analysis.published import Published
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
 
@@ -67,7 +68,7 @@ def _panels(study: Mapping[str, Any], cells: pandas.DataFrame, best: Any) -> lis
     column_labels = {size: str(size) for size in sorted(cells["block_size"].unique())}
     panels, single = [], {}
     for kernel in [str(kernel["name"]) for kernel in study["kernels"]]:
-        mark = style.UNDEFINED_MARK if kernel in undefined else ""
+        mark = UNDEFINED_MARK if kernel in undefined else ""
         of_kernel = cells[cells["kernel"] == kernel]
         factors = sorted(of_kernel.loc[of_kernel["status"] != "skipped", "unroll"].unique())
         if len(factors) == 1:
@@ -103,11 +104,11 @@ def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[s
     other_grids = rows.drop(_fastest_grids(rows).index)
     if not other_grids.empty:
         text += " Where the grid size is swept too: the fastest grid."
-        hidden = style.failures_text(list(other_grids.loc[other_grids["status"] != "skipped", "status"]))
+        hidden = failures_text(list(other_grids.loc[other_grids["status"] != "skipped", "status"]))
         text += f" Failed at the others: {hidden}." if has_times(device) and hidden else ""
     failed = sorted(set(rows["status"]) - {"ok"})
     if has_times(device) and failed:
-        text += f" Hatched: {style.status_key(failed)}."
+        text += f" Hatched: {status_key(failed)}."
     if undefined_kernels(rows):
-        text += f" {style.UNDEFINED_NOTE}"
+        text += f" {UNDEFINED_NOTE}"
     return text

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from kernelsweep.analysis.measurements import device_text, one_study, size_text
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import one_study
+from kernelsweep.analysis.words import STATUS_LETTERS, device_text, list_texts, size_text, status_key
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
 
@@ -129,10 +130,10 @@ def _lines(counts: pandas.Series[int], width_pt: float) -> list[str]:
     """A cell's text: "18/20", then what became of the others, "2 W"; in more lines where they would not fit."""
     right, run = _right_and_run(counts)
     if run == 0:
-        return [style.STATUS_LETTERS["skipped"]]
+        return [STATUS_LETTERS["skipped"]]
     share = f"{right}/{run}"
     lines = [share] if style.text_width_pt(share, style.TEXT_PT) <= width_pt else [f"{right}/", str(run)]
-    remarks = [f"{counts[status]} {letter}" for status, letter in style.STATUS_LETTERS.items() if counts.get(status, 0)]
+    remarks = [f"{counts[status]} {letter}" for status, letter in STATUS_LETTERS.items() if counts.get(status, 0)]
     if style.text_width_pt(" ".join(remarks), style.TEXT_PT) <= width_pt:
         remarks = [" ".join(remarks)] if remarks else []
     return lines + remarks
@@ -160,11 +161,11 @@ def _caption(rows: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     # Most kernels' grids just follow from the array and block sizes.
     if (rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique() > 1).any():
         swept.append("grid sizes")
-    over = f", over all {style.list_texts(swept, most=len(swept))}" if swept else ""
+    over = f", over all {list_texts(swept, most=len(swept))}" if swept else ""
     text = f"{device_text(device)}. Cells: points right/tried{over}; blank: not in the sweep."
     other = sorted(set(rows["status"]) - {"ok"})
     if other:
-        text += f" {style.status_key(other)}."
+        text += f" {status_key(other)}."
     reasons = sorted(set(rows.loc[rows["status"] == "skipped", "message"]) - {""})
     if reasons:
         more = "; …" if len(reasons) > MOST_REASONS else "."

@@ -13,18 +13,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernelsweep.analysis.measurements import (
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, one_study, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import (
     SUPERSCRIPTS,
-    Step,
-    at_reference,
+    UNDEFINED_NOTE,
     device_text,
-    ladder_steps,
-    one_study,
+    failures_text,
+    list_texts,
     reference_text,
     size_text,
-    undefined_kernels,
 )
-from kernelsweep.analysis.published import Published
 from kernelsweep.drawing import style
 
 BODY_IN = 2.6
@@ -242,7 +242,7 @@ def _superscript(number: int) -> str:
 
 def _line_labels(steps: Sequence[Step], lines: Sequence[_Line], undefined: set[str], width_pt: float) -> list[str]:
     """Each line's steps, wrapped to a width."""
-    labels = dict(zip(steps, style.step_labels(steps, undefined), strict=True))
+    labels = dict(zip(steps, step_labels(steps, undefined), strict=True))
     every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps) for line in lines]
     return ["\n".join(style.wrap(names, width_pt, style.TEXT_PT)) for names in every]
 
@@ -268,7 +268,7 @@ def _message(
 ) -> str:
     """The smallest and the largest error at the largest size, of the reference's type or the first one."""
     dtype = study["reference"]["dtype"] if study["reference"]["dtype"] in dtypes else dtypes[0]
-    labels = dict(zip(steps, style.step_labels(steps), strict=True))
+    labels = dict(zip(steps, step_labels(steps), strict=True))
     named = [(line, [labels[step] for step in line.steps if step.kernel not in undefined]) for line in lines]
     sizes = {size for line, names in named if names for of_dtype, size in line.errors if of_dtype == dtype}
     if not sizes:
@@ -282,8 +282,8 @@ def _message(
     least = [name for error, names in found if error == smallest for name in names]
     most = [name for error, names in found if error == largest for name in names]
     return text + (
-        f"smallest error {_error_text(smallest)}, of {style.list_texts(least)};"
-        f" largest {_error_text(largest)}, of {style.list_texts(most)}."
+        f"smallest error {_error_text(smallest)}, of {list_texts(least)};"
+        f" largest {_error_text(largest)}, of {list_texts(most)}."
     )
 
 
@@ -298,7 +298,7 @@ def _error_text(error: float) -> str:
 def _reason(drawn: pandas.DataFrame) -> str:
     if drawn.empty:
         return "No floating-point sums of the ladder's steps in this sweep."
-    return f"No floating-point sum has an error: {style.failures_text(list(drawn['status'])) or 'none measured'}."
+    return f"No floating-point sum has an error: {failures_text(list(drawn['status'])) or 'none measured'}."
 
 
 def _caption(
@@ -314,7 +314,7 @@ def _caption(
     where = reference_text({"reference": reference}, free=("array_size", "dtype"))
     present = [step for step, rows in zip(steps, chosen, strict=True) if not rows.empty]
     texts = [
-        f"{device_text(device)}. Reference point: {where}.{style.grids_text(present)}",
+        f"{device_text(device)}. Reference point: {where}.{grids_text(present)}",
         "Error against the exactly rounded sum (math.fsum) of one input.",
     ]
     # Kernels that leave partials are among those that launch several blocks once.
@@ -322,7 +322,7 @@ def _caption(
         texts.append(
             "Partials of kernels that leave one a thread block are combined on the host in extended precision."
         )
-    labelled = list(zip(style.step_labels(steps), chosen, strict=True))
+    labelled = list(zip(step_labels(steps), chosen, strict=True))
     others: dict[int, list[str]] = {}
     for label, rows in labelled:
         if not rows.empty and rows["block_size"].iloc[0] != reference["block_size"]:
@@ -337,9 +337,9 @@ def _caption(
     ]
     if missing and present:
         texts.append(f"Not in this sweep: {', '.join(missing)}.")
-    failed = style.failures_text(list(drawn["status"]))
+    failed = failures_text(list(drawn["status"]))
     if failed:
         texts.append(f"Points without an error: {failed}.")
     if undefined_kernels(drawn):
-        texts.append(style.UNDEFINED_NOTE)
+        texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -11,16 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from kernelsweep.analysis.measurements import (
-    Step,
-    device_text,
-    has_times,
-    ladder_steps,
-    reference_text,
-    step_name,
-    undefined_kernels,
-)
 from kernelsweep.analysis.published import CPU, Published
+from kernelsweep.analysis.reference import has_times, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_MARK, UNDEFINED_NOTE, device_text, reference_text, step_name
 from kernelsweep.drawing import style
 from kernelsweep.publish.tables import NOT_MEASURED, PUBLISHED_ONLY, study_table
 
@@ -118,7 +112,7 @@ def draw(
         style.say_missing(speedup_axes, "no speedup: the first step has no time")
 
     undefined = undefined_kernels(table)
-    marks = [style.UNDEFINED_MARK if kernel in undefined else "" for kernel in table["kernel"]]
+    marks = [UNDEFINED_MARK if kernel in undefined else "" for kernel in table["kernel"]]
     for axes in (time_axes, speedup_axes):
         # Side by side they share the labels.
         if axes is time_axes or (narrow and speedups.notna().any()):
@@ -203,7 +197,7 @@ def _digits(value: float) -> str:
 def _labels(table: pandas.DataFrame, steps: Sequence[Step]) -> list[str]:
     """The steps' labels, then those of the rows that only the publication has."""
     further = table.iloc[len(steps) :]
-    return style.step_labels(steps) + [
+    return step_labels(steps) + [
         step_name(kernel, 1 if pandas.isna(unroll) else unroll)
         for kernel, unroll in zip(further["kernel"], further["unroll"], strict=True)
     ]
@@ -266,7 +260,7 @@ def _caption(
 ) -> str:
     texts = [
         f"{device_text(device)}.",
-        f"Reference point: {reference_text(study)}.{style.grids_text(ladder_steps(study, device))}",
+        f"Reference point: {reference_text(study)}.{grids_text(ladder_steps(study, device))}",
     ]
     if table["time_us"].notna().any():
         texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
@@ -277,5 +271,5 @@ def _caption(
             "Its times are not drawn: on another kind of device only the ratios between steps can be compared."
         )
     if undefined_kernels(table):
-        texts.append(style.UNDEFINED_NOTE)
+        texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernelsweep.analysis.measurements import at_reference, device_text
 from kernelsweep.analysis.published import PublishedOutputs
+from kernelsweep.analysis.reference import at_reference
+from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import text_colour
 from kernelsweep.sweep.points import parse_arguments

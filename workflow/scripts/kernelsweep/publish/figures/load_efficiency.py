@@ -8,17 +8,11 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import (
-    at_reference,
-    device_text,
-    has_times,
-    ladder_steps,
-    reference_text,
-    timed,
-    undefined_kernels,
-)
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
 from kernelsweep.analysis.step_metrics import Metrics, by_step, sources, step_metrics, why_none
+from kernelsweep.analysis.steps import grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.labelled_points import draw_points, logarithmic, panel_and_names
 
@@ -42,7 +36,7 @@ def draw(
     steps = ladder_steps(study, device)
     rows = timed(at_reference(study, measurements), device)
     undefined = undefined_kernels(measurements)
-    labels = style.step_labels(steps, undefined)
+    labels = step_labels(steps, undefined)
     points = [
         (efficiency, float(step.rows(rows)["time_us"].iloc[0]), label)
         for step, label, efficiency in zip(steps, labels, by_step(found, EFFICIENCY, "value", len(steps)), strict=True)
@@ -81,10 +75,10 @@ def _reason(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
 
 def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], undefined: set[str]) -> str:
     steps = ladder_steps(study, device)
-    texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{style.grids_text(steps)}"]
+    texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{grids_text(steps)}"]
     texts.append("Efficiency: of the bytes in the sectors that loads touch, those that threads asked for.")
     if not found.empty:
         texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
     if undefined & {step.kernel for step in steps}:
-        texts.append(style.UNDEFINED_NOTE)
+        texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -12,9 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from kernelsweep.analysis.measurements import device_text, ladder_steps, reference_text, undefined_kernels
 from kernelsweep.analysis.published import Published, PublishedMetrics
+from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.step_metrics import Metrics, by_step, heading, sources, step_metrics, title, why_none
+from kernelsweep.analysis.steps import grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
 
 EMPTY_BODY_IN = 1.2
@@ -63,7 +65,7 @@ def draw(
     columns = min(PANELS_A_ROW, len(shown))
     lines = math.ceil(len(shown) / columns)
     headings = {name: heading(name, found.loc[found["metric"] == name, "unit"].iloc[0]) for name in shown}
-    labels = style.step_labels(steps, undefined_kernels(measurements))
+    labels = step_labels(steps, undefined_kernels(measurements))
     if narrow:
         # Names beside the panels would leave no room for them.
         named = [f"{number} {label}".replace(" ", "\N{NO-BREAK SPACE}") for number, label in enumerate(labels, start=1)]
@@ -147,7 +149,7 @@ def _message(found: pandas.DataFrame, name: str, study: Mapping[str, Any], devic
     values = by_step(found, name, "value", len(steps)).dropna()
     if len(values) < 2:
         return f"{title(name)[:1].upper()}{title(name)[1:]} is known of one step only."
-    labels = style.step_labels(steps)
+    labels = step_labels(steps)
     first, last = values.index[0], values.index[-1]
     unit = found.loc[found["metric"] == name, "unit"].iloc[0]
     unit = "%" if unit == "%" else f" {unit}"
@@ -170,7 +172,7 @@ def _caption(
     undefined: set[str],
 ) -> str:
     where = f"{device_text(device)}. Reference point: {reference_text(study)}."
-    texts = [where + style.grids_text(ladder_steps(study, device))]
+    texts = [where + grids_text(ladder_steps(study, device))]
     if shown:
         texts.append(f"Counters: {sources(found)}. Collected in runs that are not timed.")
     of_shown = found[found["metric"].isin(shown)]
@@ -182,5 +184,5 @@ def _caption(
     if messages and of_shown["value"].notna().any():
         texts.append(f"–: {messages[0].removesuffix('.')}.")
     if undefined & {step.kernel for step in ladder_steps(study, device)}:
-        texts.append(style.UNDEFINED_NOTE)
+        texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -8,18 +8,10 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import (
-    Step,
-    at_reference,
-    device_text,
-    has_times,
-    ladder_steps,
-    no_bandwidth,
-    reference_text,
-    timed,
-    undefined_kernels,
-)
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, no_bandwidth, reference_text, status_key
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
 from kernelsweep.problems.operations import OPERATIONS
@@ -53,7 +45,7 @@ def draw(
         figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
         style.say_missing(figure.subplots(), no_bandwidth(drawn, study, device, free=FREE))
         return figure
-    labels = style.step_labels(steps, undefined_kernels(drawn))
+    labels = step_labels(steps, undefined_kernels(drawn))
     panels = [_panel(label, shown, drawn) for label, shown in zip(labels, of_steps, strict=True) if not shown.empty]
     return draw_panels(study["title"], _message(steps, of_steps), caption, panels, "operation", width_in)
 
@@ -66,7 +58,7 @@ def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Pane
 
 def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str:
     """How far operations are apart at most, within one kernel and element type."""
-    labels = style.step_labels(steps)
+    labels = step_labels(steps)
     spreads = []
     for label, shown in zip(labels, of_steps, strict=True):
         allowed = shown[shown["bandwidth_gbs"].notna() & ~shown["kernel"].isin(undefined_kernels(shown))]
@@ -85,12 +77,12 @@ def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str
 def _caption(steps: Sequence[Step], rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
     where = reference_text(study, free=FREE)
     text = (
-        f"{device_text(device)}. Reference point: {where}.{style.grids_text(steps)}"
+        f"{device_text(device)}. Reference point: {where}.{grids_text(steps)}"
         " Cells: bandwidth in GB/s, each input byte counted once; blank: not in the sweep."
     )
     failed = sorted(set(rows["status"]) - {"ok"})
     if has_times(device) and failed:
-        text += f" Hatched: {style.status_key(failed)}."
+        text += f" Hatched: {status_key(failed)}."
     if undefined_kernels(rows):
-        text += f" {style.UNDEFINED_NOTE}"
+        text += f" {UNDEFINED_NOTE}"
     return text

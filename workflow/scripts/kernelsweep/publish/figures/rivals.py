@@ -14,8 +14,9 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import at_reference, device_text, has_times, reference_text, size_text, timed
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed
+from kernelsweep.analysis.words import device_text, reference_text, size_text
 from kernelsweep.drawing import style
 
 PANEL_IN = 2.3

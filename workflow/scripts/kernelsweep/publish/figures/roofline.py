@@ -9,17 +9,11 @@ import numpy
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.measurements import (
-    at_reference,
-    device_text,
-    has_times,
-    ladder_steps,
-    reference_text,
-    timed,
-    undefined_kernels,
-)
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
 from kernelsweep.analysis.step_metrics import Metrics, by_step, sources, step_metrics, why_none
+from kernelsweep.analysis.steps import grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.labelled_points import draw_points, logarithmic, panel_and_names
 
@@ -78,7 +72,7 @@ def _points(
     steps = ladder_steps(study, device)
     rows = timed(at_reference(study, measurements), device)
     megabytes = by_step(found, BYTES, "value", len(steps))
-    labels = style.step_labels(steps, undefined_kernels(measurements))
+    labels = step_labels(steps, undefined_kernels(measurements))
     operations = study["reference"]["array_size"]
     points = []
     for step, label, size in zip(steps, labels, megabytes, strict=True):
@@ -108,7 +102,7 @@ def _reason(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
 
 def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], undefined: set[str]) -> str:
     steps = ladder_steps(study, device)
-    texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{style.grids_text(steps)}"]
+    texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{grids_text(steps)}"]
     texts.append("An operation combines two elements; an array has as many as elements.")
     if not found.empty:
         texts.append(
@@ -117,5 +111,5 @@ def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[
     if device["peak_bandwidth_gbs"] is not None:
         texts.append(f"Line: the memory's theoretical peak, {device['peak_bandwidth_gbs']:,.0f} GB/s.")
     if undefined & {step.kernel for step in steps}:
-        texts.append(style.UNDEFINED_NOTE)
+        texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

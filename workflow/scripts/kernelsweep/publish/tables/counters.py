@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import ladder_steps, reference_text
 from kernelsweep.analysis.published import PublishedMetrics
 from kernelsweep.analysis.step_metrics import Metrics, by_step, heading, sources, title
-from kernelsweep.observe.counting import COUNTED
+from kernelsweep.analysis.steps import ladder_steps
+from kernelsweep.analysis.words import reference_text
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText
 from kernelsweep.publish.tables.points import numbered
+from kernelsweep.results import COUNTED
 
 TITLE = "Hardware counters"
 TITLE_OF_COUNTS = "What the kernels do to memory"

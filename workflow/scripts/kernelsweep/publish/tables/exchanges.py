@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import UNDEFINED_BEHAVIOUR, device_text, in_one_group, undefined_kernels
 from kernelsweep.analysis.published import PublishedOutputs
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, in_one_group, undefined_kernels
+from kernelsweep.analysis.words import device_text
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.publish.tables.points import (
     NOT_MEASURED,

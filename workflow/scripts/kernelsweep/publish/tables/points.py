@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.publish.tables.layout import EMPTY
 
 # The status of a row whose point is in no row of the measurements, and of a published row that is none of ours.

@@ -8,16 +8,9 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.limits import limit_bandwidths
-from kernelsweep.analysis.measurements import (
-    UNDEFINED_BEHAVIOUR,
-    Step,
-    at_reference,
-    has_times,
-    ladder_steps,
-    one_study,
-    undefined_kernels,
-)
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, at_reference, has_times, one_study, undefined_kernels
+from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.publish.tables.points import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
 from kernelsweep.results import BASELINE_PREFIX
 

@@ -9,8 +9,9 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.limits import limit_text
-from kernelsweep.analysis.measurements import device_text, has_times, reference_text, step_name
 from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.reference import has_times
+from kernelsweep.analysis.words import device_text, reference_text, step_name
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.publish.tables.points import (
     NOT_MEASURED,

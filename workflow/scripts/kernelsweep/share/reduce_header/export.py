@@ -16,7 +16,8 @@ import numpy as np
 import pandas
 from jinja2 import Environment, StrictUndefined
 
-from kernelsweep.analysis.measurements import device_text, has_times
+from kernelsweep.analysis.reference import has_times
+from kernelsweep.analysis.words import device_text
 from kernelsweep.errors import UserError
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.share.reduce_header.offered import ONE_VALUE_PLANS, TEMPLATE, is_offered, needed_architecture

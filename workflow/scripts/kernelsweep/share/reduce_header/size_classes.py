@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import timed
+from kernelsweep.analysis.reference import timed
 from kernelsweep.intervals import Interval, time_interval
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture

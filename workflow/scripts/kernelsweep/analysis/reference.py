@@ -1,0 +1,67 @@
+"""Select rows of measurements: at a study's reference point, of its own kernels, with a time to report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.results import DRIVER_LIMIT_KERNELS
+
+UNDEFINED_BEHAVIOUR = "undefined_behaviour"
+
+
+def one_study(measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """`measurements` unchanged. Raises ValueError if they are of several studies, which share kernel names."""
+    studies = sorted(measurements["study"].unique())
+    if len(studies) > 1:
+        raise ValueError(f"measurements of several studies ({', '.join(studies)}): pass one study's rows")
+    return measurements
+
+
+def at_reference(
+    study: Mapping[str, Any], measurements: pandas.DataFrame, free: Sequence[str] = ()
+) -> pandas.DataFrame:
+    """The rows at the study's reference point; the axes in `free` may differ from it."""
+    rows = one_study(measurements)
+    for column, value in study["reference"].items():
+        if column not in free:
+            rows = rows[rows[column] == value]
+    return rows
+
+
+def in_one_group(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """An exchange's rows in which the reference point's array is one thread block and one group of lanes."""
+    rows = at_reference(study, measurements, free=("block_size",))
+    elements = study["reference"]["block_size"]
+    chosen = (rows["block_size"] * rows["unroll"] == elements) & (rows["width"] == elements).fillna(False)
+    found: pandas.DataFrame = rows[chosen].sort_values("unroll")
+    return found
+
+
+def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of the study's own kernels, without libraries, driver limits and host baselines."""
+    return measurements[measurements["kernel"].isin([kernel["name"] for kernel in study["kernels"]])]
+
+
+def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of the study's kernels, its libraries, and the driver's copy and fill, without host baselines."""
+    names = [kernel["name"] for kernel in study["kernels"]]
+    return measurements[measurements["kernel"].isin([*names, *study["rivals"], *DRIVER_LIMIT_KERNELS])]
+
+
+def has_times(device: Mapping[str, Any]) -> bool:
+    """Whether the device's times are reported: a GPU's are, an emulator's never."""
+    return bool(device["kind"] == "gpu")
+
+
+def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+    """The rows that carry a time to report: status `ok`, on a device whose times are reported."""
+    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & has_times(device)]
+
+
+def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
+    """The kernels flagged `undefined_behaviour`: shown, but never called the fastest, and never a baseline."""
+    flagged = measurements["flags"].str.split().map(lambda flags: UNDEFINED_BEHAVIOUR in flags).astype(bool)
+    return set(measurements.loc[flagged, "kernel"])

@@ -1,0 +1,86 @@
+"""The steps of a study's ladder: which rows are theirs, and how tables and figures call them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas
+
+from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
+from kernelsweep.results import POINT_COLUMNS
+from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
+from kernelsweep.sweep.launch_plans import VECTOR_BYTES, whole_clusters
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study's ladder; grid_size is None where the kernel's plan sets the number of blocks itself."""
+
+    kernel: str
+    unroll: int
+    grid_size: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The step for readers: `interleaved`, `unrolled ×8`."""
+        return step_name(self.kernel, self.unroll)
+
+    def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
+        """This step's rows. Where its plan fits the grid to the array, small arrays have a smaller grid."""
+        rows = measurements[(measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)]
+        if self.grid_size is None:
+            return rows
+        own = rows["grid_size"].isin([self.grid_size, whole_clusters(self.grid_size)])
+        fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
+        chosen = rows[(own | fitted).fillna(False).astype(bool)]
+        largest = chosen.groupby(list(POINT_COLUMNS))["grid_size"].transform("max")
+        return chosen[chosen["grid_size"] == largest]
+
+
+def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
+    """Which rows have as many blocks as their array has work for, in whole clusters or not (see launch_plans)."""
+    # Converted to integers, since pandas with pyarrow makes a column of text from no rows.
+    element_bytes = rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize).astype("int64")
+    sizes = rows["array_size"] * element_bytes
+    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
+    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == whole_clusters(needed))
+    return fitted
+
+
+def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:
+    """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
+    return [
+        Step(
+            str(step["kernel"]),
+            int(step["unroll"]),
+            None
+            if step["grid_size"] is None
+            else grid_on_device(step["grid_size"], device["multiprocessors"], study["reference"]["block_size"]),
+        )
+        for step in study["ladder"]
+    ]
+
+
+def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
+    """The steps' names, with the grid size where nothing else tells two apart, and marked where undefined."""
+    names = [step.name for step in steps]
+    labels = []
+    for step in steps:
+        label = step.name
+        if step.grid_size is not None and names.count(step.name) > 1:
+            label += f", {step.grid_size:,} blocks"
+        labels.append(label + (UNDEFINED_MARK if step.kernel in undefined else ""))
+    return labels
+
+
+def grids_text(steps: Sequence[Step]) -> str:
+    """A caption's sentence on the steps' own grid sizes, " Thread blocks: cascaded 1,056."; "" without any."""
+    grids = [
+        f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
+        for step in steps
+        if step.grid_size is not None
+    ]
+    return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""

@@ -1,0 +1,97 @@
+"""How tables, figures and claims write what they show: sizes, steps, the reference point, the device, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.reference import has_times
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
+NEAR_A_POWER = 64
+LARGE_POWER = 1024
+
+UNDEFINED_MARK = " †"
+UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
+
+# One letter for each status: the word does not fit a heat map's cell.
+STATUS_LETTERS = {
+    "wrong_result": "W",
+    "build_failed": "B",
+    "launch_failed": "L",
+    "timed_out": "T",
+    "out_of_memory": "M",
+    "skipped": "S",
+}
+
+
+def step_name(kernel: str, unroll: int) -> str:
+    """A kernel at an unroll factor: `interleaved`, `unrolled ×8`."""
+    return kernel if unroll == 1 else f"{kernel} ×{unroll}"
+
+
+def size_text(array_size: int) -> str:
+    """An array size: 2²⁴, 2²⁰+3, 1,000."""
+    power = max(array_size, 1).bit_length() - 1
+    if array_size - 2**power > 2 ** (power + 1) - array_size:
+        power += 1
+    offset = array_size - 2**power
+    if offset == 0 and array_size > 1:
+        return f"2{str(power).translate(SUPERSCRIPTS)}"
+    if abs(offset) <= NEAR_A_POWER and array_size > LARGE_POWER:
+        return f"2{str(power).translate(SUPERSCRIPTS)}{'+' if offset > 0 else '−'}{abs(offset)}"
+    return f"{array_size:,}"
+
+
+def reference_text(study: Mapping[str, Any], free: Sequence[str] = ()) -> str:
+    """A study's reference point, without the axes in `free`."""
+    reference = study["reference"]
+    words = {
+        "array_size": f"array size {size_text(reference['array_size'])}",
+        "dtype": str(reference["dtype"]),
+        "operation": str(reference["operation"]),
+        "block_size": f"block size {reference['block_size']}",
+        "cache": f"{reference['cache']} cache",
+    }
+    return ", ".join(text for column, text in words.items() if column not in free)
+
+
+def device_text(device: Mapping[str, Any]) -> str:
+    """Where the numbers come from: the device's provenance, after its name unless the provenance contains that."""
+    name, provenance = str(device["name"]), str(device["provenance"])
+    if name not in provenance:
+        return f"{name} ({provenance})"
+    return provenance[:1].upper() + provenance[1:]
+
+
+def no_bandwidth(
+    rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], free: Sequence[str]
+) -> str:
+    """Why `rows`, those at the reference point but for the axes in `free`, have no bandwidth to draw."""
+    if not has_times(device):
+        return f"No times, so no bandwidth: {device_text(device)}."
+    if rows.empty:
+        return f"No points at {reference_text(study, free=free)} in this sweep."
+    return f"No point has a time: {', '.join(sorted(rows['status'].unique())).replace('_', ' ')}."
+
+
+def status_key(statuses: Sequence[str]) -> str:
+    """The letters of the given statuses explained: "L launch failed, W wrong result"; "" without any."""
+    return ", ".join(
+        f"{letter} {status.replace('_', ' ')}" for status, letter in STATUS_LETTERS.items() if status in statuses
+    )
+
+
+def failures_text(statuses: Sequence[str]) -> str:
+    """How many points failed in which way: "1 out of memory, 3 wrong result"; "" if all are `ok`."""
+    failed = [status for status in statuses if status != "ok"]
+    return ", ".join(f"{failed.count(status)} {status.replace('_', ' ')}" for status in sorted(set(failed)))
+
+
+def list_texts(texts: Sequence[str], most: int = 3) -> str:
+    """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
+    shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
