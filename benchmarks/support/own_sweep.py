@@ -54,6 +54,12 @@ def kernel_of(name: str) -> KernelSource:
     return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT)
 
 
+def point(array_size: int, block_size: int, **others: Any) -> Point:
+    """A cold int32 sum, not unrolled, unless said otherwise."""
+    values = {"dtype": "int32", "operation": "sum", "cache": "cold", "array_size": array_size, "block_size": block_size}
+    return Point({**values, "unroll": 1, "grid_size": None, "width": None, "arguments": "", **others})
+
+
 def require(*modules: str) -> None:
     """End the script, saying what to type, where a module that it needs is not installed."""
     for module in modules:
@@ -118,7 +124,7 @@ def sweep(
         binary_of(kernel, folder),
         emulated=report["target"] == EMULATOR,
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        longest=max(point.array_size for point in points),
+        longest=max(point["array_size"] for point in points),
         seed=seed,
         repeated_runs=1,
         visits=1,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
+from planted import point
 
 from kernelsweep.build import nvcc
 from kernelsweep.build.build import build
@@ -16,7 +17,7 @@ from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.points import Point, instantiations
+from kernelsweep.sweep.points import instantiations
 from kernelsweep.sweep.study import kernel_variants, load_config, load_study, study_names
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
@@ -221,9 +222,10 @@ def variants(kernel: KernelSource) -> list[str]:
         for unroll in (min(kernel.unroll), max(kernel.unroll))
     ]
     every = [
-        Point(2**20, block, unroll, dtype, operation, "cold") for dtype, operation, block, unroll in (*whole, *corners)
+        point(2**20, block, unroll=unroll, dtype=dtype, operation=operation)
+        for dtype, operation, block, unroll in (*whole, *corners)
     ]
-    return instantiations(kernel, (point for point in every if kernel.unsupported(point.values) is None))
+    return instantiations(kernel, (point for point in every if kernel.unsupported(point) is None))
 
 
 @pytest.mark.nvcc

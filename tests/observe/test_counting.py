@@ -364,7 +364,7 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
         binary,
         emulated=True,
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        longest=max(point.array_size for point in points),
+        longest=max(point["array_size"] for point in points),
         seed=1,
         repeated_runs=1,
         visits=1,
@@ -427,7 +427,7 @@ def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) 
     kernel = load_study("stepwise", ROOT).kernels["strided_index"]
     one = point(64, 64, dtype="float32")
     requests = runner_of(kernel, [one], tmp_path).trace(one, instantiation(kernel, one), block=0, warp=0, capacity=99)
-    trace = {"point": one.values, "requests": [asdict(request) for request in requests]}
+    trace = {"point": dict(one), "requests": [asdict(request) for request in requests]}
     figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
     axes = figure.axes[0]
     # The load; two loads and a store in each step of the tree, the last of which has one lane left; the block's result.

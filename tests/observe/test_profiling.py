@@ -202,8 +202,8 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         axes = axes_on_device(kernel_axes(config, study, kernel, "nvidia-h200")[0], 132)
         chosen = choose_points(study.settings, source, axes, 132, [], None)
         assert all(reason is None for _, reason in chosen), "each can be run"
-        assert {point.array_size for point, _ in chosen} == {study.settings["reference"]["array_size"]}
-        steps += [(kernel, point.unroll) for point, _ in chosen]
+        assert {point["array_size"] for point, _ in chosen} == {study.settings["reference"]["array_size"]}
+        steps += [(kernel, point["unroll"]) for point, _ in chosen]
         for each, _ in chosen:
             assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].grid
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
@@ -217,7 +217,7 @@ def test_a_study_can_add_points() -> None:
     axes = kernel_axes(config, study, "unrolled", "nvidia-h200")[0]
     settings = {**study.settings, "profiled": [further]}
     chosen = [point for point, _ in choose_points(settings, study.kernels["unrolled"], axes, 132, [], None)]
-    assert [(p.unroll, p.array_size, p.cache) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
+    assert [(p["unroll"], p["array_size"], p["cache"]) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
 
 
 # Runs, on the emulator
@@ -255,7 +255,7 @@ def profiled(
 
 
 def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
-    return {point.array_size: row["value"] for point, row in rows if row["metric"] == metric}
+    return {point["array_size"]: row["value"] for point, row in rows if row["metric"] == metric}
 
 
 def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:

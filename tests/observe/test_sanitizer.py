@@ -282,22 +282,22 @@ def test_points_lie_around_the_boundaries_of_the_smallest_and_the_largest_block(
     sweep = axes()
     variants = instantiations(kernel, points(sweep))
     chosen = choose_points([sweep], kernel, [], variants, "sm_90")
-    assert {(p.block_size, p.array_size) for p in chosen} == {
+    assert {(p["block_size"], p["array_size"]) for p in chosen} == {
         (block, size) for block in (64, 256) for size in (1, block - 1, block + 1, 3 * block + 7)
     }
     assert len(chosen) == len(set(chosen)), "cold and hot are one"
     restricted = choose_points([sweep], kernel, ["block_size <= array_size"], variants, "sm_90")
-    assert {p.array_size for p in restricted if p.block_size == 256} == {257, 775}
+    assert {p["array_size"] for p in restricted if p["block_size"] == 256} == {257, 775}
     assert choose_points([sweep], kernel, [], [], "sm_90") == [], "nothing is compiled for it"
 
 
 def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     sweep = axes(dtype=["int32", "int64", "float32", "float64"], operation=["sum", "product", "minimum", "maximum"])
-    runnable = [p for p in points(sweep) if not kernel.unsupported(p.values)]
+    runnable = [p for p in points(sweep) if not kernel.unsupported(p)]
     chosen = choose_points([sweep], kernel, [], instantiations(kernel, runnable), "sm_90")
-    assert {(p.dtype, p.operation) for p in chosen} == {(p.dtype, p.operation) for p in runnable}
-    assert {p.block_size for p in chosen} == {64, 256}
+    assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
+    assert {p["block_size"] for p in chosen} == {64, 256}
     assert len(chosen) <= MOST_POINTS
 
 
@@ -305,13 +305,13 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     grids = axes(grid_size=[256, 288, 528])
     chosen = choose_points([grids], kernel, [], instantiations(kernel, points(grids)), "sm_90")
-    assert {(p.block_size, p.grid_size) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
-    assert max(p.array_size for p in chosen) == 256 * 528 + 7
+    assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
+    assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
     shift = replace(kernel, name="shift_up")
     chosen = choose_points([exchanges], shift, [], instantiations(shift, points(exchanges)), "sm_90")
-    assert {p.array_size for p in chosen} == {16, 1000}
-    assert {(p.width, p.arguments) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
+    assert {p["array_size"] for p in chosen} == {16, 1000}
+    assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
 
 
 # Runs, on the emulator

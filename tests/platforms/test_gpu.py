@@ -75,7 +75,7 @@ def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folde
         pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
     if reason := kernel.unsupported_on(arch):
         pytest.skip(reason)
-    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
+    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one)]
     assert supported
     outcomes = run(kernel, supported, folder, arch)
     wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
@@ -253,8 +253,8 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
     for count in (5, 100_003, 2**22 + 1):
         one = launched_points(kernel.plan, [point(count, 256, unroll=kernel.unroll[-1], grid_size=64)])[0]
         task, _ = built(kernel, [one], tmp_path, arch)
-        shared_bytes = int(Expression(kernel.shared_elements)(one.values)) * 4
-        arguments = [task.binary, task.variants, one.block_size, one.grid_size, shared_bytes, count]
+        shared_bytes = int(Expression(kernel.shared_elements)(one)) * 4
+        arguments = [task.binary, task.variants, one["block_size"], one["grid_size"], shared_bytes, count]
         found = subprocess.run(
             [sys.executable, "-c", AT_EVERY_OFFSET, json.dumps(arguments)],
             capture_output=True,

@@ -61,8 +61,11 @@ def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -
 
 def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
     """An int32 sum, hot and not unrolled unless said otherwise."""
-    values = {"unroll": 1, "dtype": "int32", "operation": "sum", "cache": "hot", **others}
-    return Point(array_size=array_size, block_size=block_size, **values)
+    values = {
+        **{"dtype": "int32", "operation": "sum", "cache": "hot", "array_size": array_size, "block_size": block_size},
+        **{"unroll": 1, "grid_size": None, "width": None, "arguments": ""},
+    }
+    return Point(values).at(**others)
 
 
 def built(
@@ -83,7 +86,7 @@ def built(
         binary,
         emulated=target == "emulator",
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        longest=max(p.array_size for p in points),
+        longest=max(p["array_size"] for p in points),
         seed=seed,
         repeated_runs=2,
         visits=visits,

@@ -433,7 +433,7 @@ def test_further_points_join_a_full_sweep(toy: Path) -> None:
 
     def sizes(sweep: str, platform: str) -> list[tuple[str, int]]:
         axes = kernel_axes(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
-        return sorted({(point.dtype, point.array_size) for point in points(*axes)})
+        return sorted({(point["dtype"], point["array_size"]) for point in points(*axes)})
 
     integers = [("int32", 1024), ("int32", 2048)]
     assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
@@ -479,7 +479,7 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
     config, study = load_config({"restrictions": ["unroll == 1 or array_size > 100"]}, toy), load_study(STUDY, toy)
     restrictions = [*config["restrictions"], *study.settings["restrictions"]]
     found = {
-        (point.array_size, point.block_size, point.unroll): skip_reason(
+        (point["array_size"], point["block_size"], point["unroll"]): skip_reason(
             point, study.kernels[KERNEL], restrictions, "sm_90"
         )
         for point in points(*kernel_axes(config, study, KERNEL, "nvidia-h200"))

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.errors import UserError
+from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import left_out
 from kernelsweep.project import files, inputs, parameters, resources, targets
@@ -51,6 +52,9 @@ if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
     raise WorkflowError(
         f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place."
     )
+
+if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
+    logger.info("The last run here was killed. This one goes on where it stopped.")
 
 
 # Skipped in dry runs: reading someone else's results is fine.

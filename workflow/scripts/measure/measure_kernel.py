@@ -58,7 +58,7 @@ with logged(snakemake.log[0]) as terminal, started:
         snakemake.input.binary,
         emulated=emulated,
         problem=params.problem,
-        longest=max(point.array_size for point, _, _ in planned),
+        longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=repeated_runs,
         visits=visits,

@@ -34,7 +34,7 @@ with logged(snakemake.log[0]) as terminal:
         library,
         emulated=False,
         problem="reduction",
-        longest=max(point.array_size for point, _, _ in planned),
+        longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=measuring["repeated_runs"],
         visits=measuring["visits"],

@@ -24,7 +24,7 @@ with logged(snakemake.log[0]):
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd())
     report = read_report(Path(snakemake.input.report))
-    counted, checked, drawn = ([Point(**values) for values in points] for points in params.points)
+    counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []
     if report["status"] != "ok":
         failures = [
@@ -37,7 +37,7 @@ with logged(snakemake.log[0]):
             snakemake.input.binary,
             emulated=True,
             problem=params.problem,
-            longest=max((point.array_size for point in (*counted, *checked, *drawn)), default=1),
+            longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
@@ -48,7 +48,7 @@ with logged(snakemake.log[0]):
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
             requests = runner.trace(point, instantiation(kernel, point), block=0, warp=0, capacity=MOST_TRACED)
-            traces.append({"point": asdict(point), "requests": [asdict(request) for request in requests]})
+            traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
         for finding in run.findings:

@@ -56,7 +56,7 @@ with logged(snakemake.log[0]) as terminal:
             snakemake.input.binary,
             emulated=emulated,
             problem=params.study["problem"],
-            longest=max(point.array_size for point in runnable),
+            longest=max(point["array_size"] for point in runnable),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
@@ -64,8 +64,8 @@ with logged(snakemake.log[0]) as terminal:
         )
         with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
             # ncu treats the caches one way for all that it sees.
-            for cache in dict.fromkeys(point.cache for point in runnable):
-                asked = [point for point in runnable if point.cache == cache]
+            for cache in dict.fromkeys(point["cache"] for point in runnable):
+                asked = [point for point in runnable if point["cache"] == cache]
                 requests = [(point, instantiation(kernel, point)) for point in asked]
                 log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
                 result = profile(ncu, asked_for(metrics), params.profiling, task, requests, folder, log)

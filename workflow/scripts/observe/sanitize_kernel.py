@@ -55,7 +55,7 @@ with logged(snakemake.log[0]):
             snakemake.input.binary,
             emulated=emulated,
             problem=params.problem,
-            longest=max(point.array_size for point in chosen),
+            longest=max(point["array_size"] for point in chosen),
             seed=params.seed,
             repeated_runs=1,
             visits=1,

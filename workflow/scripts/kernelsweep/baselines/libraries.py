@@ -115,8 +115,8 @@ def planned_points(
     rival, kernel = RIVALS[name], as_kernel(name)
 
     def reason(point: Point) -> str | None:
-        if point.array_size > rival.largest:
-            return f"array size {point.array_size}: {rival.label} counts to {rival.largest}"
+        if point["array_size"] > rival.largest:
+            return f"array size {point['array_size']}: {rival.label} counts to {rival.largest}"
         return why_missing(name) or skip_reason(point, kernel, restrictions, None)
 
     return [(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
@@ -137,7 +137,7 @@ def rival_report(
         code = fingerprint(Path(__file__).parent.parent, ("baselines.library_platform", f"baselines.{name}"))
         digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
-            variant: {"rival": name, "operation": point.operation, "dtype": point.dtype, "binary_sha256": digest}
+            variant: {"rival": name, "operation": point["operation"], "dtype": point["dtype"], "binary_sha256": digest}
             for variant, point in run.items()
         }
     return report

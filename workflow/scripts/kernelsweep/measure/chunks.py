@@ -39,7 +39,7 @@ def dealt(points: Sequence[Point], chunk: int, chunks: int, seed: int) -> set[Po
 def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
     """Write those of a chunk's outcomes that no journal has."""
     failures = [
-        {"point": asdict(point), "outcome": asdict(outcome)}
+        {"point": dict(point), "outcome": asdict(outcome)}
         for point, outcome in outcomes.items()
         if outcome.status != "ok"
     ]
@@ -49,7 +49,7 @@ def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
 def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:
     """The outcomes that the chunks of a kernel have written so."""
     return {
-        Point(**failure["point"]): read_outcome(failure["outcome"])
+        Point(failure["point"]): read_outcome(failure["outcome"])
         for path in paths
         for failure in json.loads(path.read_text())
     }

@@ -152,7 +152,7 @@ class Runner:
         What the kernel updates isn't declared: its input is compared with what it was. From then on the point has a
         working copy of it, or none.
         """
-        depth = self._depth({**point.values, LAUNCHES: len(plan.launches)})
+        depth = self._depth({**point, LAUNCHES: len(plan.launches)})
         results = self._results(point, plan, variant)
         updates_input = not self._input_is_unchanged(point, problem)
         if updates_input:
@@ -202,7 +202,7 @@ class Runner:
 
     def _energy(self, point: Point, plan: Plan, variant: str, seconds: float) -> float | None:
         """Millijoules of one run of the plan."""
-        prepared = self._works_on_copy or point.cache == "cold"
+        prepared = self._works_on_copy or point["cache"] == "cold"
         return energy_of_run(
             self._platform,
             run=self._launches(point, plan, variant),
@@ -222,13 +222,13 @@ class Runner:
     def _prepare_memory(self, point: Point, plan: Plan) -> Problem:
         """Room for the point's input and results, and its input in place. Returns the point's problem."""
         task = self._task
-        if self._problem is None or self._problem_of != (point.dtype, point.operation):
+        if self._problem is None or self._problem_of != (point["dtype"], point["operation"]):
             self._problem = (
-                make_exchange(task.kernel, point.dtype, task.longest)
+                make_exchange(task.kernel, point["dtype"], task.longest)
                 if task.problem == "exchange"
-                else make_reduction(point.dtype, point.operation, task.longest, task.seed)
+                else make_reduction(point["dtype"], point["operation"], task.longest, task.seed)
             )
-            self._problem_of = (point.dtype, point.operation)
+            self._problem_of = (point["dtype"], point["operation"])
             self._filled.clear()
             self._tile_is_there = False
         size = self._size(point)
@@ -261,14 +261,14 @@ class Runner:
 
     def _touched(self, point: Point, plan: Plan) -> dict[str, int]:
         """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
-        itemsize = np.dtype(point.dtype).itemsize
+        itemsize = np.dtype(point["dtype"]).itemsize
         named = {name: count * itemsize for name, count in (*plan.buffers.items(), *plan.zeroed.items())}
         return {_WORK if self._works_on_copy else DATA: self._size(point), **named}
 
     @staticmethod
     def _size(point: Point) -> int:
         """The input's size in bytes."""
-        return point.array_size * np.dtype(point.dtype).itemsize
+        return int(point["array_size"] * np.dtype(point["dtype"]).itemsize)
 
     def rest(self) -> None:
         """Give all buffers back."""
@@ -308,7 +308,7 @@ class Runner:
         return self._buffers.get(_WORK if name == DATA and self._works_on_copy else name, place)
 
     def _shared_bytes(self, point: Point) -> int:
-        return int(self._shared_elements(point.values)) * np.dtype(point.dtype).itemsize
+        return int(self._shared_elements(point)) * int(np.dtype(point["dtype"]).itemsize)
 
     def _launches(self, point: Point, plan: Plan, variant: str, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches; made once a point, for looking its arguments up takes time."""
@@ -333,7 +333,7 @@ class Runner:
     def _results(self, point: Point, plan: Plan, variant: str) -> np.ndarray[Any, Any]:
         """Run the plan once, on poisoned buffers, and fetch what it leaves, shape (plan.results,)."""
         assert self._problem is not None
-        results = np.empty(plan.results, point.dtype)
+        results = np.empty(plan.results, point["dtype"])
         self._restore_input(point)
         for name, count in plan.buffers.items():
             self._platform.fill(self._buffers.get(name), count * results.itemsize, self._problem.poison)
@@ -345,12 +345,12 @@ class Runner:
     def _zero(self, point: Point, plan: Plan, place: int = 0) -> None:
         """Zero the buffers that the plan finds and leaves so: once a point, for no sample has the time for it."""
         for name, count in plan.zeroed.items():
-            self._platform.upload(self._buffers.get(name, place), np.zeros(count, point.dtype))
+            self._platform.upload(self._buffers.get(name, place), np.zeros(count, point["dtype"]))
 
     def _not_zero(self, point: Point, plan: Plan) -> str | None:
         """What is wrong where a run didn't leave those buffers zero."""
         for name, count in plan.zeroed.items():
-            left = np.empty(count * np.dtype(point.dtype).itemsize, np.uint8)
+            left = np.empty(count * np.dtype(point["dtype"]).itemsize, np.uint8)
             self._platform.download(self._buffers.get(name), left)
             if left.any():
                 found = f"{np.count_nonzero(left)} bytes of it are not"
@@ -360,7 +360,7 @@ class Runner:
     def _prepare_run(self, point: Point, place: int = 0) -> None:
         """Queue what comes before a timed run: restore the input, and flush the cache where the point is cold."""
         self._restore_input(point, place)
-        if point.cache == "cold":
+        if point["cache"] == "cold":
             self._platform.flush_cache()
 
     def _timed(

@@ -105,7 +105,7 @@ def find_work(
             continue
         parts = {
             "binary": task.variants[variant]["binary_sha256"],
-            "point": point.values,
+            "point": dict(point),
             "sampling": task.sampling,
             "repeated_runs": task.repeated_runs,
             "seed": task.seed,
@@ -220,7 +220,7 @@ def _shuffled(missing: Sequence[_Missing], generator: random.Random) -> list[_Mi
     """The points in random order, but those of one input after another: each change of it costs up to a second."""
     of_input: dict[tuple[str, str], list[_Missing]] = {}
     for entry in missing:
-        of_input.setdefault((entry[0].dtype, entry[0].operation), []).append(entry)
+        of_input.setdefault((entry[0]["dtype"], entry[0]["operation"]), []).append(entry)
     groups = list(of_input.values())
     generator.shuffle(groups)
     for group in groups:
@@ -245,7 +245,7 @@ def measurement_rows(
         rows.append(
             {
                 **known,
-                **point.values,
+                **point,
                 "device": device["name"],
                 "launches": len(launches),
                 "grid_size": launches[0].grid,
@@ -267,7 +267,7 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
         return {}
-    size = point.array_size * np.dtype(point.dtype).itemsize
+    size = point["array_size"] * np.dtype(point["dtype"]).itemsize
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
@@ -289,7 +289,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
     """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
     return (
         {
-            **values,
+            **point,
             "grid_size": grid_size,
             "visit": number,
             "sample": sample,
@@ -297,7 +297,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for values, grid_size in [(point.values, PLANS[kernel.plan](point).launches[0].grid)]
+        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
@@ -310,7 +310,7 @@ def build_rows(
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
     for point, outcome in outcomes.items():
-        variant = {name: point.values[name] for name in _VARIANT_COLUMNS}
+        variant = {name: point[name] for name in _VARIANT_COLUMNS}
         if outcome.status == "skipped":
             continue
         resources = report["variants"].get(instantiation(kernel, point), {})

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +83,7 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
     """The same as plain values."""
-    return [[asdict(point) for point in points] for points in counting_points(project, study, kernel)]
+    return [[dict(point) for point in points] for points in counting_points(project, study, kernel)]
 
 
 def profiled_recordings(project: Project) -> list[str]:

@@ -55,7 +55,7 @@ class Worker:
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, **settings}
+        request = {"point": dict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
         if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
             outcome, _ = self._outcome(request)

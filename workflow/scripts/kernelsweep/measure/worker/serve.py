@@ -66,7 +66,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(**{**request, "point": Point(**request["point"])})
+            outcome = runner.run(**{**request, "point": Point(request["point"])})
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

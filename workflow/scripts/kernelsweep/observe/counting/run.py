@@ -115,5 +115,5 @@ class CountingRunner:
             platform.lines.line,
             lambda number: (self._buffer_name(number), platform.sizes[number]),
             platform.shared,
-            np.dtype(point.dtype).itemsize,
+            np.dtype(point["dtype"]).itemsize,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kernelsweep.observe.profiling.selection import choose_points
 from kernelsweep.sweep.axes import Axes
@@ -30,15 +29,15 @@ def counted_points(
 def checked_points(counted: Sequence[Point], plan: str) -> list[Point]:
     """The same variants at sizes around their blocks' boundaries: a single element, and ragged tails of every kind."""
     sizes = {point: _boundary_sizes(point, plan) for point in counted}
-    return [replace(point, array_size=size) for point, found in sizes.items() for size in found]
+    return [point.at(array_size=size) for point, found in sizes.items() for size in found]
 
 
 def _boundary_sizes(point: Point, plan: str) -> list[int]:
-    if point.width is not None:
-        return [point.array_size]
-    span = round_elements(plan, replace(point, grid_size=None))
+    if point["width"] is not None:
+        return [point["array_size"]]
+    span = round_elements(plan, point.at(grid_size=None))
     # Where the sweep sets the grid, its threads come round a second time for the last elements.
-    largest = 3 * span + 7 if point.grid_size is None else round_elements(plan, point) + 7
+    largest = 3 * span + 7 if point["grid_size"] is None else round_elements(plan, point) + 7
     return [1, span - 1, span, span + 1, largest]
 
 
@@ -48,7 +47,7 @@ def drawn_point(study: Study, kernel: str, counted: Sequence[Point]) -> Point | 
         return None
     last = counted[-1]
     grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None
-    point = replace(
-        last, block_size=DRAWN_BLOCK, grid_size=grid, array_size=4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * last.unroll
+    point = last.at(
+        block_size=DRAWN_BLOCK, grid_size=grid, array_size=4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * last["unroll"]
     )
-    return None if study.kernels[kernel].unsupported(point.values) else point
+    return None if study.kernels[kernel].unsupported(point) else point

@@ -121,7 +121,7 @@ def profile(
 
     Raises UserError for a failure that isn't the machine's: an unknown section, a report that can't be written.
     """
-    cache = requests[0][0].cache
+    cache = requests[0][0]["cache"]
     report, asked, manifest = folder / f"{cache}{_SUFFIX}", folder / "requests.json", folder / "manifest.jsonl"
     seconds = settings["timeout_seconds"]
     worker.write_requests(asked, task, requests, seconds)

@@ -37,7 +37,7 @@ def choose_points(
         if step["grid_size"] is not None:
             values["grid_size"] = grid_on_device(step["grid_size"], multiprocessors, values["block_size"])
         candidates = [
-            Point(**values, width=width, arguments=axes["arguments"][0])
+            Point({axis: {**values, "width": width, "arguments": axes["arguments"][0]}[axis] for axis in axes})
             for width in sorted(axes["width"], key=lambda width: -(width or 0))
         ]
         candidates = launched_points(kernel.plan, candidates)

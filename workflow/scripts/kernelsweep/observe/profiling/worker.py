@@ -45,7 +45,7 @@ def write_requests(path: Path, task: KernelTask, requests: Sequence[tuple[Point,
     requests  points, each with its variant's C++ name
     seconds   how long one point may take before the process ends itself
     """
-    named = [{"point": asdict(point), "variant": variant} for point, variant in requests]
+    named = [{"point": dict(point), "variant": variant} for point, variant in requests]
     path.write_text(json.dumps({"task": asdict(task), "seconds": seconds, "requests": named}))
 
 
@@ -67,7 +67,7 @@ def run_requests(requests: Path, manifest: Path) -> None:
     with manifest.open("w", encoding="utf-8") as file:
         for request in asked["requests"]:
             signal.alarm(max(round(asked["seconds"]), 1))  # A kernel that hangs ends the process.
-            point, variant = Point(**request["point"]), request["variant"]
+            point, variant = Point(request["point"]), request["variant"]
             try:
                 entry = _profile(runner, point, variant, start, stop)
             except ContextLost as error:

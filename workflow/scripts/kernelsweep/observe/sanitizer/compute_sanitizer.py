@@ -143,7 +143,7 @@ def judge(run: Run, log: Log, points: Sequence[Point], undefined_behaviour: bool
 
 def describe(point: Point) -> str:
     """A point in words."""
-    words = [f"array size {point.array_size}", f"block size {point.block_size}", f"unroll {point.unroll}"]
-    words += [f"grid {point.grid_size}"] if point.grid_size is not None else []
-    words += [f"width {point.width}", point.arguments] if point.width is not None else []
-    return ", ".join([*filter(None, words), f"{point.dtype} {point.operation}"])
+    words = [f"array size {point['array_size']}", f"block size {point['block_size']}", f"unroll {point['unroll']}"]
+    words += [f"grid {point['grid_size']}"] if point["grid_size"] is not None else []
+    words += [f"width {point['width']}", point["arguments"]] if point["width"] is not None else []
+    return ", ".join([*filter(None, words), f"{point['dtype']} {point['operation']}"])

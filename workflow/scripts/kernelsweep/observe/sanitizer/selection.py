@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kernelsweep.sweep.axes import Axes
@@ -45,9 +44,9 @@ def choose_points(
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
         # Nothing is timed, so that hot or cold is one.
-        shape = replace(point, array_size=1, cache=swept[0].cache)
-        group = groups.setdefault((point.dtype, point.operation, point.width, point.arguments), {})
-        group.setdefault(shape, []).append(point.array_size)
+        shape = point.at(array_size=1, cache=swept[0]["cache"])
+        group = groups.setdefault((point["dtype"], point["operation"], point["width"], point["arguments"]), {})
+        group.setdefault(shape, []).append(point["array_size"])
     by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel.plan, runs))]
     if not by_rank:
         return []
@@ -59,22 +58,20 @@ def choose_points(
 
 def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:
     """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
-    sized = [
-        [replace(shape, array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()
-    ]
+    sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
     return [_corners(rank) for rank in ranks if rank]
 
 
 def _sizes(shape: Point, swept: Sequence[int], plan: str) -> list[int]:
     """Array sizes for a shape, the one that reaches most code first."""
-    if shape.width is not None:
+    if shape["width"] is not None:
         small = sorted({size for size in swept if size <= LARGEST_EXCHANGE}, reverse=True)
         if small:
             return small
-    span = round_elements(plan, replace(shape, grid_size=None))
+    span = round_elements(plan, shape.at(grid_size=None))
     # Where the sweep sets the grid, its threads come round a second time for the last elements.
-    largest = 3 * span + 7 if shape.grid_size is None else round_elements(plan, shape) + 7
+    largest = 3 * span + 7 if shape["grid_size"] is None else round_elements(plan, shape) + 7
     return [size for size in dict.fromkeys((largest, span - 1, span + 1, 1)) if size > 0]
 
 
@@ -83,6 +80,6 @@ def _corners(among: Sequence[Point]) -> list[Point]:
     signs = sorted(itertools.product((1, -1), repeat=3), key=lambda sign: -abs(sum(sign)))
 
     def corner(block: int, unroll: int, grid: int) -> Point:
-        return min(among, key=lambda p: (block * p.block_size, unroll * p.unroll, grid * (p.grid_size or 0)))
+        return min(among, key=lambda p: (block * p["block_size"], unroll * p["unroll"], grid * (p["grid_size"] or 0)))
 
     return list(dict.fromkeys(corner(*sign) for sign in signs))

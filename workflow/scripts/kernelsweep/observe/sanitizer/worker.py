@@ -55,7 +55,7 @@ def write_requests(
     fill      whether buffers are filled with a pattern that no right result shows
     seconds   how long one point may take before the process ends itself
     """
-    named = [{"point": asdict(point), "variant": variant} for point, variant in requests]
+    named = [{"point": dict(point), "variant": variant} for point, variant in requests]
     path.write_text(json.dumps({"task": asdict(task), "fill": fill, "seconds": seconds, "requests": named}))
 
 
@@ -70,7 +70,7 @@ def run_requests(requests: Path, answers: Path) -> None:
         for request in asked["requests"]:
             signal.alarm(max(round(asked["seconds"]), 1))  # A kernel that hangs ends the process.
             try:
-                outcome = runner.run(Point(**request["point"]), request["variant"])
+                outcome = runner.run(Point(request["point"]), request["variant"])
             except ContextLost as error:
                 outcome = Outcome("launch_failed", str(error))
                 print(json.dumps(asdict(outcome)), file=file, flush=True)
