@@ -382,8 +382,8 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    rules = project / "workflow/rules/common.smk"
-    own_way = 'counts, not Nsight Compute\'s."""\n    return platform == EMULATOR\n'
+    rules = project / "workflow/scripts/kernelsweep/project/project.py"
+    own_way = 'instead of Nsight Compute."""\n        return platform == EMULATOR\n'
     assert own_way in rules.read_text()
     rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
     shrink(project, ["warp_shuffle"])

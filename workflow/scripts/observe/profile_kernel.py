@@ -18,13 +18,13 @@ from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
 from kernelsweep.observe.profiling.selection import choose_points, why_not_compiled
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import point_columns
 from kernelsweep.sweep.points import instantiation
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params

@@ -16,10 +16,10 @@ from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import choose_points
 from kernelsweep.platforms.choose import gpus_of
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import instantiation, points, skip_reason
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params

@@ -23,7 +23,7 @@ from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point
 
 # Time limit for a tool to instrument the process and for the process to open or close its device.
-START_SECONDS = 180
+TOOL_START_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
                     stdout=file,
                     stderr=subprocess.STDOUT,
                     env=environment(),
-                    timeout=2 * START_SECONDS + requests.seconds * len(requests.points),
+                    timeout=2 * TOOL_START_SECONDS + requests.seconds * len(requests.points),
                 ).returncode
             except subprocess.TimeoutExpired:
                 status = None
@@ -105,7 +105,7 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
     """
     requests, answers = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
     task = KernelTask(**requests["task"])
-    signal.alarm(START_SECONDS)
+    signal.alarm(TOOL_START_SECONDS)
     platform = open_platform(task.platform)
     run = prepare(platform, task)
     with answers.open("w", encoding="utf-8") as file:
@@ -117,6 +117,6 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
                 print(json.dumps(asdict(Answer("launch_failed", str(error)))), file=file, flush=True)
                 os._exit(1)  # A clean end would hang or fail in the broken context.
             print(json.dumps(asdict(answer)), file=file, flush=True)
-    signal.alarm(START_SECONDS)
+    signal.alarm(TOOL_START_SECONDS)
     del run
     platform.close()
