@@ -28,12 +28,13 @@ from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, p
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import choose_points
 from kernelsweep.observe.profiling.worker import Entry
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import PLANS, point_columns
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import kernel_axes, load_config, load_study
+from kernelsweep.sweep.resolve import kernel_axes
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]

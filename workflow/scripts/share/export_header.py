@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import git_revision
+from kernelsweep.project.project import load_study
 from kernelsweep.share.reduce_header.export import reduce_header
-from kernelsweep.sweep.study import load_study
 
 with logged(snakemake.log[0]):
     root, inputs = Path.cwd(), snakemake.input
