@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from kernelsweep.baselines.libraries import library_axes
-from kernelsweep.build.toolkit import START_SECONDS as TOOL_START_SECONDS
 from kernelsweep.measure.chunks import chunk_count, most_points
+from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.resolve import kernel_axes
