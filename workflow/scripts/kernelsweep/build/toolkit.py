@@ -30,7 +30,7 @@ def _toolkit_folders(*subfolders: str) -> Iterator[str]:
 
 def tool_version(tool: str) -> str:
     """The release of a tool, such as "2025.3.0.0"; empty where it doesn't say."""
-    run = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace")
+    run = subprocess.run([tool, "--version"], capture_output=True, encoding="utf-8", errors="replace")
     match = re.search(r"[Vv]ersion:? (\d+(?:\.\d+)+)", run.stdout + run.stderr)
     return match[1] if match else ""
 

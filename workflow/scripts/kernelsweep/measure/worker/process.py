@@ -32,7 +32,8 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.messages,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             env=environment(),
         )
         assert self._popen.stdin is not None and self._popen.stdout is not None

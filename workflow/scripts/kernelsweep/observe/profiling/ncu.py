@@ -166,7 +166,8 @@ def import_report(ncu: str, report: Path) -> str:
     run = subprocess.run(
         [ncu, "--import", str(report), "--csv", "--page", "raw", "--print-units", "base"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         errors="replace",
         env={**os.environ, "LC_ALL": "C"},
         timeout=_IMPORT_SECONDS,

@@ -46,19 +46,19 @@ def write_requests(path: Path, task: KernelTask, requests: Sequence[tuple[Point,
     seconds   how long one point may take before the process ends itself
     """
     named = [{"point": dict(point), "variant": variant} for point, variant in requests]
-    path.write_text(json.dumps({"task": asdict(task), "seconds": seconds, "requests": named}))
+    path.write_text(json.dumps({"task": asdict(task), "seconds": seconds, "requests": named}), encoding="utf-8")
 
 
 def read_manifest(path: Path) -> list[Entry]:
     """The entries of the points that were come to; fewer than were asked for where the process ended early."""
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     contents = [json.loads(line) for line in lines if line.endswith("\n")]
     return [Entry(**{**content, "launches": tuple(map(tuple, content["launches"]))}) for content in contents]
 
 
 def run_requests(requests: Path, manifest: Path) -> None:
     """Run and profile every point that is asked for, in order."""
-    asked = json.loads(requests.read_text())
+    asked = json.loads(requests.read_text(encoding="utf-8"))
     task = KernelTask(**asked["task"])
     signal.alarm(START_SECONDS)
     platform = open_platform(task.platform)

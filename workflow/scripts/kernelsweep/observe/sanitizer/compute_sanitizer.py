@@ -99,7 +99,7 @@ def run_points(
             ).returncode
         except subprocess.TimeoutExpired:
             print("stopped: it took too long", flush=True)
-        lines = answers.read_text().splitlines(keepends=True) if answers.exists() else []
+        lines = answers.read_text(encoding="utf-8").splitlines(keepends=True) if answers.exists() else []
         return Run(status, tuple(read_outcome(json.loads(line)) for line in lines if line.endswith("\n")))
 
 

@@ -56,12 +56,14 @@ def write_requests(
     seconds   how long one point may take before the process ends itself
     """
     named = [{"point": dict(point), "variant": variant} for point, variant in requests]
-    path.write_text(json.dumps({"task": asdict(task), "fill": fill, "seconds": seconds, "requests": named}))
+    path.write_text(
+        json.dumps({"task": asdict(task), "fill": fill, "seconds": seconds, "requests": named}), encoding="utf-8"
+    )
 
 
 def run_requests(requests: Path, answers: Path) -> None:
     """Run every point that is asked for, in order."""
-    asked = json.loads(requests.read_text())
+    asked = json.loads(requests.read_text(encoding="utf-8"))
     task = KernelTask(**asked["task"])
     signal.alarm(START_SECONDS)
     platform = open_platform(task.platform)
