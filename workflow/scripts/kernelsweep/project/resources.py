@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from kernelsweep.build.toolkit import START_SECONDS as TOOL_START_SECONDS
 from kernelsweep.measure.chunks import chunk_count, most_points
+from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.study import kernel_axes, rival_axes
