@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.measure.worker.serve import open_platform
 from kernelsweep.platforms.platform import ContextLost, Platform
