@@ -375,7 +375,7 @@ def test_profile_without_a_gpu_says_so_before_any_job(project: Path) -> None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
