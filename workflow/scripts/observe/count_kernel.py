@@ -43,7 +43,7 @@ with logged(snakemake.log[0]):
             visits=1,
             sampling=None,
         )
-        runner = CountingRunner(task, kernel_file.read_text())
+        runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
@@ -56,4 +56,6 @@ with logged(snakemake.log[0]):
     failures += finding_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
     write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
-    Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")
+    Path(snakemake.output.trace).write_text(
+        json.dumps({"kernel": kernel.name, "traces": traces}) + "\n", encoding="utf-8"
+    )

@@ -10,13 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.analysis.published import check_published
+from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
+from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
+from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
+from kernelsweep.observe.profiling.definitions import definitions
 from kernelsweep.platforms.choose import Model, choose_platforms
-from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.platforms.names import EMULATOR, check_names, is_recording
 from kernelsweep.project.files import parts_of
+from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
-from kernelsweep.sweep.study import Study, check_metrics, load_config, load_study, study_names
+from kernelsweep.sweep.study import Study, read_study
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +116,32 @@ def check_folder(folder: Path) -> None:
                 f"{folder}: the path has the character {character!r}, which {tool} would misread. "
                 "Move or rename the folder."
             )
+
+
+def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """config.yaml, with what --config sets: checked by every stage, with defaults. Raises UserError as load_project."""
+    checked = read_config(config, root)
+    check_names(checked["platforms"], CONFIG_FILE)
+    try:
+        definitions(checked["metrics"])
+    except UserError as error:
+        raise UserError(f"{CONFIG_FILE}: {error}") from error
+    return checked
+
+
+def load_study(name: str, root: Path) -> Study:
+    """A study, checked by every stage. Raises UserError as load_project."""
+    study = read_study(name, root)
+    for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
+        check_names(entry["platforms"], study.file)
+    check_baselines(study)
+    check_claims(study.settings, study.kernels, study.file)
+    check_published(study.settings, root, study.file)
+    return study
+
+
+def check_metrics(config: Mapping[str, Any], study: Study) -> None:
+    """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
+    check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
+    check_metric_names(study.settings["metrics"], config["metrics"], study.file)
+    check_quantities(study.settings["claims"], config["metrics"], study.file)
