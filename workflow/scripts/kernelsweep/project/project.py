@@ -22,6 +22,7 @@ from kernelsweep.platforms.names import EMULATOR, check_names, is_recording
 from kernelsweep.project.files import parts_of
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
+from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 
 
@@ -95,6 +96,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
+    for study in studies.values():
+        check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
 
 
