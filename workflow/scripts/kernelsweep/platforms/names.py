@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-EMULATOR = "emulator"
+from kernelsweep.sweep.targets import EMULATOR
+
 _RECORDING = "recording/"
 
 # Regular expressions for the wildcard `platform`: any platform, those that are measured, and those with a clock.

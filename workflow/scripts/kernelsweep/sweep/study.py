@@ -20,8 +20,7 @@ from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import parse_arguments, variants_run
 from kernelsweep.sweep.schema import check, nearest, read_yaml
-
-EMULATOR = "emulator"
+from kernelsweep.sweep.targets import EMULATOR
 
 # The problem whose kernels have no operation; what stands in that column of the results.
 EXCHANGE = "exchange"
@@ -277,11 +276,11 @@ def _axes(config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], pla
 
 
 def kernel_variants(
-    config: Mapping[str, Any], study: Study, kernel: str, platform: str, arch: str | None = None
+    config: Mapping[str, Any], study: Study, kernel: str, platform: str, target: str | None
 ) -> list[str]:
     """The C++ names of a kernel's variants that must be compiled for its sweep on a platform.
 
-    arch  the architecture of a GPU that is compiled for, such as sm_90; None for any
+    target  what is compiled for, as in points.skip_reason
 
     Grid sizes may still be counted in multiprocessors, so restrictions on them are left out: no variant depends on the
     grid.
@@ -291,5 +290,4 @@ def kernel_variants(
         for restriction in (*config["restrictions"], *study.settings["restrictions"])
         if "grid_size" not in expression(restriction).names
     ]
-    target = EMULATOR if platform == EMULATOR else arch
     return variants_run(study.kernels[kernel], kernel_axes(config, study, kernel, platform), restrictions, target)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kernelsweep.observe.profiling.selection import choose_points
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import EXCHANGE, Study
+from kernelsweep.sweep.targets import COUNTING
 
 # The picture of a warp is of a block of two warps, whose few steps have room in it.
 DRAWN_BLOCK = 64
@@ -22,7 +22,7 @@ def counted_points(
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET)
+    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING)
     return [point for point, reason in chosen if not reason]
 
 
