@@ -1,4 +1,4 @@
-"""Count one kernel's accesses to memory on the emulator: metrics, mistakes found, and one warp's requests in order."""
+"""Count one kernel's memory accesses on the emulator: metrics, mistakes, and one warp's requests in order."""
 
 import json
 import sys
@@ -10,13 +10,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
-from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
-# Of the warp that is drawn; the longest shipped kernel has 40.
+# Requests of the drawn warp; the longest shipped kernel has 40.
 MOST_TRACED = 200
 
 with logged(snakemake.log[0]):
@@ -51,9 +51,9 @@ with logged(snakemake.log[0]):
             traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
-        for finding in run.findings:
-            print(f"  {finding.message}")
-    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+        for mistake in run.mistakes:
+            print(f"  {mistake.message}")
+    failures += mistake_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
-    write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
+    write_rows(Path(snakemake.output.findings), MISTAKE_COLUMNS, failures)
     Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")
