@@ -50,7 +50,7 @@ BLOCK_SIZE = 256
 # The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.measure.runner: the time of a short kernel depends on where its buffers lie, so samples go round
+# As in kernelsweep.measure.memory: the time of a short kernel depends on where its buffers lie, so samples go round
 # several places, while all of them fit into so many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29
@@ -264,7 +264,7 @@ def run_nvbench(job_file: Path) -> None:
     """The NVBench process: measure the job's points, and leave NVBench's JSON where the job says."""
     from cuda import bench
 
-    job = json.loads(job_file.read_text())
+    job = json.loads(job_file.read_text(encoding="utf-8"))
     points = job["points"]
     driver = Driver()
     longest = max(one["point"]["array_size"] for one in points)

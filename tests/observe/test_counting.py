@@ -34,11 +34,11 @@ from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiation, instantiations
-from kernelsweep.sweep.study import load_study
 
 VECTOR = "float4"
 # Of a structure of 40 bytes: where each begins, and its size.

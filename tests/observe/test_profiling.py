@@ -28,12 +28,13 @@ from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, p
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Requests
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import PLANS, point_columns
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import kernel_axes, load_config, load_study
+from kernelsweep.sweep.resolve import kernel_axes
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
@@ -374,7 +375,7 @@ def test_profile_without_a_gpu_says_so_before_any_job(project: Path) -> None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -1,4 +1,4 @@
-"""Compare the emulator's counts with a recording's counters: a page of Markdown for docs/."""
+"""Hold the emulator's counts against a recording's counters: a page of Markdown for docs/."""
 
 import json
 import sys
@@ -7,17 +7,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
-from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
+from kernelsweep.observe.counting.against_ncu import compare, comparison_text
 from kernelsweep.results import read_rows
 
 with logged(snakemake.log[0]):
-    # In the order of the studies and their ladders; further profiled points come last.
+    # In the order of the studies and their ladders; points that a study profiles besides come last.
     steps = {tuple(step): number for number, step in enumerate(snakemake.params.steps)}
     studies = {study for study, _, _ in steps}
     measured = [row for row in read_rows(snakemake.input.measured) if row["study"] in studies]
     measured.sort(key=lambda row: steps.get((row["study"], row["kernel"], int(row["unroll"])), len(steps)))
-    compared = compare_counts(read_rows(snakemake.input.counted), measured)
-    device = json.loads(Path(snakemake.input.device).read_text())
-    page = counts_page(compared, device, snakemake.params.command)
-    Path(snakemake.output[0]).write_text(page)
+    compared = compare(read_rows(snakemake.input.counted), measured)
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    page = comparison_text(compared, device, snakemake.params.command)
+    Path(snakemake.output[0]).write_text(page, encoding="utf-8")
     print(f"{len(compared)} values compared, {sum(one.is_within for one in compared)} within the goals")

@@ -1,4 +1,4 @@
-"""Count one kernel's memory accesses on the emulator: metrics, mistakes, and one warp's requests in order."""
+"""Count one kernel's accesses to memory on the emulator: metrics, mistakes found, and one warp's requests in order."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
-# Requests of the drawn warp; the longest shipped kernel has 40.
+# Of the warp that is drawn; the longest shipped kernel has 40.
 MOST_TRACED = 200
 
 with logged(snakemake.log[0]):
@@ -43,7 +43,7 @@ with logged(snakemake.log[0]):
             visits=1,
             sampling=None,
         )
-        runner = CountingRunner(task, kernel_file.read_text())
+        runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
@@ -56,4 +56,6 @@ with logged(snakemake.log[0]):
     failures += mistake_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
     write_rows(Path(snakemake.output.findings), MISTAKE_COLUMNS, failures)
-    Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")
+    Path(snakemake.output.trace).write_text(
+        json.dumps({"kernel": kernel.name, "traces": traces}) + "\n", encoding="utf-8"
+    )

@@ -11,7 +11,7 @@ from kernelsweep.logs import logged
 from kernelsweep.observe.counting.access_pattern import draw
 
 with logged(snakemake.log[0]):
-    traces = [json.loads(Path(path).read_text()) for path in snakemake.input.traces]
+    traces = [json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.traces]
     figure = draw(snakemake.params.title, traces)
     for path in snakemake.output:
         save(figure, Path(path))

@@ -25,7 +25,7 @@ with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if not emulated:

@@ -12,6 +12,6 @@ from kernelsweep.results import write_rows
 
 with logged(snakemake.log[0]):
     results = [read_result(Path(path)) for path in snakemake.input.results]
-    device = json.loads(Path(snakemake.input.device).read_text())
-    Path(snakemake.output.summary).write_text(summary(results, device["name"]))
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    Path(snakemake.output.summary).write_text(summary(results, device["name"]), encoding="utf-8")
     write_rows(snakemake.output.rows, SANITIZER_COLUMNS, rows(results))

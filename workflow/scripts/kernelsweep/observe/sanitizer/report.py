@@ -54,12 +54,12 @@ class Result:
 
 def write_result(path: Path, result: Result) -> None:
     """Write a result as JSON."""
-    path.write_text(json.dumps(asdict(result), indent=1) + "\n")
+    path.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
 
 
 def read_result(path: Path) -> Result:
     """Read a result back."""
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     return Result(**{**content, "findings": tuple(Finding(**finding) for finding in content["findings"])})
 
 
