@@ -28,7 +28,6 @@ STAGES = [
 
 # Imports of a later stage that still have to go: the module, and the one that it imports.
 BACKWARD = {
-    ("measure.worker.serve", "baselines.library_platform"),
     ("sweep.kernel_header", "problems.operations"),
     ("sweep.kernel_source", "problems.operations"),
     ("sweep.points", "problems.lanes"),
@@ -36,9 +35,6 @@ BACKWARD = {
     ("sweep.schema", "judge.claims.relations"),
     ("sweep.schema", "problems.operations"),
     ("sweep.schema", "publish.figures"),
-    ("sweep.study", "baselines.libraries"),
-    ("sweep.study", "judge.claims.claim"),
-    ("sweep.study", "observe.profiling.definitions"),
     ("sweep.study", "problems.operations"),
 }
 

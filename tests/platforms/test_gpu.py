@@ -21,12 +21,13 @@ from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import load_study, study_names
 
 pytestmark = pytest.mark.gpu
 

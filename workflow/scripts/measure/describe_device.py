@@ -12,4 +12,6 @@ from kernelsweep.platforms.kinds import kind_of, load
 with logged(snakemake.log[0]):
     platform = snakemake.wildcards.platform
     device = load(kind_of(platform).implementation).describe(platform)
-    Path(snakemake.output[0]).write_text(json.dumps({"platform": platform, **device}, indent=1) + "\n")
+    Path(snakemake.output[0]).write_text(
+        json.dumps({"platform": platform, **device}, indent=1) + "\n", encoding="utf-8"
+    )
