@@ -109,10 +109,14 @@ BUILD_COLUMNS = (
     "binary_sha256",
 )
 
+# The tools that collect metrics, as the column source of metrics.csv names them, and the commands that run them.
+NCU, COUNTED = "ncu", "counted"
+METRIC_COMMANDS = {NCU: "uv run --extra gpu snakemake --cores 1 profile", COUNTED: "uv run snakemake --cores 2 count"}
+
 # metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the values that
-# they have in measurements.csv; source is ncu, or counted for the emulator's. And after the contract's columns:
+# they have in measurements.csv; source is NCU or COUNTED. After the contract's columns:
 #   message        why the value is empty, and what to do
-#   binary_sha256  the variant's, by which a reader can tell whether a time is of the same machine code
+#   binary_sha256  the variant's, to tell whether a time is of the same machine code
 METRIC_COLUMNS = (
     "study",
     "kernel",

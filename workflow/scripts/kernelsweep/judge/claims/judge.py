@@ -15,8 +15,7 @@ from kernelsweep.analysis.words import reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, decide
-from kernelsweep.observe.counting import COUNTED
-from kernelsweep.results import BASELINE_PREFIX
+from kernelsweep.results import BASELINE_PREFIX, COUNTED
 
 # A reader of a verdict needs the first line of a compiler's message, not its pages.
 _MESSAGE_LENGTH = 200

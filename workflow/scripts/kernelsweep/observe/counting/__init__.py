@@ -13,9 +13,3 @@ against_ncu        a table of counts beside Nsight Compute's counters
 
 docs/counting.md says how a warp's requests follow from its lanes' accesses, and which accesses are ordered.
 """
-
-# The source of its metrics, in metrics.csv.
-COUNTED = "counted"
-
-# What a user types to have kernels counted.
-COUNT = "uv run snakemake --cores 2 count"

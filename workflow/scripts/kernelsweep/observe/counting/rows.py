@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kernelsweep.observe.counting import COUNTED
 from kernelsweep.observe.counting.run import Counted
-from kernelsweep.results import FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
+from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import point_columns
 from kernelsweep.sweep.study import EMULATOR

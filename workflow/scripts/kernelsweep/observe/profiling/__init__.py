@@ -16,9 +16,6 @@ from collections.abc import Sequence
 
 from kernelsweep.errors import UserError
 
-# What a user types to have metrics collected.
-PROFILE = "uv run --extra gpu snakemake --cores 1 profile"
-
 
 def profiled_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
     """The platforms that Nsight Compute can profile: the GPUs'. Raises UserError where this run has no GPU.

@@ -16,11 +16,12 @@ from kernelsweep.build.toolkit import START_SECONDS, find_tool
 from kernelsweep.errors import UserError
 from kernelsweep.measure.runner import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.observe.profiling import PROFILE, worker
+from kernelsweep.observe.profiling import worker
 from kernelsweep.observe.profiling.capture import Capture, parse_capture
+from kernelsweep.results import METRIC_COMMANDS, NCU
 from kernelsweep.sweep.points import Point
 
-AGAIN = f"then `{PROFILE} --forcerun profile_kernel`"
+AGAIN = f"then `{METRIC_COMMANDS[NCU]} --forcerun profile_kernel`"
 
 MISSING = (
     f"Nsight Compute (ncu) was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the CUDA "
