@@ -30,7 +30,7 @@ include: "workflow/rules/share.smk"
 rule all:
     default_target: True
     input:
-        [verdict(platform) for platform in PLATFORMS],
+        [end_of_run(platform) for platform in PLATFORMS],
         [joined_metrics(platform) for platform in PLATFORMS],
         # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
         # would contain only recordings.
@@ -44,7 +44,7 @@ for study in STUDIES:
         name:
             study
         input:
-            [verdict(platform, study) for platform in PLATFORMS],
+            [end_of_run(platform, study) for platform in PLATFORMS],
 
 
 # Everything that `all` makes, packed into one file a platform. The same tables and figures can be drawn from it on any

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
+from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
 
 from kernelsweep.build import nvcc
 from kernelsweep.problems.reduction import make_reduction
@@ -90,7 +90,7 @@ def tuner_source(kernel: KernelSource) -> str:
     element = CXX_TYPES[DTYPE]
     values = {"Element": element, "Operation": "Sum", "block_size": "block_size_x", "unroll": "UNROLL"}
     arguments = ", ".join(values[name] for name in kernel.template_parameters)
-    const = "" if kernel.updates_input else "const "
+    const = "const " if kernel.input_is_const else ""
     return (
         kernel.path.read_text().replace("__global__", "__device__ __forceinline__")
         + f'\nextern "C" __global__ void {ENTRY}({const}{element} *data, {element} *partials, size_t array_size)\n'

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
+from support.own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
 
 from kernelsweep.platforms.choose import Gpu
 from kernelsweep.problems.reduction import make_reduction
@@ -57,7 +57,6 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
-POISON = 0xABABABAB
 WARMUP_RUNS = 5  # NVBench's own default is one; the clock needs a few to leave its idle state.
 NVBENCH_TIMEOUT_SECONDS = 60  # for one point
 JOB_TIMEOUT_SECONDS = 400  # for one round of all points
@@ -96,7 +95,7 @@ def nvbench_point(
         "point": asdict(point),
         "binary": str(binary),
         "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
-        "updates_input": kernel.updates_input,
+        "updates_input": not kernel.input_is_const,
         "launches": [asdict(launch) for launch in plan.launches],
         "buffers": dict(plan.buffers),
         "result": plan.result,
@@ -229,7 +228,7 @@ class PointUnderNVBench:
                 self._driver(
                     "cuMemsetD32Async",
                     ctypes.c_uint64(place[name]),
-                    ctypes.c_uint(POISON),
+                    ctypes.c_uint(reduction.poison),
                     words,
                     ctypes.c_void_p(stream),
                 )

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import made_up
-from made_up import DEVICE, ROOT
+from support import made_up
+from support.made_up import DEVICE, ROOT
 
 from kernelsweep.sweep.study import load_study, study_names
 
@@ -119,7 +119,7 @@ def script(what: str, name: str, folder: Path, **job: Any) -> Cost:
     described = {"input": {}, "output": {}, "params": {}, "wildcards": {}, "log": "script.log", **job}
     file = folder / "job.json"
     file.write_text(json.dumps(described))
-    cost = measured(what, [sys.executable, str(ROOT / "benchmarks/stand_in.py"), name, str(file)], folder)
+    cost = measured(what, [sys.executable, str(ROOT / "benchmarks/support/stand_in.py"), name, str(file)], folder)
     file.unlink()
     return cost
 
@@ -161,10 +161,10 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": []}
 
     counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "metrics_there": {}}
+    names = {"studies": list(settings), "metrics_there": {}, "plan": []}
     script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
-    ended = {"measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
-    script("read: end_run", "publish/end_run", project, input=ended)
+    ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
+    script("read: end_run", "publish/end_run", project, input=ended, params={"plan": []})
 
     by_study = {"studies": settings, "measurements": files, "metrics_there": {}, "uncertainties": {}}
     claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}
@@ -201,7 +201,14 @@ def journal(folder: Path, points: int, samples: int) -> None:
 
 def journal_command(what: str, path: Path, points: int, samples: int) -> list[str]:
     """A process of its own, so that what it costs is its own."""
-    return [sys.executable, str(ROOT / "benchmarks/made_up_journal.py"), what, str(path), str(points), str(samples)]
+    return [
+        sys.executable,
+        str(ROOT / "benchmarks/support/made_up_journal.py"),
+        what,
+        str(path),
+        str(points),
+        str(samples),
+    ]
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from compare_edits import copied
-from own_sweep import gpu
+from support.own_sweep import gpu
 
 from kernelsweep.judge.comparison.sides import Name, name_of
 from kernelsweep.platforms.choose import visible_gpus

@@ -1,24 +1,18 @@
-"""What the tests share: the library on the path, a copy of the checkout, and markers for what a machine may lack."""
+"""What the tests share: a copy of the checkout, and markers for what a machine may lack."""
 
 from __future__ import annotations
 
 import ctypes
 import importlib.util
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow/scripts"))
-
+from checkout import ROOT, copy_project
 from private_slurm import missing_programs
 
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def why_no_gpu() -> str | None:
@@ -72,20 +66,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def root() -> Path:
     """The checkout."""
     return ROOT
-
-
-def copy_project(folder: Path) -> Path:
-    """A copy, under `folder`, of the checkout's files that git tracks or would track; without results."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    copy = folder / "project"
-    for name in filter(None, listing.stdout.split("\0")):
-        source = ROOT / name
-        if source.is_file():  # A deleted file is still listed.
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, copy / name)
-    return copy
 
 
 @pytest.fixture

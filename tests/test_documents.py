@@ -92,13 +92,15 @@ def test_documents_link_to_files_and_headings_that_exist(root: Path) -> None:
             assert not heading or heading in anchors(page.parent / target if target else page), where
 
 
-def test_documents_name_files_that_exist(root: Path) -> None:
+def test_documents_and_comments_name_files_that_exist(root: Path) -> None:
     folders = "benchmarks|config|docs|envs|examples|kernels|resources|tests|workflow"
-    for page in pages(root):
-        text = page.read_text()
+    name = re.compile(rf"(?<![\w/.>}}-])(?:{folders})/[\w./-]+\.(?:cuh?|[hc]pp|csv|json|md|py|rst|smk|ya?ml)\b")
+    sources = [root / "Snakefile", root / ".ci/run", *root.glob("config/**/*.yaml"), *root.glob("workflow/**/*.*")]
+    for file in [*pages(root), *(source for source in sources if source.suffix != ".pyc")]:
+        text = file.read_text()
         to_be_made = set(re.findall(r"Save this as `([^`]+)`", text))
-        for path in set(re.findall(rf"`((?:{folders})/[\w./-]+)`", text)) - to_be_made:
-            assert (root / path).exists(), f"{page.relative_to(root)} names {path}"
+        for path in set(name.findall(text)) - to_be_made:
+            assert (root / path).exists(), f"{file.relative_to(root)} names {path}"
 
 
 def pages(root: Path) -> list[Path]:

@@ -508,10 +508,20 @@ def gridded_kernels(studies):
     }
 
 
-def kernels_without_header(studies):
-    """The kernels of these studies whose files have no header, by study and name."""
+def plan_of(platform, studies):
+    """The kernels of these studies with their axes, against which a run's rows are counted."""
     return [
-        (study, name) for study in studies for name, kernel in STUDIES[study].kernels.items() if not kernel.has_header
+        {
+            "study": study,
+            "kernel": name,
+            "launch_plan": kernel.plan,
+            "axes": None if is_recording(platform) else kernel_axes(config, STUDIES[study], name, platform),
+            "has_header": kernel.has_header,
+            "file": f"results/{platform}/points/{study}/{name}.csv",
+            "cannot_run": None if is_recording(platform) else kernel.unsupported_on(build_target(platform)),
+        }
+        for study in studies
+        for name, kernel in STUDIES[study].kernels.items()
     ]
 
 
@@ -521,9 +531,20 @@ def judgements(folder):
     return [f"{folder}/{file}" for chapter in chapters for file in (*chapter.files, chapter.data)]
 
 
-def verdict(platform, study=None):
-    """The last of a platform's files, for one study or for all that the configuration names."""
-    return f"results/{platform}/studies/{study}/.verdict" if study else f"results/{platform}/.verdict"
+def end_of_run(platform, study=None):
+    """The files that end a platform's run, for one study or for all that the configuration names.
+
+    Snakemake makes a deleted file again only where a target names it, so every file that a user sees is among them.
+    """
+    folder = f"results/{platform}/studies/{study}" if study else f"results/{platform}"
+    studies = [study] if study else config["studies"]
+    shown = [f"{folder}/report.html", f"{folder}/summary.md", *judgements(folder), *published_files(platform, studies)]
+    if not study:
+        shown += [f"{folder}/{name}" for name in ("measurements.csv", "builds.csv", "environment.json")]
+    if not is_recording(platform):
+        shown += parts("points", platform, studies)
+        shown += kernel_parts("samples", platform, studies) + kernel_parts("builds", platform, studies)
+    return [f"{folder}/.verdict", *shown]
 
 
 def others_measured():

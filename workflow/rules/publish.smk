@@ -91,8 +91,8 @@ rule summarise:
         "../../envs/kernelsweep.yaml"
     params:
         studies=config["studies"],
-        without_header=kernels_without_header(config["studies"]),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, config["studies"]),
+        plan=lambda wildcards: plan_of(wildcards.platform, config["studies"]),
         code=code_of("publish/summarise.py"),
     script:
         "../scripts/publish/summarise.py"
@@ -109,8 +109,8 @@ use rule summarise as summarise_study with:
         "results/{platform}/logs/summarise/{study}.log",
     params:
         studies=lambda wildcards: [wildcards.study],
-        without_header=lambda wildcards: kernels_without_header([wildcards.study]),
         metrics_there=lambda wildcards: metrics_there(wildcards.platform, [wildcards.study]),
+        plan=lambda wildcards: plan_of(wildcards.platform, [wildcards.study]),
         code=code_of("publish/summarise.py"),
 
 
@@ -186,6 +186,7 @@ rule end_run:
         summary="results/{platform}/summary.md",
         judgements=lambda wildcards: judgements(f"results/{wildcards.platform}"),
         measurements=["results/{platform}/measurements.csv"],
+        device="results/{platform}/device.json",
         environment="results/{platform}/environment.json",
         published=lambda wildcards: published_files(wildcards.platform, config["studies"]),
         page="results/{platform}/report.html",
@@ -198,6 +199,7 @@ rule end_run:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        plan=lambda wildcards: plan_of(wildcards.platform, config["studies"]),
         code=code_of("publish/end_run.py"),
     script:
         "../scripts/publish/end_run.py"
@@ -208,9 +210,13 @@ use rule end_run as end_run_of_study with:
         summary="results/{platform}/studies/{study}/summary.md",
         judgements=lambda wildcards: judgements(f"results/{wildcards.platform}/studies/{wildcards.study}"),
         measurements=study_measurements,
+        device="results/{platform}/device.json",
         published=lambda wildcards: published_files(wildcards.platform, [wildcards.study]),
         page="results/{platform}/studies/{study}/report.html",
     output:
         touch("results/{platform}/studies/{study}/.verdict"),
     log:
         "results/{platform}/logs/end_run/{study}.log",
+    params:
+        plan=lambda wildcards: plan_of(wildcards.platform, [wildcards.study]),
+        code=code_of("publish/end_run.py"),

@@ -13,7 +13,7 @@ localrules:
 
 rule archive_results:
     input:
-        verdict=lambda wildcards: verdict(wildcards.platform),
+        verdict="results/{platform}/.verdict",
         environment="results/{platform}/environment.json",
     output:
         "results/archive/{platform}.tar.gz",

@@ -109,14 +109,11 @@ BUILD_COLUMNS = (
     "binary_sha256",
 )
 
-# The tools that collect metrics, as the column source of metrics.csv names them, and the commands that run them.
-NCU, COUNTED = "ncu", "counted"
-METRIC_COMMANDS = {NCU: "uv run --extra gpu snakemake --cores 1 profile", COUNTED: "uv run snakemake --cores 2 count"}
-
-# metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the values that
-# they have in measurements.csv; source is NCU or COUNTED. After the contract's columns:
+# metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the same values
+# as in measurements.csv; source is NCU or COUNTED. After the contract's columns:
 #   message        why the value is empty, and what to do
-#   binary_sha256  the variant's, to tell whether a time is of the same machine code
+#   binary_sha256  the variant's, which tells whether a time is of the same machine code
+NCU, COUNTED = "ncu", "counted"  # by Nsight Compute on a GPU, and on the emulator
 METRIC_COLUMNS = (
     "study",
     "kernel",
@@ -246,11 +243,21 @@ def _whole_file(path: Path) -> Iterator[Path]:
 def each_row(path: str | Path) -> Iterator[dict[str, str]]:
     """The rows of a CSV file, plain or `.csv.gz`, as texts by column, one at a time: there may be millions of them.
 
-    Lines that begin with # are comments.
+    Lines that begin with # are comments. Raises UserError, naming file and line, for a row that lacks columns or has
+    more of them than the header.
     """
     opened = gzip.open if Path(path).suffix == ".gz" else open
     with opened(path, "rt", newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(line for line in file if not line.startswith("#"))
+        reader = csv.DictReader(line for line in file if not line.startswith("#"))
+        columns = reader.fieldnames or [""]
+        for row in reader:
+            if row[columns[-1]] is None or None in row:
+                found = "more" if None in row else len([value for value in row.values() if value is not None])
+                raise UserError(
+                    f"{path}: data row {reader.line_num - 1} has {found} columns instead of {len(columns)}. "
+                    "The file was cut or edited: delete it and type the same command again."
+                )
+            yield row
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:

@@ -1,23 +1,29 @@
-"""End a run: show its summary on the terminal, and fail where a point did that must not."""
+"""End a run: show its summary on the terminal, and fail where a point failed, rows are missing, or nothing was run."""
 
+import json
 import sys
-from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.tally import tally
 from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
-from kernelsweep.publish.summary import is_failure
+from kernelsweep.publish.summary import incomplete_run
 from kernelsweep.results import each_row
 
 with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
     print(f"All of it on one page: {snakemake.input.page}\n", file=terminal)
-    rows = (row for path in snakemake.input.measurements for row in each_row(path))
-    failed = Counter(f"{row['study']}/{row['kernel']}" for row in rows if is_failure(row))
-    if failed:
-        raise UserError(
-            f"{failed.total()} points failed, of {', '.join(sorted(failed))}: see {snakemake.input.summary}. "
+    device = json.loads(Path(snakemake.input.device).read_text())
+    counted = tally(row for path in snakemake.input.measurements for row in each_row(path))
+    errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
+    if failed := +counted.failures:
+        kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
+        errors.append(
+            f"{failed.total()} points failed, of {kernels}: see {snakemake.input.summary}. "
             "After mending a kernel, type the same command again."
         )
+    if errors:
+        raise UserError("\n".join(errors))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.completeness import planned_kernels
 from kernelsweep.analysis.tally import tally
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import summary_text
@@ -17,5 +18,5 @@ with logged(snakemake.log[0]):
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = json.loads(Path(snakemake.input.device).read_text())
-    without_header = [tuple(kernel) for kernel in snakemake.params.without_header]
-    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics, without_header))
+    planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
+    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics, planned))

@@ -10,9 +10,13 @@ import pandas
 from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
 from kernelsweep.analysis.steps import step_labels
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.results import COUNTED, METRIC_COMMANDS, NCU
+from kernelsweep.results import COUNTED, NCU
 
-ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{METRIC_COMMANDS[NCU]}` renews it."
+# The commands that collect metrics.
+PROFILE_COMMAND = "uv run --extra gpu snakemake --cores 1 profile"
+COUNT_COMMAND = "uv run snakemake --cores 2 count"
+
+ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 
 # The values of the column source, for readers.
 SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
@@ -94,9 +98,9 @@ def heading(metric: str, unit: str) -> str:
 def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:
     """Why none of the metrics `wanted` has a value."""
     if found.empty and not has_times(device):
-        return f"Nothing has been counted for this study ({METRIC_COMMANDS[COUNTED]})."
+        return f"Nothing has been counted for this study ({COUNT_COMMAND})."
     if found.empty:
-        return f"No hardware counters: this study has not been profiled ({METRIC_COMMANDS[NCU]})."
+        return f"No hardware counters: this study has not been profiled ({PROFILE_COMMAND})."
     missing = [name for name in wanted if name not in set(found["metric"])]
     if missing:
         return f"Not collected: {', '.join(missing)} (profiling.metrics in config.yaml)."

@@ -1,4 +1,4 @@
-"""CUB's DeviceReduce, compiled by nvcc from workflow/rivals/cub.cu and called through ctypes."""
+"""CUB's DeviceReduce, compiled by nvcc from cub.cu and called through ctypes."""
 
 from __future__ import annotations
 

@@ -16,6 +16,9 @@ from kernelsweep.results import LIMIT_PREFIX, Row, time_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.points import Point, points
 
+# The word that the fill repeats.
+_FILLING = 0xABABABAB
+
 # So many bytes at the start of what was moved are looked at afterwards.
 _LOOKED_AT = 4096
 
@@ -70,7 +73,7 @@ def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, pe
             if name == "copy":
                 platform.copy(target, source, sizes[0])
             else:
-                platform.fill(target, size)
+                platform.fill(target, size, _FILLING)
 
         def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
             if point.cache == "cold":

@@ -85,7 +85,7 @@ def as_kernel(name: str) -> KernelSource:
         has_header=False,
         template_parameters=("Element", "Operation"),
         plan=RIVAL_PLAN,
-        updates_input=False,
+        input_is_const=True,
         block_size="any",
         smallest_block_size=1,
         largest_block_size=1024,

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,6 +56,8 @@ _COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"
 _LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
+# What nvcc allows on every architecture; more has to be dynamic.
+_MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_ERRORS = 5
 
 _ERROR = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
@@ -68,6 +71,7 @@ _CUDA_WORD = re.compile(
     r"^(?:__\w+|atomic\w+|cuda\w*|cooperative_groups|cub|thrust|nvcuda|nv_\w+|half2?|tex\w+|surf\w+|curand\w*|clock(?:64)?"
     r"|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
 )
+_LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -79,8 +83,14 @@ _HINT = (
 
 
 def find() -> list[str]:
-    """The command for g++: what CXX says, or g++. Raises BuildError where it is not there."""
-    command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    """The command for g++: the one in CXX, or g++. Raises BuildError for one that isn't installed or is no command."""
+    try:
+        command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    except ValueError as error:
+        raise BuildError(
+            f"the environment variable CXX is {os.environ['CXX']!r}, which is no command ({error}): "
+            "name a C++ compiler, such as g++-12"
+        ) from error
     if shutil.which(command[0]) is None:
         raise BuildError(
             f"{command[0]} was not found on the PATH: the emulator compiles the kernels with g++ 9 or later. Install "
@@ -113,6 +123,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
         compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
+        _check_static_shared_memory(objects[0])
         arrays = _dynamic_shared_arrays(objects[0])
         if arrays:
             source = Path(folder) / "shared.s"
@@ -138,14 +149,38 @@ def _relative(text: str) -> str:
 
 def _dynamic_shared_arrays(compiled: Path) -> list[str]:
     """The arrays declared `extern __shared__`: thread-local symbols that the object file uses and does not define."""
+    return sorted(name for name, size in _thread_local_symbols(compiled) if size is None)
+
+
+def _check_static_shared_memory(compiled: Path) -> None:
+    """Refuse, as nvcc does, a function whose own `__shared__` variables are larger than static shared memory may be.
+
+    They are thread-local symbols. A mangled name has the function, then the variable: _ZZ7shuffleIiEvPKiE6shared.
+    """
+    sizes: Counter[str] = Counter()
+    for name, size in _thread_local_symbols(compiled):
+        if size is not None and (local := _LOCAL_VARIABLE.match(name)):
+            sizes[local["function"]] += size
+    for function, size in sizes.items():
+        if size > _MOST_STATIC_SHARED_BYTES:
+            demangled = _run(["c++filt", f"_Z{function}"]).stdout.strip().removeprefix("void ")
+            raise BuildError(
+                f"{demangled.partition('(')[0]} has {size} bytes of static shared memory; a GPU allows "
+                f"{_MOST_STATIC_SHARED_BYTES}. Make it dynamic: extern __shared__, with its size as shared_elements in "
+                "the kernel's header"
+            )
+
+
+def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
+    """The thread-local symbols of an object file with their sizes in bytes; None for those defined elsewhere."""
     with compiled.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        return sorted(
-            symbol.name
+        return [
+            (symbol.name, None if symbol["st_shndx"] == "SHN_UNDEF" else symbol["st_size"])
             for symbol in table.iter_symbols()
-            if symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_TLS"
-        )
+            if symbol["st_info"]["type"] == "STT_TLS"
+        ]
 
 
 def _shared_memory(arrays: Sequence[str]) -> str:

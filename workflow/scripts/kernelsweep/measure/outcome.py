@@ -54,6 +54,7 @@ class Outcome:
     visits          empty where nothing was timed
     relative_error  of a floating-point sum, see problems.problem.Judgement; so is output
     bit_identical   whether repeated runs of a floating-point point left the same bits; None where that wasn't tried
+    updates_input   whether the run that was checked left another input than it got; it is restored before every other
     """
 
     status: str
@@ -63,6 +64,7 @@ class Outcome:
     relative_error: float | None = None
     bit_identical: bool | None = None
     output: str = ""
+    updates_input: bool = False
 
     @property
     def samples(self) -> list[float]:

@@ -26,8 +26,10 @@ from kernelsweep.sweep.kernel_source import LAUNCHES
 from kernelsweep.sweep.launch_plans import DATA, PLANS, Launch, Plan
 from kernelsweep.sweep.points import Point
 
-# Of memory besides the input: its working copy, where the kernel updates it.
+# Buffers besides those of the plan: the input's working copy, where the kernel updates its input, and one repetition of
+# what the input holds, which no kernel is given.
 _WORK = "work"
+_TILE = "tile"
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
 # runs on the same memory differ by 0.1%. So samples go round several places, each on memory pages of its own; but only
@@ -55,7 +57,6 @@ class KernelTask:
     kernel: str
     problem: str
     plan: str
-    updates_input: bool
     shared_elements: str
     summation_depth: str
     binary: str
@@ -77,27 +78,43 @@ class Runner:
         self._shared_elements = Expression(task.shared_elements)
         self._problem: Problem | None = None
         self._problem_of: tuple[str, str] | None = None
+        self._tile_is_there = False
         self._sampling = Sampling(**task.sampling) if platform.has_clock and task.sampling is not None else None
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._buffers = Buffers(platform, PAGE if self._sampling else _WORD)
         self._filled: dict[int, int] = {}  # How many bytes of the input are in place, by place.
+        self._updating = False  # Whether some point so far has updated its input.
+        self._works_on_copy = False  # Whether the point at hand gets the working copy for its input.
         platform.load(Path(task.binary), task.variants)
 
-    def run(self, point: Point, variant: str, check: bool = True, companions: Collection[int] = ()) -> Outcome:
+    def run(
+        self,
+        point: Point,
+        variant: str,
+        check: bool = True,
+        companions: Collection[int] = (),
+        updates_input: bool = False,
+    ) -> Outcome:
         """Check a point and, where it is right and the platform has a clock, time it.
 
-        check       False for a point that was checked before, which then is only timed
-        companions  the pids of our other processes that have the device open
+        check          False for a point that was checked before, which then is only timed
+        companions     the pids of our other processes that have the device open
+        updates_input  what the check of a point found that was checked before
 
         Raises ContextLost where nothing more can be run in this process; all else becomes the outcome's status.
         """
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         plan = PLANS[self._task.plan](point)
+        # A kernel that has updated its input once gets a working copy at once, and not only after a run on the input.
+        self._works_on_copy = self._updating if check else updates_input
         try:
             problem = self._prepare_memory(point, plan)
             self._zero(point, plan)
-            outcome = self._check(point, plan, variant, problem) if check else Outcome("ok")
+            if check:
+                outcome = self._check(point, plan, variant, problem)
+            else:
+                outcome = Outcome("ok", updates_input=updates_input)
             if outcome.status != "ok":
                 return outcome
             outcome.occupancy = self._platform.occupancy(variant, plan.launches[0].block, self._shared_bytes(point))
@@ -114,6 +131,7 @@ class Runner:
             self.rest()
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
+            self._filled.clear()  # How far the kernel came isn't known, nor what it wrote.
             return Outcome("launch_failed", str(error))
 
     def launch_between(
@@ -129,21 +147,33 @@ class Runner:
         return plan.launches
 
     def _check(self, point: Point, plan: Plan, variant: str, problem: Problem) -> Outcome:
-        """Run the plan and have its results judged; those of floats are compared with further runs' bits."""
+        """Run the plan and have its results judged; those of floats are compared with further runs' bits.
+
+        What the kernel updates isn't declared: its input is compared with what it was. From then on the point has a
+        working copy of it, or none.
+        """
         depth = self._depth({**point.values, LAUNCHES: len(plan.launches)})
         results = self._results(point, plan, variant)
+        updates_input = not self._input_is_unchanged(point, problem)
+        if updates_input:
+            self._updating = True
+            if not self._works_on_copy:
+                self._filled.clear()
+        self._works_on_copy = updates_input
+        self._prepare_memory(point, plan)
         judgement = problem.judge(point, results, depth)
         mistake = judgement.mistake or self._not_zero(point, plan)
         if not mistake and plan.zeroed and self._task.repeated_runs > 1:
             again = problem.judge(point, self._results(point, plan, variant), depth).mistake
             mistake = f"right at first, but run again: {again}" if again else None
         if mistake:
-            return Outcome("wrong_result", mistake, output=judgement.output)
+            return Outcome("wrong_result", mistake, output=judgement.output, updates_input=updates_input)
         return Outcome(
             "ok",
             relative_error=judgement.relative_error,
             bit_identical=self._bit_identical(point, plan, variant, results),
             output=judgement.output,
+            updates_input=updates_input,
         )
 
     def _visit(self, point: Point, plan: Plan, variant: str, sampling: Sampling) -> Visit:
@@ -172,7 +202,7 @@ class Runner:
 
     def _energy(self, point: Point, plan: Plan, variant: str, seconds: float) -> float | None:
         """Millijoules of one run of the plan."""
-        prepared = self._task.updates_input or point.cache == "cold"
+        prepared = self._works_on_copy or point.cache == "cold"
         return energy_of_run(
             self._platform,
             run=self._launches(point, plan, variant),
@@ -200,6 +230,7 @@ class Runner:
             )
             self._problem_of = (point.dtype, point.operation)
             self._filled.clear()
+            self._tile_is_there = False
         size = self._size(point)
         if self._buffers.room(DATA, size):
             self._filled.clear()
@@ -232,7 +263,7 @@ class Runner:
         """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
         itemsize = np.dtype(point.dtype).itemsize
         named = {name: count * itemsize for name, count in (*plan.buffers.items(), *plan.zeroed.items())}
-        return {_WORK if self._task.updates_input else DATA: self._size(point), **named}
+        return {_WORK if self._works_on_copy else DATA: self._size(point), **named}
 
     @staticmethod
     def _size(point: Point) -> int:
@@ -246,24 +277,35 @@ class Runner:
 
     def _fill_input(self, problem: Problem, size: int) -> None:
         """Repeat the problem's tile over the first `size` bytes of the input."""
+        if self._buffers.room(_TILE, problem.tile.nbytes) or not self._tile_is_there:
+            self._platform.upload(self._buffers.get(_TILE), problem.tile)
+            self._tile_is_there = True
         memory = self._buffers.get(DATA)
-        tile = problem.tile[: size // problem.dtype.itemsize]
-        self._platform.upload(memory, tile)
-        filled = tile.nbytes
+        filled = min(problem.tile.nbytes, size)
+        self._platform.copy(memory, self._buffers.get(_TILE), filled)
         while filled < size:
             step = min(filled, size - filled)
             self._platform.copy(memory, memory, step, filled)
             filled += step
         self._filled[0] = size
 
+    def _input_is_unchanged(self, point: Point, problem: Problem) -> bool:
+        """Whether the input is still the problem's tile, repeated; what a run had, on the device itself."""
+        memory, size = self._buffer(DATA), self._size(point)
+        tile = min(problem.tile.nbytes, size)
+        return self._platform.equal(memory, self._buffers.get(_TILE), tile) and (
+            # Each further repetition is the one before it.
+            size == tile or self._platform.equal(memory, memory, size - tile, tile)
+        )
+
     def _restore_input(self, point: Point, place: int = 0) -> None:
         """Queue the input's restoration, where the kernel updates it."""
-        if self._task.updates_input:
+        if self._works_on_copy:
             self._platform.copy(self._buffers.get(_WORK, place), self._buffers.get(DATA), self._size(point))
 
     def _buffer(self, name: str, place: int = 0) -> Memory:
         """A buffer of the plan's; for the input, what the kernel may update."""
-        return self._buffers.get(_WORK if name == DATA and self._task.updates_input else name, place)
+        return self._buffers.get(_WORK if name == DATA and self._works_on_copy else name, place)
 
     def _shared_bytes(self, point: Point) -> int:
         return int(self._shared_elements(point.values)) * np.dtype(point.dtype).itemsize
@@ -289,11 +331,12 @@ class Runner:
         return queue
 
     def _results(self, point: Point, plan: Plan, variant: str) -> np.ndarray[Any, Any]:
-        """Run the plan once, on buffers that hold nothing right, and fetch what it leaves, shape (plan.results,)."""
+        """Run the plan once, on poisoned buffers, and fetch what it leaves, shape (plan.results,)."""
+        assert self._problem is not None
         results = np.empty(plan.results, point.dtype)
         self._restore_input(point)
         for name, count in plan.buffers.items():
-            self._platform.fill(self._buffers.get(name), count * results.itemsize)
+            self._platform.fill(self._buffers.get(name), count * results.itemsize, self._problem.poison)
         self._launches(point, plan, variant)()
         self._platform.synchronize()
         self._platform.download(self._buffer(plan.result), results)

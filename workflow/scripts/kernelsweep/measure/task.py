@@ -22,7 +22,6 @@ def kernel_task(
         platform="emulator" if emulated else "gpu",
         kernel=kernel.name,
         plan=kernel.plan,
-        updates_input=kernel.updates_input,
         shared_elements=kernel.shared_elements,
         summation_depth=kernel.summation_depth,
         binary=str(binary),

@@ -172,7 +172,11 @@ def do_work(
                     done += 1
                     if point in failed:
                         continue
-                    outcome = workers[visit].run(point, variant, visit == 0, companions)
+                    checked = work.visited[point].get(0)
+                    updates_input = checked is not None and checked.updates_input
+                    outcome = workers[visit].run(
+                        point, variant, check=visit == 0, companions=companions, updates_input=updates_input
+                    )
                     work.visited[point][visit] = outcome
                     if recorded:
                         recorded.result()

@@ -18,8 +18,6 @@ MULTIPROCESSORS = 4
 # Its threads take turns in a fixed order, so that one more run tells whether the order matters to a result.
 MOST_REPEATED_RUNS = 2
 
-_POISON = 0xAB
-
 
 class EmulatorPlatform:
     """Memory is the host's; what is queued runs at once."""
@@ -47,8 +45,12 @@ class EmulatorPlatform:
     def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
         target[offset : offset + size] = source[:size]
 
-    def fill(self, memory: np.ndarray[Any, Any], size: int) -> None:
-        memory[:size] = _POISON
+    def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
+        whole = -(-size // 4) * 4
+        memory[:whole].view(np.uint32)[:] = word
+
+    def equal(self, first: np.ndarray[Any, Any], second: np.ndarray[Any, Any], size: int, offset: int = 0) -> bool:
+        return np.array_equal(first[offset : offset + size], second[:size])
 
     def flush_cache(self) -> None:
         """Nothing is timed, so nothing needs to be cold."""

@@ -34,7 +34,11 @@ _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 _EVENTS = 64  # Pairs, of which a batch of samples uses a few.
 
-_POISON = 0xABABABAB
+# The kernel behind equal(), its threads a block, and its blocks for each multiprocessor: as many as fit at once.
+_COMPARE = Path(__file__).with_name("compare.ptx")
+_COMPARE_BLOCK = 256
+_COMPARE_BLOCKS = 8
+
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
 # After these the context answers every call with the same error, and only a new process helps.
@@ -108,6 +112,8 @@ class GpuPlatform:
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
+        self._differs = cuda.mem_alloc(4)
+        self._compare: Any = None
         self.uuid = self._asked_uuid()
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
@@ -140,8 +146,24 @@ class GpuPlatform:
     def copy(self, target: Any, source: Any, size: int, offset: int = 0) -> None:
         cuda.memcpy_dtod_async(int(target) + offset, source, size, self._stream)
 
-    def fill(self, memory: Any, size: int) -> None:
-        cuda.memset_d32_async(memory, _POISON, -(-size // 4), self._stream)
+    def fill(self, memory: Any, size: int, word: int) -> None:
+        cuda.memset_d32_async(memory, word, -(-size // 4), self._stream)
+
+    def equal(self, first: Any, second: Any, size: int, offset: int = 0) -> bool:
+        if self._compare is None:
+            self._compare = cuda.module_from_file(str(_COMPARE)).get_function("compare")
+            self._compare.prepare("PPQP")
+        words = size // 4
+        blocks = self._device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT) * _COMPARE_BLOCKS
+        grid = min(blocks, -(-words // (4 * _COMPARE_BLOCK)))
+        cuda.memset_d32_async(self._differs, 0, 1, self._stream)
+        self._compare.prepared_async_call(
+            (grid, 1), (_COMPARE_BLOCK, 1, 1), self._stream, int(first) + offset, second, words, self._differs
+        )
+        self.synchronize()
+        differs = np.empty(1, np.uint32)
+        self.download(self._differs, differs)
+        return not differs[0]
 
     def flush_cache(self) -> None:
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)

@@ -59,8 +59,14 @@ class Platform(Protocol):
     def copy(self, target: Memory, source: Memory, size: int, offset: int = 0) -> None:
         """Copy `size` bytes from the start of `source` to `offset` in `target`."""
 
-    def fill(self, memory: Memory, size: int) -> None:
-        """Overwrite the first `size` bytes with a pattern that no right result shows."""
+    def fill(self, memory: Memory, size: int, word: int) -> None:
+        """Overwrite the first `size` bytes with a 32-bit word, repeated; a last part of a word as a whole one."""
+
+    def equal(self, first: Memory, second: Memory, size: int, offset: int = 0) -> bool:
+        """Whether `size` bytes from `offset` in `first` are those at the start of `second`; both are whole words.
+
+        Waits for all that is queued. Raises as synchronize() does.
+        """
 
     def flush_cache(self) -> None:
         """Drive everything out of the L2 cache."""

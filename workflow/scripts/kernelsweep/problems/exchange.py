@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.problems.lanes import source_elements
-from kernelsweep.problems.problem import TILE_LENGTH, Judgement
+from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Judgement
 from kernelsweep.sweep.points import Point, parse_arguments
 
 # An output of up to this many elements, a warp's worth, is shown in full.
@@ -27,6 +27,7 @@ class Exchange:
     kernel: str
     dtype: np.dtype[Any]
     tile: np.ndarray[Any, Any]
+    poison = ALL_ONES  # No element is less than 0.
 
     def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
         """Every element must be exactly the one that CUDA's rules put in its place."""

@@ -25,6 +25,7 @@ class Operation:
     repeated  the combination of so many copies of a value; integers are exact, in Python's own, or reduced by `modulus`
     integers  random elements of an integer type, such that no element can be dropped without a trace
     floats    random elements of a floating-point type; None for an operation on integers only
+    poison    a 32-bit word that, repeated, makes an integer by which the combination of any right integers is wrong
     rounds    whether combining the elements of `floats` rounds
     """
 
@@ -33,6 +34,7 @@ class Operation:
     repeated: Callable[[Number, int, int | None], Number]
     integers: Callable[[np.random.Generator, int, np.dtype[Any]], Array]
     floats: Callable[[np.random.Generator, int, np.dtype[Any]], Array] | None
+    poison: int
     rounds: bool = False
 
 
@@ -79,14 +81,27 @@ def supports(operation: str, dtype: str) -> bool:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "sum": Operation("Sum", np.add, lambda value, times, modulus: value * times, _bytes, _fractions, rounds=True),
+    "sum": Operation(
+        "Sum",
+        np.add,
+        lambda value, times, modulus: value * times,
+        _bytes,
+        _fractions,
+        # -1 in the place of a partial: all partials are sums of integers from 0 to 255, of which no number makes up for
+        # a number of -1, unless more than 2^24 elements of int32 are missing, and their sum happens to wrap around to
+        # just that.
+        poison=0xFFFFFFFF,
+        rounds=True,
+    ),
     "product": Operation(
         "Product",
         np.multiply,
         lambda value, times, modulus: pow(int(value), times, modulus) if modulus else value**times,
         _odd_integers,
         _signs,
+        poison=0xFFFFFFFE,  # Even, and so is every product with it, where all right ones are odd.
     ),
-    "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals),
-    "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals),
+    # The ends of int32's range, and for int64 as near to them: one element in 2^32 lies as far out, of 2^22 at most.
+    "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals, poison=0x80000000),
+    "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals, poison=0x7FFFFFFF),
 }

@@ -11,6 +11,9 @@ from kernelsweep.sweep.points import Point
 
 TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
+# A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
+ALL_ONES = 0xFFFFFFFF
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -36,6 +39,13 @@ class Problem(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The elements' type."""
+
+    @property
+    def poison(self) -> int:
+        """What memory holds before a kernel writes its results there: a 32-bit word, repeated.
+
+        Read as elements, it must show: wherever it is left, or is combined with right values, the results are wrong.
+        """
 
     @property
     def tile(self) -> np.ndarray[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.problems.operations import OPERATIONS, Number
-from kernelsweep.problems.problem import TILE_LENGTH, Judgement
+from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Judgement
 from kernelsweep.sweep.points import Point
 
 
@@ -29,6 +29,11 @@ class Reduction:
     operation: str
     tile: np.ndarray[Any, Any]
     _references: dict[int, Number] = field(default_factory=dict)
+
+    @property
+    def poison(self) -> int:
+        """See problem.Problem, and for each operation on integers operations.Operation."""
+        return ALL_ONES if self.dtype.kind == "f" else OPERATIONS[self.operation].poison
 
     @cached_property
     def tile_sum(self) -> Fraction:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import inf
 
 import numpy as np
 
-from kernelsweep.analysis.tally import LISTED_PER_KERNEL, Tally
+from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
+from kernelsweep.analysis.tally import LISTED_PER_KERNEL, Tally, is_excused
 
 # Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
 _TIME_RANGES_US = (10, 50)
-
-# A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
-HARMLESS = ("ok", "skipped", "out_of_memory")
 
 # More kernels than this that miss counters for one reason are counted, not listed.
 _NAMED_KERNELS = 3
@@ -26,29 +24,16 @@ _REMARKS = ("noisy", "throttled", "other_processes")
 _LISTED_OF_FAILED_BUILD = 1
 
 
-def is_failure(row: Mapping[str, str]) -> bool:
-    """Whether a run must not end well for a row: a wrong result, or a point that could not be run.
-
-    A kernel that is marked as undefined behaviour has no right result to miss: it fails only where it doesn't compile.
-    """
-    return row["status"] not in HARMLESS and not _expected(row)
-
-
-def _expected(row: Mapping[str, str]) -> bool:
-    """Whether a failure is one that undefined behaviour may have."""
-    return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
-
-
 def summary_text(
     counted: Tally,
     provenance: str,
     metrics: Iterable[Mapping[str, str]] = (),
-    without_header: Collection[tuple[str, str]] = (),
+    planned: Sequence[PlannedKernel] = (),
 ) -> str:
     """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
 
-    metrics         the rows of metrics.csv, of which those without a value are named
-    without_header  the kernels, by study and name, whose files have no header; those among the rows are named
+    metrics  the rows of metrics.csv, of which those without a value are named
+    planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
     """
     statuses = list(counted.by_status())
     kernels = dict.fromkeys((study, kernel) for study, kernel, _ in counted.points)
@@ -57,9 +42,10 @@ def summary_text(
     for study, kernel in kernels:
         cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
         lines.append(f"| {study} | {kernel} | {cells} |")
-    if named := [f"{study}/{kernel}" for study, kernel in kernels if (study, kernel) in without_header]:
+    if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
-    lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *failed_points(counted)]
+    lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
+    lines += [*failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
 
 
@@ -94,17 +80,47 @@ def _reasons(counted: Tally) -> list[str]:
     return [*lines, ""]
 
 
+def _not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+    """The kernels that were not run at all, as Markdown."""
+    kernels = kernels_not_run(counted, planned)
+    if not kernels:
+        return []
+    lines = ["## Not run", ""]
+    for kernel in kernels:
+        why = kernel.cannot_run or ("every point was skipped" if kernel.rows else "it has no rows")
+        lines.append(f"- {kernel.study}/{kernel.kernel}: {why}")
+    return [*lines, ""]
+
+
+def _incomplete(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+    """Why the run proves less than it was asked to, as Markdown."""
+    errors = incomplete_run(counted, planned)
+    return ["", "## Incomplete", "", *(f"- {error}" for error in errors)] if errors else []
+
+
+def incomplete_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+    """The reasons for which a run must not end well although no point failed: rows that are missing, or nothing run."""
+    return [
+        *row_count_errors(counted, planned),
+        *(
+            f"study {study}: no point was run, so nothing was shown to be right. The section Skipped says why."
+            for study in studies_not_run(counted, planned)
+        ),
+    ]
+
+
 def failed_points(counted: Tally) -> list[str]:
     """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
     if not counted.failed:
-        return ["Every point that was run is right."]
+        run = counted.points.total() - counted.skipped.total()
+        return ["Every point that was run is right." if run else "**No point was run.**"]
     lines = ["## Failed", ""]
     # What is worst comes first.
     for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:
-            expected = " (expected of undefined behaviour)" if _expected(row) else ""
+            expected = " (expected of undefined behaviour)" if is_excused(row) else ""
             lines.append(
                 f"- {study}/{kernel}, array size {row['array_size']}, block size {row['block_size']}, "
                 f"unroll {row['unroll']}, {row['dtype']} {row['operation']}, {row['cache']}: "

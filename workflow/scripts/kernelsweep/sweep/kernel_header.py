@@ -16,6 +16,7 @@ from kernelsweep.sweep.axes import Expression
 from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.sweep.schema import check, keys_of, parse_yaml
 
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = rf"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+{ATTRIBUTES}%s\s*\("
 
 # What may come before a file's code: blanks, preprocessor directives, and comments of both kinds.
@@ -160,14 +161,14 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
             raise UserError(
                 f"{shown}: template parameter {parameter!r} is declared {' '.join(kind)!r}; it has to be {expected}"
             )
-    first_parameter = text[match.end() :].split(",")[0]
+    input_declared = _COMMENT.sub(" ", text[match.end() :]).split(",")[0]
     return KernelSource(
         name=name,
         path=path,
         has_header=header is not None,
         template_parameters=tuple(words[-1] for words in declared),
         plan=settings["plan"],
-        updates_input="const" not in first_parameter.split(),
+        input_is_const="const" in input_declared.rpartition("*")[0].split(),
         block_size=settings["block_size"],
         smallest_block_size=settings["smallest_block_size"],
         largest_block_size=settings["largest_block_size"],

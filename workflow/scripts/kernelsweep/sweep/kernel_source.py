@@ -56,7 +56,7 @@ class KernelSource:
 
     has_header           whether its leading comments have a header; without one, all that a header says is the default
     template_parameters  names of TEMPLATE_PARAMETERS in the order of the template
-    updates_input        whether it writes to its input, which then is restored before every launch
+    input_is_const       whether its first parameter points to const; what it does to its input is found by running it
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings an element's value goes through on the device
     """
@@ -66,7 +66,7 @@ class KernelSource:
     has_header: bool
     template_parameters: tuple[str, ...]
     plan: str
-    updates_input: bool
+    input_is_const: bool
     block_size: str
     smallest_block_size: int
     largest_block_size: int

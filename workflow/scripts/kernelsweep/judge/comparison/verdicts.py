@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Any
 
+from kernelsweep.analysis.tally import is_failure
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAMES, Name, name_of
-from kernelsweep.publish.summary import is_failure
 from kernelsweep.results import Row
 
 FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"

@@ -7,7 +7,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -48,14 +48,14 @@ class Worker:
         if self._process is None:
             self._start()
 
-    def run(self, point: Point, variant: str, check: bool = True, companions: Sequence[int] = ()) -> Outcome:
+    def run(self, point: Point, variant: str, **settings: Any) -> Outcome:
         """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
 
-        check, companions  as for runner.Runner.run
+        settings  the other arguments of runner.Runner.run
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, "check": check, "companions": list(companions)}
+        request = {"point": asdict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
         if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
             outcome, _ = self._outcome(request)

@@ -2,7 +2,7 @@
 
 Its argument is the platform's name, so that what that needs is imported while the process waits. Reads lines of JSON
 from standard input: first {"task": ..., "cuda_visible_devices": ...}, a runner.KernelTask, and what that variable is to
-be when CUDA starts, or null; then requests {"point": ..., "variant": ..., "check": ..., "companions": ...}, the
+be when CUDA starts, or null; then requests {"point": ..., "variant": ..., "check": ..., ...}, the
 arguments of runner.Runner.run.
 
 Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
@@ -66,7 +66,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(Point(**request["point"]), request["variant"], request["check"], request["companions"])
+            outcome = runner.run(**{**request, "point": Point(**request["point"])})
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

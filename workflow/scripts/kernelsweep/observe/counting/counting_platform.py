@@ -65,8 +65,8 @@ class CountingPlatform(EmulatorPlatform):
         super().copy(target, source, size, offset)
         self.library.set_initialised(target.ctypes.data, offset, size, True)
 
-    def fill(self, memory: np.ndarray[Any, Any], size: int) -> None:
-        super().fill(memory, size)
+    def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
+        super().fill(memory, size, word)
         self.library.set_initialised(memory.ctypes.data, 0, size, False)
 
     def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:

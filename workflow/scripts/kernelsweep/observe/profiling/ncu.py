@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.analysis.step_metrics import PROFILE_COMMAND
 from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
 from kernelsweep.build.toolkit import START_SECONDS, find_tool
 from kernelsweep.errors import UserError
@@ -18,10 +19,9 @@ from kernelsweep.measure.runner import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.observe.profiling import worker
 from kernelsweep.observe.profiling.capture import Capture, parse_capture
-from kernelsweep.results import METRIC_COMMANDS, NCU
 from kernelsweep.sweep.points import Point
 
-AGAIN = f"then `{METRIC_COMMANDS[NCU]} --forcerun profile_kernel`"
+AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
 
 MISSING = (
     f"Nsight Compute (ncu) was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the CUDA "

@@ -8,10 +8,8 @@ from kernelsweep.observe.profiling.combine import combine
 from kernelsweep.observe.profiling.definitions import Definition
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import Profile
-from kernelsweep.results import Row
+from kernelsweep.results import NCU, Row
 from kernelsweep.sweep.points import Point
-
-SOURCE = "ncu"
 
 # Digits of a value; counters give at most so many.
 _DIGITS = 10
@@ -48,7 +46,7 @@ def empty_rows(point: Point, chosen: Iterable[Definition], message: str) -> list
 
 
 def _row(definition: Definition, value: str, message: str) -> Row:
-    return {"metric": definition.name, "unit": definition.unit, "value": value, "source": SOURCE, "message": message}
+    return {"metric": definition.name, "unit": definition.unit, "value": value, "source": NCU, "message": message}
 
 
 def _why(profile: Profile, number: int) -> str:

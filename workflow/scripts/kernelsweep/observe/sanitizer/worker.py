@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -34,16 +34,16 @@ class _Unfilled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._platform, name)
 
-    def fill(self, memory: Memory, size: int) -> None:
+    def fill(self, memory: Memory, size: int, word: int) -> None:
         """Nothing, instead of a pattern."""
 
 
 class _FreshRunner(Runner):
     """A runner that keeps no memory between points."""
 
-    def run(self, point: Point, variant: str, check: bool = True, companions: Collection[int] = ()) -> Outcome:
+    def run(self, point: Point, variant: str, *settings: Any, **others: Any) -> Outcome:
         self.rest()
-        return super().run(point, variant, check, companions)
+        return super().run(point, variant, *settings, **others)
 
 
 def write_requests(

@@ -11,9 +11,9 @@ from kernelsweep.analysis.published import PublishedMetrics
 from kernelsweep.analysis.step_metrics import Metrics, by_step, heading, sources, title
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.words import reference_text
-from kernelsweep.observe.counting import COUNTED
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText
 from kernelsweep.publish.tables.points import numbered
+from kernelsweep.results import COUNTED
 
 TITLE = "Hardware counters"
 TITLE_OF_COUNTS = "What the kernels do to memory"

@@ -27,6 +27,6 @@ def is_offered(kernel: KernelSource) -> bool:
     return (
         kernel.plan in ONE_VALUE_PLANS
         and not kernel.undefined_behaviour
-        and not kernel.updates_input
+        and kernel.input_is_const
         and not Expression(kernel.shared_elements).names & {"array_size", "grid_size"}
     )

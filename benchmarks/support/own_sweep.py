@@ -1,0 +1,144 @@
+"""This project's side of a comparison: build a kernel's variants and measure points through the library.
+
+The comparison scripts in this folder import it; it has no command of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
+
+from kernelsweep.build.build import build
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure
+from kernelsweep.platforms.choose import Gpu, visible_gpu
+from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiation, instantiations
+
+ROOT = Path(__file__).resolve().parents[2]
+EMULATOR = "emulator"  # for the tests: the same calls, without times
+
+# A ceiling that no point of these comparisons reaches: they take a fixed number of samples.
+MAX_SECONDS = 60.0
+TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep.
+
+    task      the last one handed to the workers: with binary and variants
+    finished  when each point was done, seconds of time.perf_counter(), in the order of the work
+    """
+
+    task: KernelTask
+    outcomes: dict[Point, Outcome]
+    finished: list[float]
+
+
+def kernel_of(name: str) -> KernelSource:
+    """The kernel of a name such as warp_shuffle/shuffle."""
+    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT)
+
+
+def require(*modules: str) -> None:
+    """End the script, saying what to type, where a module that it needs is not installed."""
+    for module in modules:
+        try:
+            found = importlib.util.find_spec(module) is not None
+        except ModuleNotFoundError:  # of the package that it is in
+            found = False
+        if not found:
+            script = f"benchmarks/{Path(sys.argv[0]).name}"
+            sys.exit(f"{module} is not installed. Type: uv run --extra gpu --extra compare python {script}")
+
+
+def gpu() -> Gpu:
+    """The GPU to compare on. Ends the script where there is none."""
+    found = visible_gpu()
+    if found is None:
+        sys.exit("No GPU is visible here: NVML lists none, or CUDA_VISIBLE_DEVICES hides it.")
+    return found
+
+
+@contextmanager
+def leased() -> Iterator[Gpu]:
+    """The GPU, kept for this comparison, and alone visible to the processes that it starts."""
+    with leased_gpu(gpu().platform) as device:
+        yield device
+
+
+def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:
+    """The report of building every variant of the points into `folder`. Ends the script where that fails."""
+    names = instantiations(kernel, points)
+    report = build(
+        kernel.path, binary_of(kernel, folder), target, names, ROOT / "kernels/include", ROOT / "workflow/emulator"
+    )
+    if report["status"] != "ok":
+        sys.exit(f"{kernel.name} could not be built:\n{report['message']}")
+    return report
+
+
+def binary_of(kernel: KernelSource, folder: Path) -> Path:
+    """Where a kernel's variants are built."""
+    return folder / f"{kernel.name}.cubin"
+
+
+def sweep(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    report: dict[str, Any],
+    folder: Path,
+    samples: int,
+    seed: int,
+    device: dict[str, Any],
+) -> Sweep:
+    """Check and measure the points, each visited once for exactly `samples` samples. Ends the script on a failure.
+
+    report  of build_variants() with the same folder
+    seed    of the input and of the points' order
+    device  name and driver
+    """
+    task = kernel_task(
+        kernel,
+        report,
+        binary_of(kernel, folder),
+        emulated=report["target"] == EMULATOR,
+        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
+        longest=max(point.array_size for point in points),
+        seed=seed,
+        repeated_runs=1,
+        visits=1,
+        sampling={
+            "relative_precision": 0.0,
+            "min_samples": samples,
+            "max_samples": samples,
+            "max_seconds": MAX_SECONDS,
+        },
+    )
+    finished: list[float] = []
+    journal = folder / f"{kernel.name}.{seed}.jsonl"
+    planned = [(point, instantiation(kernel, point), None) for point in points]
+    with Journal(journal) as opened:
+        outcomes = measure(
+            task, planned, report, opened, device, TIMEOUT_SECONDS, lambda *_: finished.append(time.perf_counter())
+        )
+    failed = [
+        f"  {outcome.status}: {outcome.message} at {p}" for p, outcome in outcomes.items() if outcome.status != "ok"
+    ]
+    if failed:
+        sys.exit("\n".join([f"{kernel.name}: {len(failed)} of {len(points)} points failed:", *failed[:5]]))
+    return Sweep(task, outcomes, finished)

@@ -1,0 +1,40 @@
+"""Run a script of workflow/scripts/ on its own, without Snakemake around it.
+
+    uv run python benchmarks/support/stand_in.py measure/collect job.json
+
+job.json says what the rule says: input, output and params (names with values, or a list), wildcards, and one log.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcards
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
+
+
+def stand_in(job: dict[str, Any]) -> SimpleNamespace:
+    """What the script finds as `snakemake`."""
+    kinds = {"input": InputFiles, "output": OutputFiles, "params": Params, "wildcards": Wildcards}
+    parts = {
+        name: kind(fromdict=job[name]) if isinstance(job[name], dict) else kind(job[name])
+        for name, kind in kinds.items()
+    }
+    return SimpleNamespace(**parts, log=Log([job["log"]]))
+
+
+def main() -> None:
+    """Run the script that is named first for the job that is named second."""
+    script, job = sys.argv[1:]
+    described = json.loads(Path(job).read_text(encoding="utf-8"))
+    runpy.run_path(str(SCRIPTS / f"{script}.py"), {"snakemake": stand_in(described)}, "__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""The sums on the host: right for every type and length, one element at a time, and rows that tables can read."""
+
+from __future__ import annotations
+
+import csv
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.baselines import host
+from kernelsweep.baselines.host import BASELINES, bind, compile_sums, measure_baselines
+from kernelsweep.measure.environment import processor_name
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.problems.reduction import error_bound, make_reduction, reference
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+from kernelsweep.sweep.schema import read_yaml
+
+SOURCE = ROOT / "workflow/scripts/kernelsweep/baselines/host_sums.cpp"
+DTYPES = ["int32", "int64", "float32", "float64"]
+LENGTHS = [1, 2, 3, 1000, 2**16 + 1]
+# Loose, since what is measured doesn't matter here.
+SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
+
+# x86-64's instructions that add several elements at once.
+PACKED_ADD = re.compile(r"\bv?p?(?:add|hadd)(?:[bwdq]|ps|pd)\b.*[xyz]mm")
+ANY_ADD = re.compile(r"\bv?add(?:l|q|ss|sd)?\b")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("baselines") / "sums.so"
+    compile_sums(SOURCE, path)
+    return path
+
+
+def total(library: Path, name: str, array: np.ndarray) -> Any:
+    """What the baseline makes of an array, which it may change."""
+    return bind(name, array, library if BASELINES[name].compiled else None)()
+
+
+def rows_of(names: list[str], array_size: int, dtype: str) -> list[dict[str, Any]]:
+    point = {"array_size": array_size, "block_size": 512, "dtype": dtype, "operation": "sum", "cache": "cold"}
+    return measure_baselines(names, point, SOURCE, 1, SAMPLING, {"study": "unrolling", "platform": "some-gpu"})
+
+
+def test_every_baseline_that_a_study_may_name_exists() -> None:
+    schema = read_yaml(ROOT / "workflow/schemas/study.schema.yaml", "study.schema.yaml")
+    assert set(schema["properties"]["baselines"]["items"]["enum"]) == set(BASELINES)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", BASELINES)
+def test_sums_are_right_for_every_type_and_length(library: Path, name: str, dtype: str, length: int) -> None:
+    # Pins: a recursion that drops the odd element. Lengths of one to three and just past a power of two have one.
+    array = make_reduction(dtype, "sum", length, seed=3).tile
+    exact = sum((Fraction(value) for value in array.tolist()), Fraction(0))
+    found = total(library, name, array.copy())
+    if array.dtype.kind == "i":
+        assert found == exact
+    else:
+        error = abs(Fraction(float(found)) - exact)
+        assert error <= BASELINES[name].depth(length) * Fraction(float(np.finfo(dtype).eps)) / 2 * exact
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("name", BASELINES)
+def test_integers_wrap_around_as_on_the_device(library: Path, name: str, dtype: str) -> None:
+    # Pins: NumPy's habit of summing int32 in int64, and arithmetic that the compiler may assume not to overflow.
+    limits = np.iinfo(dtype)
+    modulus = 2**limits.bits
+    for value in (limits.max, limits.min, limits.max // 2 + 1):
+        for length in (2, 3, 1001):
+            expected = (int(value) * length + modulus // 2) % modulus - modulus // 2
+            assert total(library, name, np.full(length, value, dtype)) == expected
+
+
+@pytest.mark.parametrize("name", [name for name, baseline in BASELINES.items() if not baseline.updates_input])
+def test_the_input_is_unchanged(library: Path, name: str) -> None:
+    array = make_reduction("int32", "sum", 1000, seed=4).tile
+    before = array.copy()
+    total(library, name, array)
+    assert np.array_equal(array, before)
+
+
+def test_every_sample_of_the_recursive_sum_is_of_the_whole_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Pins: samples of an array that the sample before left half added up.
+    results = []
+
+    def recorded(*arguments: Any) -> Any:
+        run = bind(*arguments)
+
+        def recording() -> Any:
+            results.append(run())
+            return results[-1]
+
+        return recording
+
+    monkeypatch.setattr(host, "bind", recorded)
+    rows = rows_of(["recursive_pairwise"], 1001, "int32")
+    assert rows[0]["status"] == "ok"
+    assert results == [reference(make_reduction("int32", "sum", 1001, seed=1), 1001)] * (rows[0]["samples"] + 1)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
+def test_elements_are_added_one_by_one(library: Path) -> None:
+    # Pins: a compiler that vectorises at -O2, as GCC does from its release 12 on. Not by what a time shows.
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", str(library)], capture_output=True, text=True, check=True
+    ).stdout
+    functions = dict(re.findall(r"^\w+ <(\w+)>:\n((?:.+\n)*)", listing, re.MULTILINE))
+    for name in ("scalar_loop", "recursive_pairwise"):
+        for dtype in DTYPES:
+            code = functions[f"{name}_{dtype}"]
+            assert ANY_ADD.search(code), f"no add in {name}_{dtype}: is it still compiled in line?"
+            assert not PACKED_ADD.search(code)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
+def test_the_search_for_packed_adds_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "_OPTIONS", ["-std=c++17", "-O3", "-fPIC", "-shared"])
+    compile_sums(SOURCE, tmp_path / "sums.so")
+    listing = subprocess.run(["objdump", "-d", str(tmp_path / "sums.so")], capture_output=True, text=True, check=True)
+    assert PACKED_ADD.search(listing.stdout)
+
+
+def test_the_same_source_gives_the_same_binary(library: Path, tmp_path: Path) -> None:
+    compile_sums(SOURCE, tmp_path / "again.so")
+    assert (tmp_path / "again.so").read_bytes() == library.read_bytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_can_stand_among_the_kernels(dtype: str, tmp_path: Path) -> None:
+    names = list(BASELINES)
+    path = tmp_path / "baselines.csv"
+    write_rows(path, MEASUREMENT_COLUMNS, rows_of(names, 2**16 + 1, dtype))
+    with path.open() as file:
+        assert tuple(next(csv.reader(file))) == MEASUREMENT_COLUMNS
+    rows = load_measurements([path]).set_index("kernel")
+    assert sorted(rows.index) == sorted(f"cpu_{name}" for name in names)
+    for _, row in rows.iterrows():
+        assert (row["status"], row["message"], row["device"]) == ("ok", "", processor_name())
+        assert (row["array_size"], row["block_size"], row["unroll"]) == (2**16 + 1, 1, 1)
+        assert (row["dtype"], row["operation"], row["cache"], row["samples"]) == (dtype, "sum", "hot", 6)
+        assert 0 < row["time_low_us"] <= row["time_us"] <= row["time_high_us"]
+        size = (2**16 + 1) * np.dtype(dtype).itemsize
+        assert row["bandwidth_gbs"] == pytest.approx(size / row["time_us"] / 1e3, rel=1e-3)
+    empty = ["launches", "grid_size", "peak_fraction", "clock_mhz"]
+    assert rows[empty].isna().all(axis=None)
+    assert (rows["relative_error"].notna() == dtype.startswith("float")).all()
+    assert rows.loc["cpu_numpy", ["source_sha256", "binary_sha256"]].tolist() == ["", ""]
+    assert all(len(rows.loc["cpu_scalar_loop", column]) == 64 for column in ("source_sha256", "binary_sha256"))
+
+
+@pytest.mark.parametrize(
+    ("compiler", "reason"),
+    [
+        ("false", "false refused host_sums.cpp: exit status 1"),
+        ("true", "made no library"),
+        ("no-such-compiler", "no-such-compiler was not found on the PATH"),
+    ],
+)
+def test_a_missing_or_failing_compiler_costs_only_what_is_compiled(
+    compiler: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", compiler)
+    scalar_loop, numpy = rows_of(["scalar_loop", "numpy"], 1000, "int32")
+    assert scalar_loop["status"] == "build_failed"
+    assert reason in scalar_loop["message"]
+    assert "time_us" not in scalar_loop
+    assert numpy["status"] == "ok"
+
+
+def test_a_source_that_does_not_compile_is_told_with_the_compilers_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "sums.cpp"
+    broken.write_text(SOURCE.read_text().replace("Element sum = 0;", ""))
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", broken)
+    (row,) = rows_of(["scalar_loop"], 1000, "int32")
+    assert row["status"] == "build_failed"
+    assert "error: 'sum' was not declared in this scope" in row["message"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_wrong_sum_has_no_time(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = tmp_path / "sums.cpp"
+    wrong.write_text(SOURCE.read_text().replace("std::size_t i = 0; i < count", "std::size_t i = 1; i < count"))
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", wrong)
+    (row,) = rows_of(["scalar_loop"], 1000, dtype)
+    assert row["status"] == "wrong_result"
+    assert row["message"].startswith("expected ")
+    assert "time_us" not in row
+
+
+def test_too_little_memory_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(*arguments: Any) -> Any:
+        raise MemoryError("Unable to allocate 64.0 MiB")
+
+    monkeypatch.setattr(host, "bind", no_memory)
+    (row,) = rows_of(["numpy"], 1000, "int32")
+    assert (row["status"], row["message"]) == ("out_of_memory", "Unable to allocate 64.0 MiB")
+
+
+def test_a_long_loop_in_float32_is_held_to_a_bound_that_means_something() -> None:
+    # Pins: gamma(k) = k u / (1 - k u) divides by zero at 2^24 roundings of float32, and is negative beyond.
+    problem = make_reduction("float32", "sum", 2**20, seed=1)
+    unit = 2.0**-24
+    for exponent in (20, 24, 28, 32):
+        count = 2**exponent
+        bound = error_bound(problem, count, depth=BASELINES["scalar_loop"].depth(count))
+        assert bound == pytest.approx(count * unit * reference(problem, count), rel=1e-3)
+    short = error_bound(problem, 2**20, depth=27) / reference(problem, 2**20)
+    assert short == pytest.approx(27 * unit / (1 - 27 * unit), rel=1e-6)

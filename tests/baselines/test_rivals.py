@@ -1,0 +1,311 @@
+"""What is measured beside the kernels, as far as that needs no GPU: which points, how CUB is called, and the limits."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import itertools
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT
+
+from kernelsweep.baselines import cub, libraries
+from kernelsweep.baselines.driver import limit_points, measure_limits
+from kernelsweep.baselines.libraries import RIVALS, planned_points, rival_report
+from kernelsweep.build import nvcc
+from kernelsweep.errors import BuildError, LaunchError
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import load_config, load_study, rival_axes
+
+CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
+BUILT = {"status": "ok", "message": "", "target": "sm_90"}
+SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
+
+# CUB in the place of which is a loop on the host: the same functions with the same parameters.
+STAND_IN = """\
+#include <cstddef>
+#include <cstring>
+static void *expected_storage;
+extern "C" void expect(void *storage) { expected_storage = storage; }
+extern "C" int cub_sum_int32(void *storage, std::size_t *bytes, const void *data, void *value, std::size_t count,
+                             void *stream)
+{
+    if (storage == nullptr) {
+        *bytes = 64;
+        return 0;
+    }
+    if (*bytes != 64 || stream != (void *)7 || (expected_storage && storage != expected_storage))
+        return 3;
+    int sum = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        sum += static_cast<const int *>(data)[i];
+    std::memcpy(value, &sum, sizeof sum);
+    std::memset(storage, 1, 64);
+    return 0;
+}
+extern "C" int cub_sum_int64(void *, std::size_t *, const void *, void *, std::size_t, void *) { return 5; }
+extern "C" const char *cub_error_text(int error) { return error == 5 ? "out of luck" : "called otherwise"; }
+"""
+
+
+@pytest.fixture(scope="module")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cub")
+    (folder / "cub.cpp").write_text(STAND_IN)
+    subprocess.run(["g++", "-shared", "-fPIC", folder / "cub.cpp", "-o", folder / "cub.so"], check=True)
+    return folder / "cub.so"
+
+
+def on_gpu() -> list[dict[str, list[Any]]]:
+    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    return rival_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
+
+
+def test_every_rival_that_a_study_may_name_exists() -> None:
+    schema = read_yaml(ROOT / "workflow/schemas/study.schema.yaml", "study.schema.yaml")
+    assert schema["properties"]["rivals"]["items"]["enum"] == list(RIVALS)
+    for name, rival in RIVALS.items():
+        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
+        assert set(rival.operations) <= set(OPERATIONS)
+
+
+def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
+    # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
+    planned = planned_points("cub", on_gpu(), [])
+    points = [point for point, _, _ in planned]
+    assert len(set(points)) == len(points)
+    assert {(point.block_size, point.unroll, point.grid_size) for point in points} == {(1, 1, None)}
+    asked = {
+        (axes["dtype"][0], size, cache) for axes in on_gpu() for size in axes["array_size"] for cache in axes["cache"]
+    }
+    assert asked <= {(point.dtype, point.array_size, point.cache) for point in points}
+    assert not any(reason for _, _, reason in planned)
+    assert ("cub<int, Sum>", 2**32) in {(variant, point.array_size) for point, variant, _ in planned}
+
+
+def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        libraries, "RIVALS", {**RIVALS, "cupy": libraries.Rival("CuPy", ("sum",), "no_such_package", "a wish")}
+    )
+    assert {reason for _, _, reason in planned_points("cupy", on_gpu(), [])} == {
+        "no_such_package is not installed (a wish)"
+    }
+    sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
+    monkeypatch.setattr(libraries, "why_missing", lambda name: None)
+    ((_, _, reason),) = planned_points("pycuda_gpuarray", [sweep], [])
+    assert reason == "operation product: the kernel supports sum, minimum, maximum"
+    ((_, _, reason),) = planned_points("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
+    assert reason == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
+
+
+def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:
+    # Pins: times kept in the journal when another CUB was compiled.
+    library = tmp_path / "cub.so"
+    planned = planned_points("cub", [{**on_gpu()[0], "array_size": [2**20]}], [])
+    hashes = []
+    for content in (b"one", b"another"):
+        library.write_bytes(content)
+        variants = rival_report("cub", library, BUILT, planned)["variants"]
+        assert {key: variants["cub<int, Sum>"][key] for key in ("rival", "operation", "dtype")} == {
+            "rival": "cub",
+            "operation": "sum",
+            "dtype": "int32",
+        }
+        hashes.append(variants["cub<int, Sum>"]["binary_sha256"])
+    assert hashes[0] != hashes[1]
+    failed = rival_report("cub", library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
+    assert (failed["status"], failed["message"], failed["variants"]) == ("build_failed", "no", {})
+
+
+def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
+    # Pins: storage that is asked for, or allocated, within the timed calls.
+    allocated: list[np.ndarray] = []
+
+    def allocate(size: int) -> int:
+        allocated.append(np.zeros(size, np.uint8))
+        return int(allocated[-1].ctypes.data)
+
+    reduce = cub.reduction(stand_in, allocate)
+    stream = SimpleNamespace(handle=7)
+    data, value = np.arange(1000, dtype=np.int32), np.zeros(1, np.int32)
+    for count in (1000, 1000, 10, 1000):
+        reduce("sum", "int32", data.ctypes.data, value.ctypes.data, count, stream)
+        assert value[0] == data[:count].sum()
+    assert [len(storage) for storage in allocated] == [64, 64]
+    assert all(storage.all() for storage in allocated)
+    with pytest.raises(LaunchError, match="CUB: out of luck"):
+        reduce("sum", "int64", data.ctypes.data, value.ctypes.data, 1, stream)
+    with pytest.raises(LaunchError, match="CUB: called otherwise"):
+        reduce("sum", "int32", data.ctypes.data, value.ctypes.data, 1, SimpleNamespace(handle=8))
+
+
+@pytest.fixture
+def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
+    """platforms.gpu and platforms.rival, without PyCUDA where that isn't there."""
+    names = ("kernelsweep.platforms.gpu", "kernelsweep.baselines.library_platform")
+    if importlib.util.find_spec("pycuda") is None:
+        stand_in = ModuleType("pycuda")
+        stand_in.driver = ModuleType("pycuda.driver")  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "pycuda", stand_in)
+        monkeypatch.setitem(sys.modules, "pycuda.driver", stand_in.driver)
+    gpu, rival = (importlib.import_module(name) for name in names)
+    yield gpu, rival
+    for name in names:
+        del sys.modules[name]
+
+
+def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
+    gpu_modules: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: compiling or allocating memory while samples are queued on a stream that is held back, which never ends.
+    gpu, rival = gpu_modules
+    done: list[Any] = []
+
+    def queued(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
+        assert (operation, dtype, data, value, count) == ("sum", "int32", 100, 200, 1000)
+        done.append(stream)
+
+    def time_on_device(self: Any, sample: Callable[..., None], count: int) -> list[float]:
+        done.append("timed")
+        for _ in range(count):
+            sample(lambda: None, lambda: None)
+        return [1.0] * count
+
+    monkeypatch.setattr(gpu.GpuPlatform, "time", time_on_device)
+    monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
+    platform = object.__new__(rival.RivalPlatform)
+    platform._streams = itertools.cycle(range(gpu.STREAMS))
+    platform._variants = {"cub<int, Sum>": {"rival": "cub", "operation": "sum", "dtype": "int32"}}
+    platform._reduce, platform._warm = queued, None
+
+    def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
+        platform.launch("cub<int, Sum>", 1, 1, 0, [100, 200, 1000])
+
+    warm = [entry for stream in range(gpu.STREAMS) for entry in (stream, "wait")]
+    assert platform.time(sample, 2) == [1.0, 1.0]
+    assert done[: len(warm) + 1] == [*warm, "timed"]
+    del done[:]
+    platform.time(sample, 2)
+    assert done[0] == "timed", "the same sample is warm"
+    platform.time(lambda start, stop: sample(start, stop), 1)
+    assert done.count("wait") == gpu.STREAMS
+
+
+def test_a_library_that_is_none_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "cub.so").write_bytes(b"")
+    with pytest.raises(BuildError, match="CUB's reductions can't be used"):
+        cub.reduction(tmp_path / "cub.so", lambda size: size)
+
+
+@pytest.mark.nvcc
+def test_cub_compiles_to_a_function_for_each_type_and_operation(tmp_path: Path) -> None:
+    # All types are compiled in the first run on a GPU; one of them takes a tenth of that time.
+    source = tmp_path / "cub.cu"
+    source.write_text(re.sub(r"CUB_FUNCTIONS\((?!type|int32).*\n", "", CUB.read_text()))
+    nvcc.compile_library(source, tmp_path / "cub.so", "sm_90")
+    library = ctypes.CDLL(str(tmp_path / "cub.so"))
+    assert all(hasattr(library, f"cub_{operation}_int32") for operation in OPERATIONS)
+    types = re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", CUB.read_text())
+    assert [name for name in types if name != "type"] == ["int32", "int64", "float32", "float64"]
+    source.write_text("nonsense")
+    with pytest.raises(BuildError, match=r"refused cub\.cu"):
+        nvcc.compile_library(source, tmp_path / "cub.so", "sm_90")
+
+
+class Clocked(EmulatorPlatform):
+    """The emulator with a clock, which says how long the host takes; notes what comes before a sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flushes = 0
+        self.timed_moves = 0
+        self._timing = False
+
+    def flush_cache(self) -> None:
+        assert not self._timing
+        self.flushes += 1
+
+    def copy(self, target: np.ndarray, source: np.ndarray, size: int, offset: int = 0) -> None:
+        self.timed_moves += self._timing
+        super().copy(target, source, size, offset)
+
+    def fill(self, memory: np.ndarray, size: int, word: int) -> None:
+        self.timed_moves += self._timing
+        super().fill(memory, size, word)
+
+    def time(self, sample: Callable[..., None], count: int) -> list[float]:
+        times: list[float] = []
+
+        def start() -> None:
+            self._timing = True
+            times.append(time.perf_counter())
+
+        def stop() -> None:
+            times[-1] = 1e6 * (time.perf_counter() - times[-1])
+            self._timing = False
+
+        for _ in range(count):
+            sample(start, stop)
+        return times
+
+
+KNOWN = {"study": "bandwidth_bound", "platform": "a-gpu", "device": "a GPU"}
+
+
+def test_limits_are_measured_at_every_size_and_cache_state() -> None:
+    sweeps = [
+        {**axes, "array_size": [2**16, 2**18], "cache": ["cold", "hot"], "dtype": dtypes}
+        for axes, dtypes in [(on_gpu()[0], ["int32"]), (on_gpu()[0], ["float32", "float64"])]
+    ]
+    planned = limit_points(sweeps, {"dtype": "int32", "operation": "sum"})
+    assert [(point.array_size, point.cache) for point in planned] == [
+        (2**16, "cold"),
+        (2**18, "cold"),
+        (2**16, "hot"),
+        (2**18, "hot"),
+    ]
+    platform = Clocked()
+    rows = measure_limits(platform, ["copy", "fill"], planned, SAMPLING, 4000.0, KNOWN)
+    assert [row["kernel"] for row in rows] == ["limit_copy"] * 4 + ["limit_fill"] * 4
+    assert all(row["status"] == "ok" and row["samples"] == 6 for row in rows)
+    assert platform.timed_moves == 6 * len(rows)
+    assert platform.flushes == 6 * len(rows) / 2
+    for row in rows:  # As many bytes as a reduction reads: half of them read and half written, or all written.
+        moved = row["array_size"] * 4
+        assert float(row["bandwidth_gbs"]) == pytest.approx(moved / float(row["time_us"]) / 1e3, rel=1e-2)
+
+
+def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
+    class Idle(Clocked):
+        def copy(self, target: np.ndarray, source: np.ndarray, size: int, offset: int = 0) -> None: ...
+
+        def fill(self, memory: np.ndarray, size: int, word: int) -> None: ...
+
+    rows = measure_limits(Idle(), ["copy", "fill"], [Point(2**16, 1, 1, "int32", "sum", "hot")], SAMPLING, None, KNOWN)
+    assert [row["status"] for row in rows] == ["wrong_result"] * 2
+    assert not any("time_us" in row for row in rows)
+
+
+def test_limits_that_do_not_fit_into_memory_are_rows() -> None:
+    class Full(Clocked):
+        def allocate(self, size: int) -> np.ndarray:
+            raise MemoryError("17.18 GB of device memory asked for")
+
+    (row,) = measure_limits(Full(), ["fill"], [Point(2**32, 1, 1, "int32", "sum", "hot")], SAMPLING, None, KNOWN)
+    assert (row["status"], row["message"]) == ("out_of_memory", "17.18 GB of device memory asked for")

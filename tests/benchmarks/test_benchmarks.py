@@ -1,0 +1,167 @@
+"""The comparisons with other tools: the same points and machine code on both sides, and verdicts by the goals."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import compare_edits
+import compare_kernel_tuner
+import compare_nvbench
+import pytest
+import scaling
+from checkout import ROOT
+from elftools.elf.elffile import ELFFile
+from planted import point
+from support import own_sweep
+
+from kernelsweep.build.nvcc import compile_cubin
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+from kernelsweep.sweep.points import Point
+
+
+def machine_code(cubin: Path) -> list[bytes]:
+    with cubin.open("rb") as file:
+        return [section.data() for section in ELFFile(file).iter_sections() if section.name.startswith(".text.")]
+
+
+def test_our_side_measures_every_point_once(tmp_path: Path) -> None:
+    # On the emulator: it has no clock, but the calls are those of the comparisons.
+    kernel = own_sweep.kernel_of("warp_shuffle/shuffle")
+    points = [point(size, 64, unroll=unroll) for size in (1, 1000) for unroll in (1, 4)]
+    report = own_sweep.build_variants(kernel, points, tmp_path, own_sweep.EMULATOR)
+    done = own_sweep.sweep(kernel, points, report, tmp_path, samples=20, seed=3, device={"name": "emulator"})
+    assert list(done.outcomes) == points
+    assert len(done.finished) == len(points)
+    assert done.finished == sorted(done.finished)
+
+
+@pytest.mark.parametrize(("nvbench_us", "ours_us", "within"), [
+    (20.0, 20.19, True), (20.0, 20.21, False), (20.0, 19.79, False),  # 1% from 20 us
+    (19.9, 20.4, True), (5.0, 5.14, True), (5.0, 4.84, False),  # 3% from 5 us
+    (4.9, 9.0, None),  # not judged
+])  # fmt: skip
+def test_nvbench_goal(nvbench_us: float, ours_us: float, within: bool | None) -> None:
+    # One outlier a round: medians are compared, not means.
+    row = compare_nvbench.compared("p", [[ours_us] * 9 + [900.0]] * 3, [[nvbench_us] * 9 + [900.0]] * 2)
+    assert row["within"] is within
+    assert row["samples"] == [30, 20]
+
+
+def test_nvbench_verdict_needs_a_judged_point() -> None:
+    def row(ours_us: float, nvbench_us: float) -> dict[str, object]:
+        return compare_nvbench.compared("p", [[ours_us]], [[nvbench_us]])
+
+    short, right, wrong = row(3.0, 2.0), row(30.1, 30.0), row(31.0, 30.0)
+    assert compare_nvbench.verdict([short, right])[1]
+    assert not compare_nvbench.verdict([short])[1], "nothing was compared"
+    sentence, met = compare_nvbench.verdict([short, right, wrong])
+    assert not met
+    assert "1 of 2" in sentence
+    assert compare_nvbench.table([right, wrong]).count("MISSED") == 1
+
+
+def test_nvbench_gets_every_launch_of_a_plan() -> None:
+    name, values = compare_nvbench.parse_kernel("stepwise/cascaded:grid_size=264")
+    kernel = own_sweep.kernel_of(name)
+    one = Point(2**16, 256, 1, "int32", "sum", "cold", **values)
+    report = {"variants": {"cascaded<int, Sum, 256u>": {"symbol": "_Zcascaded"}}}
+    job = compare_nvbench.nvbench_point(name, kernel, one, report, Path("cascaded.cubin"))
+    assert [(launch["grid"], launch["arguments"]) for launch in job["launches"]] == [
+        (264, ("data", "partials", 2**16)),
+        (1, ("partials", "value", 264)),
+    ]
+    assert (job["result"], job["results"], job["updates_input"]) == ("value", 1, False)
+
+
+def test_kernel_tuner_gets_as_many_points() -> None:
+    points = compare_kernel_tuner.sweep_points(500)
+    assert len(set(points)) == 500
+    assert max(one.array_size for one in points) == 2**24
+    whole = compare_kernel_tuner.BLOCK_SIZES[-1] * compare_kernel_tuner.UNROLLS[-1]
+    assert all(one.array_size % whole == 0 for one in points), "whole blocks for every variant"
+    with pytest.raises(ValueError, match="multiple of 25"):
+        compare_kernel_tuner.sweep_points(30)
+
+
+@pytest.mark.nvcc
+def test_kernel_tuner_gets_the_same_machine_code(tmp_path: Path) -> None:
+    kernel = own_sweep.kernel_of(compare_kernel_tuner.KERNEL)
+    own_sweep.build_variants(kernel, [point(2**16, 256, unroll=4)], tmp_path, "sm_90")
+    unit, cubin = tmp_path / "tuner.cu", tmp_path / "tuner.cubin"
+    unit.write_text("#define block_size_x 256\n#define UNROLL 4\n" + compare_kernel_tuner.tuner_source(kernel))
+    compile_cubin(unit, cubin, "sm_90", [ROOT / "kernels/include"])
+    assert machine_code(cubin) == machine_code(own_sweep.binary_of(kernel, tmp_path))
+
+
+def test_kernel_tuner_ratios() -> None:
+    here = {"points": 101, "sweep_s": 0.5, "compile_s": 0.5, "process_s": 3.0}
+    tuner = {"points": 101, "sweep_s": 12.0, "compile_s": 9.0, "process_s": 18.0}
+    lines = compare_kernel_tuner.comparison(here, tuner)
+    assert [(line["here"], line["kernel_tuner"], line["ratio"]) for line in lines] == [
+        (200.0, pytest.approx(100 / 12), 24.0),
+        (100.0, pytest.approx(100 / 12), 12.0),
+        (200.0, pytest.approx(100 / 3), 6.0),
+        (3.0, 18.0, 6.0),
+    ]
+    assert compare_kernel_tuner.is_met(lines)
+    slower = compare_kernel_tuner.comparison({**here, "process_s": 4.0}, tuner)
+    assert not compare_kernel_tuner.is_met(slower)
+    assert compare_kernel_tuner.table(slower).count("MISSED") == 1
+
+
+@pytest.mark.parametrize("name", compare_edits.KERNELS)
+def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None:
+    source = (ROOT / f"kernels/{compare_edits.STUDY}/{name}.cu").read_text()
+    planted = compare_edits.plant(source)
+    loop, end = planted.index("for (unsigned turn"), planted.index("block_data[thread] = own;")
+    assert planted.index("own = twice") < loop < planted.index("for (unsigned stride") < end
+    with pytest.raises(ValueError, match="another form"):
+        compare_edits.plant(planted.replace("stride", "step"))
+
+
+# How a sweep's measuring part scales with GPUs
+
+
+def swept(folder: Path, leases: list[tuple[str, float, float]], times_us: list[float]) -> Path:
+    """A folder of results with these leases (the GPU, from when to when in seconds), one a job, and medians."""
+    logs = folder / "logs/measure_kernel/s"
+    logs.mkdir(parents=True)
+    for number, (uuid, begin, end) in enumerate(leases):
+        words = [f"2026-11-21T13:10:{second:09.6f}+00:00" for second in (begin, end)]
+        log = f"waiting\non A GPU, {uuid}, from {words[0]}\nwrong_result: why\nuntil {words[1]}\n1 points, 1 ok\n"
+        (logs / f"{number}.log").write_text(log)
+    (logs / "found-all-in-the-journal.log").write_text("1 points, 1 ok\n")
+    rows = [
+        {"study": "s", "kernel": "k", "array_size": number, "time_us": time_us, "device_uuid": "GPU-1"}
+        for number, time_us in enumerate(times_us)
+    ]
+    host = {"study": "s", "kernel": "cpu_numpy", "array_size": 1, "time_us": 1e6}
+    write_rows(folder / "measurements.csv", MEASUREMENT_COLUMNS, [*rows, host])
+    return folder
+
+
+def test_scaling_is_from_the_first_lease_to_the_last_and_judges_long_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = swept(tmp_path / "one", [("GPU-1", 1, 11), ("GPU-1", 13, 21)], [5.0, *[30.0] * 100])
+
+    def judged(leases: list[tuple[str, float, float]], times_us: list[float]) -> tuple[int, str]:
+        several = swept(tmp_path / f"several{len(list(tmp_path.iterdir()))}", leases, times_us)
+        given = ["scaling", "--folders", str(one), str(several), "--output", str(tmp_path / "out.json")]
+        monkeypatch.setattr(sys, "argv", given)
+        return scaling.main(), capsys.readouterr().out
+
+    both = [("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.5)]
+    status, said = judged(both, [6.0, 30.7, *[30.5] * 99])
+    assert status == 0
+    assert "2 GPUs: measuring took 12.5 s, 2 leases (GPU-1 84%, GPU-2 96%)" in said
+    assert "1.60 times as fast on 2 GPUs (at least 1.60)" in said
+    assert "from 20 us: 100 points, 1.00% with medians more than 2% apart" in said
+    assert "the farthest 2.33%" in said and "the farthest 20.00%" in said
+    assert judged(both, [5.0, 30.7, 30.7, *[30.0] * 98])[0] == 1
+    assert judged([("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.6)], [30.0] * 101)[0] == 1
+    with pytest.raises(ValueError, match="two jobs had GPU-1 at once"):
+        judged([("GPU-1", 1, 11), ("GPU-1", 10, 12)], [30.0] * 101)
+    with pytest.raises(ValueError, match="no log has a lease"):
+        judged([], [30.0] * 101)

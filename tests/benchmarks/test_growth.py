@@ -1,0 +1,116 @@
+"""What grows with the sweep, and what must not: jobs, files read while planning, and memory where rows are joined."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import growth
+import pandas
+import pytest
+from checkout import ROOT
+from support import made_up
+from synthetic_sweep import H200, WARP_SHUFFLE, sweep
+from workflow_runs import snakemake
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.reference import at_reference
+from kernelsweep.errors import UserError
+from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.points import variants_run
+
+STUDIES, KERNELS = 2, 15
+
+# The interpreter runs this first: it notes which kernels a process opens.
+WATCH = """
+import sys
+def hook(event, arguments):
+    if event == "open" and str(arguments[0]).endswith(".cu"):
+        seen.append(str(arguments[0]))
+seen = []
+sys.addaudithook(hook)
+import atexit
+atexit.register(lambda: open("opened.txt", "a").write("".join(f"{path}\\n" for path in seen)))
+"""
+
+
+def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Path) -> None:
+    # Pins: a job a point; and a kernel's source that is read again by every job, or for every other kernel.
+    project = made_up.make_project(tmp_path, STUDIES, KERNELS)
+    (tmp_path / "sitecustomize.py").write_text(WATCH)
+    run = snakemake(project, "all", "--dry-run", environment={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert run.returncode == 0, run.stdout
+    stats = run.stdout.partition("\ntotal ")[0].rpartition("-------\n")[2]
+    jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE)}
+    assert jobs["build_kernel"] == jobs["measure_kernel"] == STUDIES * KERNELS
+    of_one = {name: count for name, count in jobs.items() if not name.endswith(("_kernel", "_chunk"))}
+    assert set(of_one.values()) == {1, STUDIES} and jobs["make_table"] == STUDIES
+    opened = Counter((project / "opened.txt").read_text().splitlines())
+    assert len(opened) == STUDIES * KERNELS
+    assert max(opened.values()) <= 2  # for its header, and for what it includes
+
+
+def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:
+    # Going through four billion sizes would take hours.
+    kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT)
+    many = {**made_up.axes(), "array_size": range(1, 2**32)}
+    found = variants_run(kernel, [many], [], "sm_90")  # type: ignore[dict-item]
+    assert found == variants_run(kernel, [made_up.axes(1)], [], "sm_90")
+    assert len(found) == 100
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project's folder with ten kernels' points: 100,000 rows."""
+    folder = tmp_path_factory.mktemp("rows")
+    results = folder / f"results/{made_up.DEVICE['platform']}"
+    results.mkdir(parents=True)
+    made_up.make_rows(results, studies=1, kernels=10)
+    return folder
+
+
+def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
+    # Pins: 10 million rows in memory. The limit is twice what Python and its imports take; these rows as dictionaries
+    # would be 300 MiB, and in one piece of text another 34.
+    results = rows / f"results/{made_up.DEVICE['platform']}"
+    assert growth.join(rows, studies=1, kernels=10).peak_mib < 130
+    with (results / "measurements.csv").open(newline="") as file:
+        names = Counter((row["study"], row["kernel"]) for row in csv.DictReader(file))
+    assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
+
+    (rows / "device.json").write_text('{"provenance": "made up", "multiprocessors": 1}')
+    inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
+    params = {"studies": ["made_up_0"], "metrics_there": {}, "plan": []}
+    cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)
+    assert cost.peak_mib < 130
+    summary = (rows / "summary.md").read_text()
+    assert "100000 points, made up" in summary and "| made_up_0 | kernel_0007 | 10000 |" in summary
+
+
+def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path) -> None:
+    good, other, joined = (tmp_path / name for name in ("good.csv", "other.csv", "joined.csv"))
+    write_rows(good, MEASUREMENT_COLUMNS, [{"study": "a", "message": 'two\nlines, and "quotes"'}])
+    write_rows(other, MEASUREMENT_COLUMNS[:-1], [{"study": "b"}])
+    with pytest.raises(UserError, match=r"other\.csv is of another version"):
+        join_files(joined, MEASUREMENT_COLUMNS, [good, other])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "other.csv"]
+    join_files(joined, MEASUREMENT_COLUMNS, [good, good])
+    with joined.open(newline="") as file:
+        assert [row["message"] for row in csv.DictReader(file)] == ['two\nlines, and "quotes"'] * 2
+
+
+def test_one_study_of_a_file_of_several_is_what_it_is_by_itself(tmp_path: Path) -> None:
+    every = sweep(WARP_SHUFFLE, H200)
+    own, both = tmp_path / "own.csv", tmp_path / "both.csv"
+    every.to_csv(own, index=False)
+    pandas.concat([every.assign(study="another"), every]).to_csv(both, index=False)
+    pandas.testing.assert_frame_equal(load_measurements([both], "synthetic"), load_measurements([own]))
+    assert load_measurements([both], "a third").empty
+    near = load_measurements([both], references={"synthetic": WARP_SHUFFLE})
+    pandas.testing.assert_frame_equal(
+        near, at_reference(WARP_SHUFFLE, load_measurements([own]), free=["array_size"]).reset_index(drop=True)
+    )

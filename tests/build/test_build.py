@@ -1,0 +1,245 @@
+"""Building: the variants asked for come out, without spills or warnings, and failures say where and what to do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+
+from kernelsweep.build import nvcc
+from kernelsweep.build.build import build
+from kernelsweep.build.build_report import read_report, write_report
+from kernelsweep.build.translation_unit import cuda_unit
+from kernelsweep.errors import BuildError
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiations
+from kernelsweep.sweep.study import kernel_variants, load_config, load_study, study_names
+
+ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
+
+TOY = """\
+__constant__ int weights[4] = {1, 2, 3, 4};
+__device__ __noinline__ int weighted(int value, int place) { return value * weights[place]; }
+
+template <typename Element, unsigned block_size, unsigned unroll>
+__global__ void toy(const Element *data, Element *partials, size_t array_size)
+{
+    __shared__ Element shared[block_size];
+    shared[threadIdx.x] = weighted(data[threadIdx.x], array_size % 4);
+    __syncthreads();
+    partials[blockIdx.x] = shared[array_size % block_size] + unroll;
+}
+"""
+TOY_VARIANTS = ["toy<int, 64u, 1u>", "toy<int, 64u, 2u>", "toy<int, 128u, 1u>", "toy<long, 64u, 1u>"]
+
+
+def build_toy(folder: Path, source: str = TOY, names: Sequence[str] = TOY_VARIANTS, target: str = "sm_90") -> Any:
+    """Write a kernel and build it; the build report."""
+    kernel = folder / "toy.cu"
+    kernel.write_text(source)
+    binary = folder / "out/toy.bin"
+    return build(kernel, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+
+
+def hashes(report: Any) -> dict[str, str]:
+    return {name: variant["binary_sha256"] for name, variant in report["variants"].items()}
+
+
+@pytest.mark.nvcc
+def test_the_report_has_the_variants_asked_for(tmp_path: Path) -> None:
+    # The launcher finds a variant by this name, which nvcc mangles and c++filt spells its own way.
+    report = build_toy(tmp_path)
+    assert report["status"] == "ok"
+    assert report["message"] == ""
+    assert report["compiler"].startswith("nvcc ")
+    assert sorted(report["variants"]) == sorted(TOY_VARIANTS)
+    assert [report["variants"][name]["shared_bytes"] for name in TOY_VARIANTS] == [256, 256, 512, 512]
+    for name, variant in report["variants"].items():
+        assert 8 <= variant["registers"] <= 64, name
+        assert variant["spill_store_bytes"] == variant["spill_load_bytes"] == 0
+        assert variant["symbol"].startswith("_Z3toy")
+    assert len(set(hashes(report).values())) == len(TOY_VARIANTS)
+    binary = tmp_path / "out/toy.bin"
+    assert binary.read_bytes()[:4] == b"\x7fELF"
+    write_report(tmp_path / "report.json", report)
+    assert read_report(tmp_path / "report.json") == report
+
+
+@pytest.mark.nvcc
+def test_spills_are_reported_even_beside_a_function_that_spills_nothing(tmp_path: Path) -> None:
+    # ptxas reports the called function last; its zeros must not take the kernel's place.
+    values = "".join(f"    Element v{i} = data[{i} * array_size + threadIdx.x];\n" for i in range(80))
+    mixed = "".join(f"    partials[{i} * array_size] = weighted(v{i}, {i} % 4) * v{(i * 7) % 80};\n" for i in range(80))
+    source = TOY.partition("{\n    __shared__")[0].replace("void toy", "void __launch_bounds__(1024) toy")
+    report = build_toy(tmp_path, f"{source}{{\n{values}    __syncthreads();\n{mixed}}}\n", ["toy<int, 64u, 1u>"])
+    assert report["status"] == "ok", report["message"]
+    assert report["variants"]["toy<int, 64u, 1u>"]["spill_store_bytes"] > 0
+
+
+@pytest.mark.nvcc
+def test_a_variants_hash_changes_with_its_machine_code_only(tmp_path: Path) -> None:
+    # The journal keeps a point by this hash: too fickle and all is measured again, too lazy and old times are kept.
+    before = hashes(build_toy(tmp_path))
+
+    more = hashes(build_toy(tmp_path, names=[*TOY_VARIANTS, "toy<float, 256u, 8u>"]))
+    assert {name: more[name] for name in TOY_VARIANTS} == before
+
+    assert hashes(build_toy(tmp_path, "// A comment, which moves every line down.\n\n" + TOY)) == before
+
+    of_kernel = hashes(build_toy(tmp_path, TOY.replace("+ unroll", "- unroll")))
+    of_function = hashes(build_toy(tmp_path, TOY.replace("value * ", "value - ")))
+    of_constant = hashes(build_toy(tmp_path, TOY.replace("3, 4}", "3, 5}")))
+    for after in (of_kernel, of_function, of_constant):
+        assert all(after[name] != before[name] for name in TOY_VARIANTS)
+
+
+@pytest.mark.nvcc
+def test_a_warning_is_kept_and_is_no_failure(tmp_path: Path) -> None:
+    report = build_toy(tmp_path, TOY.replace("    __syncthreads();", "    int unused;\n    __syncthreads();"))
+    assert report["status"] == "ok"
+    assert "toy.cu(9)" in report["message"]
+    assert '"unused" was declared but never referenced' in report["message"]
+    assert "ptxas info" not in report["message"]
+
+
+@pytest.mark.parametrize(
+    ("target", "place"), [pytest.param("sm_90", "toy.cu(9): error", marks=pytest.mark.nvcc), ("emulator", "toy.cu:9:")]
+)
+def test_a_kernel_that_does_not_compile_is_reported_with_its_line(tmp_path: Path, target: str, place: str) -> None:
+    source = TOY.replace("__constant__ int", "static const int").replace(
+        "    __syncthreads", "    nonsense();\n    __syncthreads"
+    )
+    report = build_toy(tmp_path, source, target=target)
+    assert report["status"] == "build_failed"
+    assert place in report["message"]
+    assert "nonsense" in report["message"]
+    assert report["variants"] == {}
+    # Snakemake counts on the output being there, so that the other kernels' sweeps go on.
+    assert (tmp_path / "out/toy.bin").read_bytes() == b""
+
+
+@pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
+def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: Path, target: str) -> None:
+    # Pins: 64 KB of static shared memory, "ok" on the emulator, where nvcc refuses the kernel.
+    source = TOY.replace("shared[block_size];", "shared[192 * block_size];")
+    if target == "emulator":
+        source = source.replace("__constant__ int", "static const int").replace("__noinline__", "")
+    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>"], target)  # 48 KB exactly
+    assert report["status"] == "ok", report["message"]
+    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>"], target)
+    assert report["status"] == "build_failed"
+    if target == "emulator":
+        assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in report["message"]
+        assert "extern __shared__" in report["message"]
+
+
+def test_a_compiler_that_is_no_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "g++ '-O2")
+    with pytest.raises(BuildError, match='CXX is "g\\+\\+ \'-O2", which is no command'):
+        build_toy(tmp_path, target="emulator")
+
+
+@pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
+def test_nothing_is_compiled_where_every_point_is_skipped(tmp_path: Path, target: str) -> None:
+    report = build_toy(tmp_path, "This is no C++.", names=[], target=target)
+    assert report["status"] == "ok"
+    assert report["variants"] == {}
+    assert (tmp_path / "out/toy.bin").exists()
+
+
+@pytest.fixture
+def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine without compilers; the folder where a CUDA toolkit would be installed."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(nvcc, "DEFAULT_TOOLKIT", str(tmp_path / "toolkit"))
+    return tmp_path / "toolkit"
+
+
+@pytest.mark.parametrize(
+    ("target", "parts"),
+    [
+        ("sm_90", ["nvcc was not found", "CUDA_HOME", "install the CUDA toolkit", "--config platform=emulator"]),
+        ("emulator", ["g++ was not found", "apt install g++"]),
+    ],
+)
+def test_a_missing_compiler_says_what_to_install(
+    bare_machine: Path, tmp_path: Path, target: str, parts: list[str]
+) -> None:
+    with pytest.raises(BuildError) as error:
+        build_toy(tmp_path, target=target)
+    assert all(part in str(error.value) for part in parts)
+
+
+def test_nvcc_is_found_where_it_is_installed_without_a_path(
+    bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = tmp_path / "cuda-13"
+    for toolkit in (bare_machine, chosen):
+        (toolkit / "bin").mkdir(parents=True)
+        (toolkit / "bin/nvcc").touch(mode=0o755)
+    assert nvcc.find() == str(bare_machine / "bin/nvcc")
+    monkeypatch.setenv("CUDA_HOME", str(chosen))
+    assert nvcc.find() == str(chosen / "bin/nvcc")
+    # A CUDA_HOME that leads nowhere is passed over.
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "gone"))
+    assert nvcc.find() == str(bare_machine / "bin/nvcc")
+
+
+# Every kernel that is shipped
+
+
+def shipped_kernels() -> list[Any]:
+    every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
+    kernels = {kernel.path: kernel for kernel in every}  # Of several studies, once.
+    # For one architecture or the other, by turns: nvcc takes seconds for each.
+    return [
+        pytest.param(kernel, arch, id=f"{path.parent.name}/{kernel.name}-{arch}")
+        for (path, kernel), arch in zip(kernels.items(), itertools.cycle(ARCHITECTURES), strict=False)
+    ]
+
+
+def variants(kernel: KernelSource) -> list[str]:
+    """A kernel's variants of two block sizes and every unroll factor that it supports, for sums of int32 and float64
+    (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
+    An exchange's are those of its study.
+    """
+    if kernel.exchange_arguments:
+        return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
+    block_sizes = [64, 1024]
+    whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
+    rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
+    corners = [
+        (*combination, block_size, unroll)
+        for combination in rest
+        for block_size in (block_sizes[0], block_sizes[-1])
+        for unroll in (min(kernel.unroll), max(kernel.unroll))
+    ]
+    every = [
+        Point(2**20, block, unroll, dtype, operation, "cold") for dtype, operation, block, unroll in (*whole, *corners)
+    ]
+    return instantiations(kernel, (point for point in every if kernel.unsupported(point.values) is None))
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize(("kernel", "arch"), shipped_kernels())
+def test_a_shipped_kernel_compiles_without_warning_or_spill(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    if kernel.unsupported_on(arch):
+        arch = kernel.smallest_architecture or arch
+    names = variants(kernel)
+    unit, cubin = tmp_path / "unit.cu", tmp_path / "unit.cubin"
+    unit.write_text(cuda_unit(str(kernel.path), kernel.path.read_text(), names))
+    output = nvcc.compile_cubin(unit, cubin, arch, [ROOT / "kernels/include"], ["-Werror", "all-warnings"])
+    assert nvcc.warnings(output) == ""
+    reports = nvcc.variant_reports(output, cubin)
+    assert sorted(reports) == names
+    bounded = "__launch_bounds__" in kernel.path.read_text()  # The compiler sees to it that the largest block fits.
+    for name, report in reports.items():
+        assert report["spill_store_bytes"] == report["spill_load_bytes"] == 0, name
+        # With more, a block of 1024 threads could not be launched.
+        assert bounded or report["registers"] <= 64, name

@@ -1,0 +1,135 @@
+"""Best configurations: the fastest, all that can't be told apart from it, and a file that other programs can read."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas
+import pytest
+from checkout import ROOT
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.judge.best.find import Best, find_best
+from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.sweep.study import load_study
+
+SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
+SIZE = 2**24
+
+
+def find(rows: pandas.DataFrame, device: dict[str, Any] = H200, gridded: tuple[str, ...] = ()) -> list[Best]:
+    return find_best("unrolling", UNROLLING, rows, device, gridded)
+
+
+def one(found: list[Best], kernel: str, array_size: int = SIZE, cache: str = "cold") -> Best:
+    (best,) = [best for best in found if (best.kernel, best.array_size, best.cache) == (kernel, array_size, cache)]
+    return best
+
+
+def with_time(rows: pandas.DataFrame, time_us: float, **place: Any) -> pandas.DataFrame:
+    """The rows with one point's time set, and an interval of half a percent to either side."""
+    chosen = pandas.Series(True, index=rows.index)
+    for column, value in ({"array_size": SIZE, "cache": "cold"} | place).items():
+        chosen &= rows[column] == value
+    rows.loc[chosen, ["time_us", "time_low_us", "time_high_us"]] = (time_us, time_us * 0.995, time_us * 1.005)
+    return rows
+
+
+def test_the_fastest_and_what_it_can_not_be_told_apart_from() -> None:
+    rows = with_time(sweep(UNROLLING, H200), 20.0, kernel="unrolled", block_size=256, unroll=4)
+    # The ends of the ratios' intervals lie 0.7% to either side: 20.1 is a tie, 20.2 is not.
+    rows = with_time(rows, 20.1, kernel="unrolled", block_size=128, unroll=4)
+    rows = with_time(rows, 20.05, kernel="unrolled", block_size=64, unroll=8)
+    rows = with_time(rows, 20.2, kernel="unrolled", block_size=512, unroll=8)
+    best = one(find(rows), "unrolled")
+    assert (best.fastest.block_size, best.fastest.unroll, best.fastest.time_us) == (256, 4, 20.0)
+    assert [(tie.block_size, tie.unroll) for tie in best.ties] == [(64, 8), (128, 4)]
+    assert best.compared == 20
+    assert best.fastest.grid_size is None
+
+
+def test_the_grid_is_named_where_it_is_the_sweeps_choice() -> None:
+    best = one(find(sweep(UNROLLING, H200), gridded=("unrolled",)), "unrolled")
+    assert best.fastest.grid_size == SIZE // (512 * 16)
+    assert "512 × 16 in 2,048 blocks" in best_text([best], {"unrolling": UNROLLING}, H200)
+
+
+def test_a_failed_configuration_is_never_the_best() -> None:
+    rows = fail(sweep(UNROLLING, H200), "wrong_result", "expected 1, found 2", kernel="unrolled", unroll=16)
+    best = one(find(rows), "unrolled")
+    assert (best.fastest.unroll, best.compared) == (8, 15)
+
+
+def test_a_reader_sees_a_row_a_kernel_and_size_with_ties_in_short() -> None:
+    rows = sweep(UNROLLING, H200)
+    for block_size in (128, 256, 512):
+        rows = with_time(rows, 20.0, kernel="completely_unrolled", block_size=block_size, unroll=8)
+    rows = with_time(rows, 10.0, kernel="unrolled_warps_volatile", block_size=128, unroll=8)
+    found = find(rows)
+    text = best_text(found, {"unrolling": UNROLLING}, H200)
+    assert len([line for line in text.splitlines() if line.startswith("| `")]) == 8 * 8, "cold ones alone"
+    (line,) = [line for line in text.splitlines() if line.startswith("| `completely_unrolled` | 2²⁴")]
+    assert line.split(" | ")[2:5] == ["128 × 8", "256, 512 × 8", "**20.00**"]
+    (volatile,) = [
+        line for line in text.splitlines() if line.startswith("| `unrolled_warps_volatile`") and "2²⁴" in line
+    ]
+    assert "(undefined behaviour)" in volatile and "**" not in volatile, "it is never the fastest"
+
+
+def test_without_times_both_files_say_why() -> None:
+    found = find(sweep(UNROLLING, EMULATOR), EMULATOR)
+    assert found == []
+    document = json.loads(best_json(found, ["unrolling"], EMULATOR))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert document["entries"] == []
+    reason = "There are no times on this platform, so no configuration is the best."
+    assert document["reason_for_none"] == reason
+    assert reason in best_text(found, {"unrolling": UNROLLING}, EMULATOR)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, Any]:
+    """best.json of two studies of the recording."""
+    folder = ROOT / "resources/recordings/nvidia-h200"
+    rows = load_measurements([folder / "measurements.csv.gz"])
+    device = json.loads((folder / "environment.json").read_text())["device"]
+    gridded = {"unrolling": (), "stepwise": ("cascaded", "warp_shuffle")}
+    found = []
+    for name, kernels in gridded.items():
+        found += find_best(name, load_study(name, ROOT).settings, rows[rows["study"] == name], device, kernels)
+    document: dict[str, Any] = json.loads(best_json(found, list(gridded), device))
+    return document
+
+
+def test_the_recordings_file_is_as_the_schema_says(recorded: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator(SCHEMA).validate(recorded)
+    keys = [
+        tuple(entry[key] for key in ("study", "kernel", "array_size", "dtype", "operation", "cache"))
+        for entry in recorded["entries"]
+    ]
+    assert len(set(keys)) == len(keys) > 100
+    for entry in recorded["entries"]:
+        assert all(tie["time_us"] >= entry["time_us"] for tie in entry["ties"])
+        assert (entry["grid_size"] is not None) == (entry["kernel"] in ("cascaded", "warp_shuffle"))
+        assert entry["undefined_behaviour"] == entry["kernel"].endswith("volatile")
+    # The schema refuses what a reader of the file couldn't use.
+    for broken in ({"unroll": None}, {"time_us": "24.8"}, {"surprise": 1}):
+        entry = recorded["entries"][0] | broken
+        assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors({**recorded, "entries": [entry]}))
+
+
+def test_the_documents_example_works_as_written(recorded: dict[str, Any], tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/best-configurations.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    path = tmp_path / "best.json"
+    path.write_text(json.dumps(recorded))
+    entry = names["best"](path, "unrolling", "unrolled", 20_000_000)
+    chosen = [(one["block_size"], one["unroll"]) for one in (entry, *entry["ties"])]
+    assert (chosen, entry["array_size"], round(entry["time_us"], 2)) == ([(128, 16), (256, 16)], 2**24, 25.12)

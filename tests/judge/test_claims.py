@@ -1,0 +1,364 @@
+"""Claims: what the sources say is in the file, and each verdict follows from what was measured, or says why not."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+import yaml
+from checkout import ROOT
+from synthetic_sweep import EMULATOR, H200, UNROLLING, baseline, fail, metrics, sweep
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.step_metrics import load_metrics
+from kernelsweep.errors import UserError
+from kernelsweep.intervals import Interval
+from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, published_claims
+from kernelsweep.judge.claims.judge import Evidence, Judged, judge
+from kernelsweep.judge.claims.relations import RELATIONS, VERDICTS, decide
+from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import check_metrics, load_config, load_study, study_names, uncertainties
+
+PUBLISHED = ROOT / "resources/published"
+CLAIMS = published_claims(PUBLISHED / "claims.csv")
+
+# unrolled by 8 takes 27.0 µs in the synthetic sweep, unrolled_warps by 8 takes 24.83: 1.087 times as fast.
+CLAIM = Claim(
+    id="warps",
+    study="unrolling",
+    text="`unrolled_warps` is faster.",
+    source="a test",
+    device="",
+    kernel="unrolled_warps",
+    unroll=8,
+    reference_kernel="unrolled",
+    reference_unroll=8,
+    arguments="",
+    quantity=SPEEDUP,
+    relation="above",
+    value="1",
+    tolerance=None,
+)
+
+
+def evidence(rows: pandas.DataFrame | None = None, device: dict[str, Any] = H200, **changes: Any) -> Evidence:
+    rows = sweep(UNROLLING, device) if rows is None else rows
+    rows = rows.assign(binary_sha256=rows["binary_sha256"].astype(object).fillna(""))
+    no_metrics = pandas.DataFrame(columns=list(METRIC_COLUMNS))
+    return replace(Evidence(UNROLLING, rows, no_metrics, {}, device), **changes)
+
+
+def judge_one(claim: Claim, of: Evidence) -> Judged:
+    (judged,) = judge([claim], of)
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("relation", "holds", "fails", "straddles"),
+    [
+        ("about", (1.9, 2.1), (2.11, 2.3), (2.05, 2.15)),
+        ("equal", (2.0, 2.0), (2.01, 2.02), (1.99, 2.01)),
+        ("at_least", (2.0, 2.1), (1.8, 1.99), (1.99, 2.0)),
+        ("at_most", (1.9, 2.0), (2.01, 2.1), (2.0, 2.01)),
+        ("above", (2.01, 2.1), (1.9, 2.0), (2.0, 2.1)),
+        ("below", (1.9, 1.99), (2.0, 2.1), (1.9, 2.0)),
+    ],
+)
+def test_the_whole_interval_decides(relation: str, holds: Any, fails: Any, straddles: Any) -> None:
+    for verdict, (low, high) in zip(VERDICTS, (holds, fails, straddles), strict=False):
+        assert decide(relation, Interval((low + high) / 2, low, high), 2.0, 0.1) == verdict
+
+
+def test_every_relation_is_tried_above() -> None:
+    tried = {mark.args[1][number][0] for mark in test_the_whole_interval_decides.pytestmark for number in range(6)}
+    assert tried == set(RELATIONS)
+
+
+def test_a_speedup_is_the_references_time_over_the_kernels_with_an_interval() -> None:
+    judged = judge_one(CLAIM, evidence())
+    assert judged.verdict == "holds"
+    assert judged.measured is not None
+    assert judged.measured.value == pytest.approx(27.0 / 24.83)
+    # Intervals of 0.4% below and 0.6% above on both sides, added as squares.
+    assert judged.measured.low == pytest.approx(27.0 / 24.83 * (1 - 0.0072), rel=2e-4)
+    about = replace(CLAIM, relation="about", value="1.08", tolerance=0.01)
+    assert judge_one(about, evidence()).verdict == "not decidable", "1.080 to 1.095 straddles 1.09"
+    assert judge_one(replace(CLAIM, relation="at_least", value="1.2"), evidence()).verdict == "does not hold"
+
+
+def test_a_claim_may_name_a_point_of_its_own() -> None:
+    slow = replace(CLAIM, at={"array_size": 2**16}, relation="about", value="1", tolerance=0.02)
+    assert judge_one(slow, evidence()).verdict == "holds", "there both take little more than the launch"
+    nowhere = judge_one(replace(CLAIM, at={"array_size": 3}), evidence())
+    assert (nowhere.verdict, nowhere.measured) == ("not measured", None)
+    assert nowhere.message == "unrolled ×8 at array size 3, int32, sum, block size 512, cold cache is not in this sweep"
+
+
+def test_what_can_not_be_judged_says_why() -> None:
+    broken = fail(sweep(UNROLLING, H200), "wrong_result", "expected 1, found 2", kernel="unrolled", unroll=8)
+    assert judge_one(CLAIM, evidence(broken)).message == "unrolled ×8: wrong result: expected 1, found 2"
+    assert judge_one(CLAIM, evidence(device=EMULATOR)).message == "no times on this platform"
+    assert judge_one(replace(CLAIM, kernel="gone"), evidence()).message == "the study has no kernel gone"
+    volatile = judge_one(replace(CLAIM, kernel="unrolled_warps_volatile"), evidence())
+    assert volatile.verdict == "not measured" and "undefined" in volatile.message
+    unprofiled = judge_one(replace(CLAIM, quantity="barrier_stall"), evidence())
+    assert unprofiled.verdict == "not measured" and "has not been profiled" in unprofiled.message
+
+
+def test_a_throttled_side_is_remarked_on() -> None:
+    rows = sweep(UNROLLING, H200)
+    rows.loc[(rows["kernel"] == "unrolled") & (rows["unroll"] == 8), "flags"] = "noisy throttled"
+    judged = judge_one(CLAIM, evidence(rows))
+    assert (judged.verdict, judged.message) == ("holds", "unrolled ×8: throttled")
+
+
+def test_a_sum_on_the_host_may_be_a_reference() -> None:
+    rows = pandas.concat([sweep(UNROLLING, H200), pandas.DataFrame([baseline("numpy", 2483.0, UNROLLING, "Xeon")])])
+    judged = judge_one(replace(CLAIM, reference_kernel="cpu_numpy", reference_unroll=1), evidence(rows))
+    assert judged.measured is not None and judged.measured.value == pytest.approx(100)
+
+
+def profiled(study: dict[str, Any], varying: dict[str, float]) -> Evidence:
+    rows = sweep(study, H200)
+    settings = study | {"metrics": ["barrier_stall", "branch", "bank_conflict"]}
+    return evidence(rows, metrics=metrics(settings, "synthetic", rows, H200).rows, uncertainties=varying)
+
+
+def test_a_count_is_itself_and_what_varies_has_an_interval() -> None:
+    # Step 5 of the ladder, unrolled by 8, has 400 / 2⁵ + 67 branches, and unrolled_warps by 8, step 7, has 70.125.
+    branches = replace(CLAIM, quantity="branch", relation="below")
+    counted = judge_one(branches, profiled(UNROLLING, {}))
+    assert counted.verdict == "holds"
+    assert counted.measured is not None
+    assert counted.measured.low == counted.measured.high == pytest.approx(70.125 / 79.5)
+    varying = judge_one(branches, profiled(UNROLLING, {"branch": 0.1}))
+    assert varying.verdict == "not decidable", "0.88 ± 14%"
+    own = replace(branches, reference_kernel="", relation="at_most", value="71")
+    assert judge_one(own, profiled(UNROLLING, {})).verdict == "holds"
+    assert judge_one(own, profiled(UNROLLING, {"branch": 0.1})).verdict == "not decidable"
+
+
+def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
+    of = profiled(UNROLLING, {})
+    branches = replace(CLAIM, quantity="branch", relation="below")
+    old = replace(of, measurements=of.measurements.assign(binary_sha256="new"))
+    old = replace(old, metrics=of.metrics.assign(binary_sha256="old"))
+    assert "another build" in judge_one(branches, old).message
+    none = of.metrics.assign(value=0.0)
+    assert "no ratio" in judge_one(branches, replace(of, metrics=none)).message
+    counted = of.metrics.assign(source="counted")
+    judged = judge_one(replace(branches, quantity="barrier_stall_of_none"), replace(of, metrics=counted))
+    assert judged.message == "the emulator doesn't count barrier_stall_of_none"
+
+
+# What is published
+
+
+def rows_of(file: str) -> list[dict[str, str]]:
+    return read_rows(PUBLISHED / file)
+
+
+def found(source: str, quantity: str, kernel: str, unroll: str, reference: str = "", relation: str = "about") -> Claim:
+    """The one claim of a source about a step."""
+    (claim,) = [
+        claim
+        for claim in CLAIMS
+        if (claim.source, claim.quantity, claim.kernel, claim.relation) == (source, quantity, kernel, relation)
+        and (not unroll or claim.unroll == int(unroll))
+        and (not reference or f"{claim.reference_kernel} {claim.reference_unroll}" == reference)
+    ]
+    return claim
+
+
+def assert_about(claim: Claim, value: float) -> None:
+    assert float(claim.value) == pytest.approx(value, abs=6e-4)
+    assert claim.tolerance == pytest.approx(0.05 * value, abs=1e-3)
+
+
+def test_every_printed_time_and_efficiency_is_claimed() -> None:
+    table = [row for row in rows_of("unrolling_loops.csv") if row["run"] == "table"]
+    for before, row in pairwise(row for row in table if row["metric"] == "time"):
+        reference = f"{before['kernel']} {before['unroll']}"
+        claim = found("unrolling-loops", SPEEDUP, row["kernel"], row["unroll"], reference)
+        assert_about(claim, float(before["value"]) / float(row["value"]))
+    efficiencies = [row for row in table if row["unit"] == "%"]
+    assert len(efficiencies) == 18
+    for row in efficiencies:
+        claim = found("unrolling-loops", row["metric"], row["kernel"], row["unroll"])
+        assert (float(claim.value), claim.tolerance) == (float(row["value"]), 0.1)
+    for metric in ("time", "active_threads", "branch"):
+        for before, row in pairwise(row for row in rows_of("stepwise_amd.csv") if row["metric"] == metric):
+            claim = found("stepwise", SPEEDUP if metric == "time" else metric, row["kernel"], "")
+            ratio = float(row["value"]) / float(before["value"])
+            assert claim.reference_kernel == before["kernel"]
+            assert_about(claim, 1 / ratio if metric == "time" else ratio)
+    times = {
+        f"{row['kernel']} {row['unroll']}": float(row["value"])
+        for row in rows_of("warp_shuffle.csv")
+        if row["kernel"] != "cpu"
+    }
+    shuffles = [claim for claim in CLAIMS if claim.source == "warp-shuffle" and claim.relation == "about"]
+    for claim in shuffles:
+        reference = times[f"{claim.reference_kernel} {claim.reference_unroll}"]
+        assert_about(claim, reference / times[f"{claim.kernel} {claim.unroll}"])
+    assert {f"{claim.kernel} {claim.unroll}" for claim in shuffles} | {"global_memory 1"} == set(times)
+
+
+def test_the_divergence_articles_claims_and_the_exchanges_are_all_there() -> None:
+    for row in rows_of("divergence_and_unrolling.csv"):
+        reference = f"{row['reference_kernel']} {row['reference_unroll']}"
+        claim = found("divergence", row["quantity"], row["kernel"], row["unroll"], reference, row["relation"])
+        assert float(claim.value) == float(row["value"])
+    outputs = {(row["exchange"], row["arguments"]): row["output"] for row in rows_of("warp_shuffle_exchanges.csv")}
+    claimed = [claim for claim in CLAIMS if claim.quantity == OUTPUT]
+    assert {(claim.kernel, claim.arguments): claim.value for claim in claimed} == outputs
+
+
+def test_what_is_claimed_can_be_judged_in_the_studies_as_they_are_shipped() -> None:
+    """Both sides are kernels of the study, of defined behaviour; the quantity is one that it collects."""
+    tables = (yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()) for name in ("config", "metrics"))
+    config = load_config({key: value for table in tables for key, value in table.items()}, ROOT)
+    studies = {name: load_study(name, ROOT) for name in study_names(ROOT)}
+    for claim in CLAIMS:
+        study = studies[claim.study]
+        for kernel, unroll in ((claim.kernel, claim.unroll), (claim.reference_kernel, claim.reference_unroll)):
+            if kernel and not kernel.startswith("cpu_"):
+                assert not study.kernels[kernel].undefined_behaviour
+                assert unroll in study.kernels[kernel].unroll
+        collected = [*study.settings["metrics"], *config["profiling"]["metrics"]]
+        assert claim.quantity in (SPEEDUP, OUTPUT, *collected)
+        check_metrics(config, study)
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "message"),
+    [
+        (",above,", ",abov,", "relation is 'abov'; did you mean 'above'"),
+        (",above,1,", ",above,one,", "loops-neighbored-faster-than-the-host: could not convert"),
+        ("1.806,0.090", "1.806,", "tolerance is None. The relation about needs one"),
+        ("id,study,claim,", "id,study,sentence,", "no column claim"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: str, message: str) -> None:
+    text = (PUBLISHED / "claims.csv").read_text()
+    assert written in text
+    (tmp_path / "claims.csv").write_text(text.replace(written, instead, 1))
+    with pytest.raises(UserError, match=message):
+        published_claims(tmp_path / "claims.csv")
+
+
+def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
+    text = (PUBLISHED / "claims.csv").read_text()
+    (tmp_path / "claims.csv").write_text(text + text.splitlines()[-1] + "\n")
+    with pytest.raises(UserError, match="exchanges-butterfly_swap is there twice"):
+        published_claims(tmp_path / "claims.csv")
+
+
+# On the recording
+
+
+def recording(uncertainty: float | None = None) -> dict[str, Judged]:
+    """The published claims, judged by the recording; its metrics that depend on time may be off by so much, or by what
+    config/metrics.yaml says.
+    """
+    folder = ROOT / "resources/recordings/nvidia-h200"
+    measurements = load_measurements([folder / "measurements.csv.gz"])
+    counters = load_metrics([folder / "metrics.csv.gz"])
+    device = json.loads((folder / "environment.json").read_text())["device"]
+    table = uncertainties(load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT))
+    judged = []
+    for name in study_names(ROOT):
+        of_study = (rows[rows["study"] == name] for rows in (measurements, counters))
+        varying = {
+            metric: uncertainty if uncertainty is not None and known else known for metric, known in table.items()
+        }
+        claims = [claim for claim in CLAIMS if claim.study == name]
+        judged += judge(claims, Evidence(load_study(name, ROOT).settings, *of_study, varying, device))
+    return {one.claim.id: one for one in judged}
+
+
+def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> None:
+    judged = recording()
+    assert len(judged) == len(CLAIMS)
+    held, failed, straddling, missing = (
+        {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in VERDICTS
+    )
+    assert not missing
+    # What follows from the kernels alone holds on every GPU.
+    assert {one for one in judged if one.endswith("-efficiency") or one.startswith("exchanges-")} <= held
+    assert {one for one in judged if one.startswith("loops-") and "-faster-than-" in one} <= held
+    # 103 µs in 24 launches against 167 in three.
+    assert "staged-staged_global-faster-than-halving" in failed
+    # The documents say how many.
+    counts = f"{len(held)} of {len(judged)} claims hold, {len(failed)} do not, and {len(straddling)} cannot be decided"
+    assert counts in (ROOT / "docs/measured/claims.md").read_text()
+    assert f"on the H200, {len(held)} of {len(judged)} do" in (ROOT / "README.md").read_text()
+
+
+def test_one_verdict_on_an_h200_hangs_on_how_far_its_counters_vary() -> None:
+    exact, vague = ({claim: one.verdict for claim, one in recording(share).items()} for share in (0.0, 0.1))
+    assert {claim for claim in exact if exact[claim] != vague[claim]} == {
+        "loops-unrolled_warps-8-over-unrolled-8-barrier-stall"  # 0.64 times, 0.554 published
+    }
+
+
+def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
+    claims = [claim for claim in CLAIMS if claim.id == "exchanges-shift_up"]
+    folder = ROOT / "resources/recordings/nvidia-h200"
+    rows = load_measurements([folder / "measurements.csv.gz"])
+    rows = rows[rows["study"] == "exchanges"].copy()
+    rows.loc[rows["kernel"] == "shift_up", "output"] = "0 0 1 2"
+    settings = load_study("exchanges", ROOT).settings
+    judged = judge(claims, evidence(rows, study=settings))
+    assert [(one.verdict, one.output) for one in judged] == [("does not hold", "0 0 1 2")]
+    text = claims_text(judged, {"exchanges": "Exchanges"}, H200)
+    assert "**Here: 0 0 1 2.**" in text
+
+
+# What a reader sees
+
+
+def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
+    """The example in the documents, as it is written there; and one that doesn't hold."""
+    (example,) = re.findall(r"```yaml\n(claims:\n.*?)```", (ROOT / "docs/claims.md").read_text(), re.DOTALL)
+    (entry,) = yaml.safe_load(example)["claims"]
+    wrong = entry | {"claim": "By 16 | it is faster still.", "value": 3, "id": "wrong", "source": "a friend"}
+    shipped = yaml.safe_load((ROOT / "config/studies/unrolling.yaml").read_text())
+    (tmp_path / "config/studies").mkdir(parents=True)
+    study = tmp_path / "config/studies/unrolling.yaml"
+    study.write_text(yaml.safe_dump(shipped | {"claims": [entry, wrong]}))
+    for name in ("kernels", "workflow", "resources"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    first, second = own_claims("unrolling", load_study("unrolling", tmp_path).settings["claims"])
+    assert (first.id, first.source, first.at) == ("unrolling-1", "own claim", {"array_size": 2**28})
+    assert (second.id, second.source) == ("wrong", "a friend")
+    judged = judge([first, second], evidence())
+    assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
+    text = claims_text(judged, {"unrolling": "Unrolling"}, H200)
+    (row,) = [line for line in text.splitlines() if "faster still" in line]
+    assert row.startswith(r"| ✗ does not hold | By 16 \| it is faster still. **Here: 1.0")
+    assert "| at least 3 |" in row and row.endswith("| a friend |")
+    assert "| unrolling | 1 | 1 | 0 | 0 |" in text
+
+
+def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:
+    missing = replace(CLAIM, id="missing", at={"array_size": 3})
+    rows = [claim_row(one) for one in judge([CLAIM, missing], evidence())]
+    write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows)
+    there, absent = csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text()))
+    contract = ["study", "claim", "source", "source_device", "published", "measured", "low", "high", "verdict"]
+    assert list(there)[: len(contract)] == contract
+    assert float(there["low"]) < float(there["measured"]) < float(there["high"])
+    assert (there["published"], there["verdict"]) == ("1", "holds")
+    assert absent["measured"] == absent["low"] == absent["high"] == ""
+    assert "not in this sweep" in absent["message"]

@@ -1,0 +1,414 @@
+"""Comparisons: identical code is neither faster nor slower, 2% are found, and the journal has what was before."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkout import ROOT
+from workflow_runs import shrink, snakemake
+
+from kernelsweep.drawing.style import save
+from kernelsweep.errors import UserError
+from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.comparison.ratios import draw
+from kernelsweep.judge.comparison.scatter import estimate, range_squared, student_quantile
+from kernelsweep.judge.comparison.sides import NAMES, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
+from kernelsweep.judge.comparison.text import Sides, comparison_text
+from kernelsweep.judge.comparison.verdicts import (
+    FASTER,
+    NOT_COMPARED,
+    ONLY_AFTER,
+    ONLY_BEFORE,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Compared,
+    by_kernel,
+    by_size,
+    compare,
+    comparison_summary,
+    verdict,
+    with_verdict,
+)
+from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
+from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.results import Row, read_rows, time_columns, write_rows
+
+MARGIN = 0.005
+LONG_US = 50
+CALLED = (FASTER, SLOWER)
+
+
+def slowed(rows: Sequence[Row], factor: float, from_us: float = LONG_US) -> list[Row]:
+    """The rows with the times of all points of so many microseconds and more multiplied."""
+    ends = ("time_us", "time_low_us", "time_high_us")
+    return [
+        {**row, **{end: f"{float(row[end]) * factor:.3f}" for end in ends}}
+        if row["time_us"] and float(row["time_us"]) >= from_us
+        else row
+        for row in rows
+    ]
+
+
+def share(points: Sequence[Compared], *verdicts: str) -> float:
+    compared = [point for point in points if point.ratio]
+    return sum(point.verdict in verdicts for point in compared) / len(compared)
+
+
+def long_points(points: Sequence[Compared]) -> list[Compared]:
+    return [point for point in points if point.ratio and point.before and float(point.before["time_us"]) >= LONG_US]
+
+
+# What identical code, and 2% more, are called
+
+
+@pytest.fixture(scope="module")
+def sweeps() -> tuple[list[Row], list[Row]]:
+    """Two sweeps of identical code on one H200."""
+    studies = ["unrolling", "warp_shuffle"]
+    files = [ROOT / f"tests/support/captures/{which}_sweep.csv.gz" for which in ("first", "second")]
+    first, second = (kernels_rows(read_rows(path), studies) for path in files)
+    return first, second
+
+
+@pytest.fixture(params=["all kernels", "each kernel alone"])
+def pairs(request: pytest.FixtureRequest, sweeps: tuple[list[Row], list[Row]]) -> list[tuple[list[Row], list[Row]]]:
+    """Both sweeps as a whole, or kernel by kernel: a sweep of one kernel knows less of how processes differ."""
+    if request.param == "all kernels":
+        return [sweeps]
+    kernels = sorted({(row["study"], row["kernel"]) for row in sweeps[0]})
+    return [
+        tuple([row for row in rows if (row["study"], row["kernel"]) == kernel] for rows in sweeps) for kernel in kernels
+    ]  # type: ignore[misc]
+
+
+def test_of_a_gpus_two_sweeps_of_identical_code_at_most_1_percent_are_called(
+    pairs: list[tuple[list[Row], list[Row]]],
+) -> None:
+    points = [point for before, after in pairs for point in compare(before, after, MARGIN)[0]]
+    assert sum(point.ratio is not None for point in points) == 3272
+    assert share(points, *CALLED) <= 0.005  # half of what is allowed
+    # No kernel would fail a developer's CI.
+    for before, after in pairs:
+        assert with_verdict(comparison_summary(compare(before, after, MARGIN)[0], MARGIN), SLOWER) == []
+    assert share(long_points(points), SAME) > 0.5
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1.02, SLOWER), (1 / 1.02, FASTER)])
+def test_2_percent_are_found_at_95_percent_of_the_points_of_50_us_and_more(
+    pairs: list[tuple[list[Row], list[Row]]], factor: float, expected: str
+) -> None:
+    for before, after in pairs:
+        points = long_points(compare(before, slowed(after, factor), MARGIN)[0])
+        assert len(points) >= 40
+        assert share(points, expected) >= 0.95
+
+
+def made_up(generator: np.random.Generator, kernels: int, process_us: float, one_side_us: float = 0.0) -> list[Row]:
+    """A sweep of kernels whose three processes take more or less for all their points, by `process_us` as a deviation.
+
+    one_side_us  by so much all three processes of the first kernel happen to be off, and by nearly the same
+    """
+    rows = []
+    for kernel in range(kernels):
+        processes = generator.normal(0, process_us, 3)
+        if one_side_us and kernel == 0:
+            processes = one_side_us + processes / 10
+        for number, time_us in enumerate(np.geomspace(4, 5000, 60)):
+            own = generator.normal(0, np.sqrt(0.02**2 + 3e-4 * time_us), 3)
+            visits = [
+                (time_us + process + visit) * (1 + generator.normal(0, 0.004, 30))
+                for process, visit in zip(processes, own, strict=True)
+            ]
+            row: Row = dict.fromkeys(NAMES, "") | {"study": "made_up", "kernel": f"kernel_{kernel}"}
+            row |= {"array_size": str(2 ** (16 + number // 5)), "block_size": str(64 * (1 + number % 5)), "unroll": "1"}
+            row |= {
+                "status": "ok",
+                "flags": "",
+                "binary_sha256": "",
+                "dtype": "int32",
+                "operation": "sum",
+                "cache": "cold",
+            }
+            rows.append(row | {name: str(value) for name, value in time_columns(visits, 4, None).items()})
+    return rows
+
+
+def test_visits_that_all_fall_on_one_side_are_not_taken_for_a_change() -> None:
+    # Pins: trust in a point's own interval, which three visits that lie together by chance make too narrow.
+    generator = np.random.default_rng(2026)
+    before, after = (made_up(generator, 11, 0.08, one_side_us=side_us) for side_us in (-0.05, 0.07))
+    points, _ = compare(before, after, MARGIN)
+    assert share(points, *CALLED) <= 0.01
+    own = [ratio(time_interval(new), time_interval(old)) for old, new in zip(before, after, strict=True)]
+    assert sum(verdict(found, MARGIN) in CALLED for found in own) / len(own) > 0.015
+    assert share(long_points(compare(before, slowed(after, 1.02), MARGIN)[0]), SLOWER) >= 0.95
+
+
+def test_the_scatter_is_that_of_the_visits() -> None:
+    generator = np.random.default_rng(7)
+    rows = made_up(generator, 40, process_us=0.08)
+    scatter = estimate(rows)
+    assert scatter and scatter.degrees == 80
+    for time_us in (5, 50, 500):
+        sampling = (1.2533 * 0.004) ** 2 / 30  # of a visit's median
+        true = (0.08**2 + 0.02**2 + 3e-4 * time_us) / time_us**2 + sampling
+        assert scatter.variance(time_us) == pytest.approx(true, rel=0.25)
+
+
+def test_constants_of_small_numbers_of_visits() -> None:
+    # From tables of the range (d2^2 + d3^2) and of Student's t.
+    assert [range_squared(count) for count in (2, 3, 5)] == pytest.approx([2.0, 3.654, 6.157], rel=1e-3)
+    assert [student_quantile(0.995, degrees) for degrees in (2, 4, 44)] == pytest.approx(
+        [9.925, 4.604, 2.692], rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.006, 1.02, SLOWER),
+        (0.98, 0.99, FASTER),
+        (0.996, 1.004, SAME),
+        (0.996, 1.006, UNDECIDED),
+        (1.001, 1.008, UNDECIDED),  # slower, but perhaps by less than matters
+        (0.9, 1.1, UNDECIDED),  # what can't be told is not the same
+    ],
+)
+def test_verdicts(low: float, high: float, expected: str) -> None:
+    assert verdict(Interval((low + high) / 2, low, high), MARGIN) == expected
+
+
+# What is said
+
+
+def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tuple[list[Row], list[Row]]) -> None:
+    of_kernel = [[row for row in rows if row["kernel"] == "interleaved"] for rows in sweeps]
+    points, scatter = compare(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
+    text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
+    heading, *_ = text.splitlines()
+    assert heading == (
+        "# Slower: unrolling/interleaved (1.020 times the time, from 2²⁴ up). Every result that was right still is."
+    )
+    (kernel,) = by_kernel(points)
+    summary = comparison_summary(points, MARGIN)
+    assert with_verdict(summary, SLOWER) == [kernel]
+    assert [found.verdict for found in by_size(points, MARGIN).values()] == [UNDECIDED] * 4 + [SLOWER] * 4
+
+
+def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Row]]) -> None:
+    of_kernel = [[row for row in rows if row["kernel"] == "shuffle"] for rows in sweeps]
+    after = [dict(row) for row in slowed(of_kernel[1], 0.5)]
+    for row in after[3:5]:
+        row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
+    points, scatter = compare(of_kernel[0], after, MARGIN)
+    text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
+    assert text.startswith(
+        "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before. Faster: warp_shuffle/shuffle"
+    )
+    assert "still is" not in text
+    assert text.count("**wrong_result**: expected 7, found 8") == 2
+    assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
+
+
+def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Row], list[Row]]) -> None:
+    before, after = ([dict(row) for row in rows if row["kernel"] == "neighbored"] for rows in sweeps)
+    for row in after:
+        row["device_uuid"] = "GPU-another"
+    settings = ({"measuring.visits": 3, "seed": 1}, {"measuring.visits": 5, "seed": 1})
+    points, scatter = compare(before[:-2], after[1:], MARGIN)
+    text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
+    assert "**Another GPU of the same model** measured 85 of 85 points" in text
+    assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
+    assert [point.note for point in points if point.verdict == NOT_COMPARED] == [ONLY_AFTER] * 2 + [ONLY_BEFORE]
+    assert len(points) == 88
+    for row in after:
+        row |= {"device": "NVIDIA Other"}
+    points, scatter = compare(before, after, MARGIN)
+    assert "**Another device**: NVIDIA H200 before, NVIDIA Other after" in comparison_text(
+        points, scatter, MARGIN, Sides("one", "the other")
+    )
+
+
+def test_points_are_the_same_whatever_grid_a_device_gives_them() -> None:
+    rows = made_up(np.random.default_rng(1), 1, 0.05)[:4]
+    before = [{**row, "grid_size": "264"} for row in rows]
+    after = [{**row, "grid_size": "1056"} for row in rows]
+    assert all(point.ratio for point in compare(before, after, MARGIN)[0])
+    # Where a sweep has two grids, a point of another one is another point.
+    points = compare([*before, *({**row, "grid_size": "528"} for row in rows)], after, MARGIN)[0]
+    assert not any(point.ratio for point in points)
+
+
+def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
+    sweeps: tuple[list[Row], list[Row]], tmp_path: Path
+) -> None:
+    few = [[row for row in rows if row["study"] == "warp_shuffle"][::40] for rows in sweeps]
+    points, _ = compare(*few, MARGIN)
+    for name in ("one.svg", "other.svg"):
+        save(draw(list(points), MARGIN, "One. The other."), tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+    titles = [axes.get_title(loc="left") for axes in draw(points, MARGIN, "").axes]
+    assert titles[:3] == ["global_memory", "shared_memory", "shuffle"]
+    empty = draw(compare([], few[0], MARGIN)[0], MARGIN, "")
+    assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
+
+
+# The journal's records from before
+
+POINTS = [{"array_size": 2**20, "block_size": block_size, "unroll": 1} for block_size in (64, 128)]
+REST = {"dtype": "int32", "operation": "sum", "cache": "cold"}
+SETTINGS = {
+    "sampling": {"min_samples": 7},
+    "repeated_runs": 10,
+    "seed": 1,
+    "code": "c",
+    "device": "a GPU",
+    "driver": "1",
+}
+
+
+def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0, **settings: str) -> list[Row]:
+    """Add a run of both points to the journal, as measure() does, and return the rows of now."""
+    rows = []
+    with Journal(path) as journal:
+        for point, binary in zip(POINTS, binaries, strict=True):
+            values = {**point, **REST, "grid_size": None, "width": None, "arguments": ""}
+            visits = [[time_us + visit / 10 + step / 100 for step in range(7)] for visit in range(3)]
+            for visit, samples in enumerate(visits):
+                of = {**SETTINGS, **settings, "binary": binary, "point": values, "visit": visit}
+                if journal.get(journal_key(of)):
+                    continue
+                outcome = {"status": "ok", "visits": [{"samples": samples, "device_uuid": "GPU-1"}]}
+                value = {"measured": "2026-11-21T13:10:28Z", "outcome": outcome, "of": of, "source_sha256": source}
+                journal.add(journal_key(of), value)
+            rows.append(
+                {**dict.fromkeys(NAMES, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
+                | {"study": "s", "kernel": "k", "grid_size": "4096", "status": "ok", "flags": "", "device": "a GPU"}
+                | {"source_sha256": source, "binary_sha256": binary}
+                | time_columns(visits, 4, None)
+            )
+    return rows
+
+
+def before(path: Path, rows: Sequence[Row]) -> tuple[list[str], list[str], list[str]]:
+    """Of both points, the binary before or why there is none; and the kernels whose latest edit changed nothing."""
+    found = previous(rows, path.parents[2])
+    of_points = {name_of(row): row["binary_sha256"] for row in found.rows}
+    return (
+        [str(of_points.get(name_of(row), "")) for row in rows],
+        [found.reasons.get(name_of(row), "") for row in rows],
+        found.unchanged,
+    )
+
+
+def test_the_previous_measurement_is_the_one_before_the_latest_edit(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+    first = ran(path, "first", ["a1", "a2"], time_us=80)
+    assert before(path, first) == (["", ""], [NO_RECORD, NO_RECORD], [])
+    ran(path, "second", ["b1", "b2"], time_us=90)
+    third = ran(path, "third", ["c1", "c2"])
+    assert before(path, third) == (["b1", "b2"], ["", ""], [])
+    found = previous(third, path.parents[2]).rows
+    assert [float(row["time_us"]) for row in found] == pytest.approx([90.13, 90.13], abs=0.02)
+    assert [(row["grid_size"], row["visits"], row["device_uuid"]) for row in found] == [("4096", 3, "GPU-1")] * 2
+    # An edit that is taken back: nothing is measured, and what was there before that is compared with.
+    assert before(path, ran(path, "second", ["b1", "b2"])) == (["c1", "c2"], ["", ""], [])
+
+
+def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+    ran(path, "first", ["a1", "a2"])
+    # A comment.
+    assert before(path, ran(path, "with a comment", ["a1", "a2"])) == (["", ""], [SAME_CODE, SAME_CODE], [])
+    second = ran(path, "second", ["b1", "b2"])
+    # A comment again: what is compared is the edit before it, and that is said.
+    commented = [{**row, "source_sha256": "with another comment"} for row in second]
+    assert before(path, commented) == (["a1", "a2"], ["", ""], ["s/k"])
+    # An edit of one variant alone: what the edit before did to the other one is not this one's doing.
+    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
+    # And the other way round, where the point that stays was measured last.
+    assert before(path, ran(path, "fourth", ["d1", "c2"])) == (["b1", ""], ["", SAME_CODE], [])
+    # Which is taken back.
+    assert before(path, ran(path, "third", ["b1", "c2"])) == (["d1", ""], ["", SAME_CODE], [])
+
+
+def test_what_was_measured_otherwise_or_by_an_older_version_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+    ran(path, "first", ["a1", "a2"])
+    rows = ran(path, "second", ["b1", "b2"], driver="2")
+    assert before(path, rows)[1] == ["measured with another driver before"] * 2
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        del line["value"]["of"], line["value"]["source_sha256"]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert before(path, rows)[1] == [NO_RECORD] * 2
+    assert before(tmp_path / "none/journal/s/k.jsonl", rows)[1] == [NO_RECORD] * 2
+
+
+def test_a_point_that_fails_now_is_held_against_the_version_before(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+    rows = ran(path, "first", ["a1", "a2"])
+    failing = [{**row, "status": "wrong_result", "time_us": "", "message": "", "binary_sha256": "b"} for row in rows]
+    found = previous(failing, path.parents[2])
+    points, _ = compare(found.rows, failing, MARGIN, found.reasons)
+    assert [point.has_failed_since for point in points] == [True, True]
+
+
+# From the command line
+
+
+def test_sides_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    assert compared_platform("now", ["emulator", "recording/x"]) == "emulator"
+    assert compared_platform("kept/nvidia-h200", ["emulator"]) == "nvidia-h200"
+    for arguments in (("previous", "previous", "x"), ("now", "now", "x"), ("previous", "recording/x", "recording/x")):
+        with pytest.raises(UserError, match="Allowed"):
+            check_sides(*arguments)
+    with pytest.raises(UserError, match=r"neither measurements\.csv nor points/ of unrolling\. Allowed: previous"):
+        side_files(str(tmp_path), ["unrolling"])
+
+
+def one_kernel(project: Path) -> Path:
+    """Cut the project down to one kernel, and return its source."""
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    text = re.sub(r"  - name: (global|shared)_memory\n(    .*\n)*", "", path.read_text())
+    path.write_text(re.sub(r"(?m)^ladder:\n(?:  .*\n)+", "", text))
+    return project / "kernels/warp_shuffle/shuffle.cu"
+
+
+def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(project: Path) -> None:
+    source = one_kernel(project)
+    assert snakemake(project, "compare").returncode == 0
+    text = source.read_text()
+    edited = text.replace("partials[blockIdx.x] = value;", "partials[blockIdx.x] = value + (array_size > 1);")
+    assert edited != text
+    source.write_text(edited)
+    run = snakemake(project, "compare")
+    assert run.returncode != 0
+    heading = "# WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. No times to compare"
+    assert heading in run.stdout and "**wrong_result**" in run.stdout
+    assert "Right before and not now: warp_shuffle/shuffle" in run.stdout
+    rows = read_rows(project / "results/emulator/comparison/comparison.csv")
+    statuses = {(row["array_size"], row["status_before"], row["status_after"]) for row in rows}
+    assert statuses == {("1", "ok", "ok"), ("1000", "ok", "wrong_result")}
+    assert all(not row["ratio"] and row["binary_before"] != row["binary_after"] for row in rows)
+
+
+def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[list[Row], list[Row]]) -> None:
+    one_kernel(project)
+    before, after = ([row for row in rows if row["kernel"] == "shuffle"] for rows in sweeps)
+    columns = list(after[0])
+    for folder, rows in (("kept", before), ("edited", slowed(after, 1.02))):
+        path = project / folder / "a-gpu/points/warp_shuffle/shuffle.csv"
+        write_rows(path, columns, [{name: row[name] for name in columns} for row in rows])
+    settings = "compare={before: kept/a-gpu, after: edited/a-gpu, fail_on: slower}"
+    run = snakemake(project, "compare", "--config", "platform=emulator", settings)
+    assert run.returncode != 0
+    assert "Slower: warp_shuffle/shuffle (compare.fail_on is slower)" in run.stdout
+    assert (project / "results/a-gpu/comparison/ratios.pdf").stat().st_size > 1000

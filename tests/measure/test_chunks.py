@@ -1,0 +1,224 @@
+"""A long kernel's sweep in chunks: what each gets, side by side on two GPUs, and cut otherwise another time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+from planted import DEVICE, built, planted_kernel, point
+
+from kernelsweep.judge.comparison.sides import NAMES, previous
+from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
+from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.work import do_work, find_work, measurement_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import instantiation
+
+SEED = 5
+SWEEP = [
+    point(size, block, dtype=dtype) for dtype in ("int32", "float32") for size in range(1, 7) for block in (32, 64)
+]
+
+# A chunk's job as the script does it, on either of two pretended GPUs. Arguments: its folder, the chunk, their number.
+JOB = """\
+import json, os, sys, time
+from pathlib import Path
+import pynvml
+from planted import DEVICE
+from kernelsweep.platforms import lease
+from kernelsweep.measure.chunks import dealt, write_failures
+from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.sweep.points import Point, instantiation
+
+folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+lease.FOLDER = folder
+os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+pynvml.nvmlInit = lambda: None
+pynvml.nvmlDeviceGetCount = lambda: 2
+pynvml.nvmlDeviceGetHandleByIndex = lambda index: index
+pynvml.nvmlDeviceGetName = lambda index: "NVIDIA H200"
+pynvml.nvmlDeviceGetUUID = lambda index: f"GPU-{index + 1}"
+pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
+pynvml.nvmlSystemGetDriverVersion = lambda: "1"
+given = json.loads((folder / "given.json").read_text())
+task = KernelTask(**given["task"])
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+points = [Point(**values) for values in given["points"]]
+own = dealt(points, chunk, chunks, task.seed)
+planned = [(one, instantiation(kernel, one), None) for one in points if one in own]
+path = folder / "planted.jsonl"
+with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
+    work = find_work(task, planned, given["report"], journal, DEVICE)
+    if not work.is_done:
+        with lease.leased_gpu("nvidia-h200") as gpu:
+            begin = time.monotonic()
+            do_work(work, task, journal, 60)
+            print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
+write_failures(folder / f"{chunk}.json", work.results())
+"""
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> tuple[KernelSource, KernelTask, dict[str, Any]]:
+    """A kernel that takes 20 ms a point, and is wrong at size 3, with what its jobs are given in tmp_path."""
+    fault = "if (threadIdx.x == 0) usleep(20000 / gridDim.x);\n if (array_size == 3) return;"
+    kernel = planted_kernel(tmp_path, fault)
+    kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
+    task, report = built(kernel, SWEEP, tmp_path, seed=SEED)
+    points = [asdict(one) for one in SWEEP]
+    given = {"root": str(ROOT), "task": asdict(task), "report": report, "points": points}
+    (tmp_path / "given.json").write_text(json.dumps(given))
+    return kernel, task, report
+
+
+def start(folder: Path, chunk: int, chunks: int) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(ROOT / "tests/support"), str(ROOT / "workflow/scripts")])
+    command = [sys.executable, "-c", JOB, str(folder), str(chunk), str(chunks)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
+
+
+def joined(
+    folder: Path, kernel: KernelSource, task: KernelTask, report: dict[str, Any], failures: list[Path]
+) -> tuple[list[dict[str, str]], int]:
+    """The kernel's rows, as its own job makes them, and how many visits that had still to run."""
+    path = folder / "planted.jsonl"
+    planned = [(one, instantiation(kernel, one), None) for one in SWEEP]
+    with Journal(path, print, [other for other in journals_of(path) if other != path]) as journal:
+        work = find_work(task, planned, report, journal, DEVICE, read_failures(failures))
+        missing = sum(map(len, work.missing))
+        do_work(work, task, journal, 60)
+    rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"})
+    write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
+    return read_rows(folder / "rows.csv"), missing
+
+
+def recorded(folder: Path) -> Counter[str]:
+    """How often each key is in any of the kernel's journals."""
+    lines = [line for path in journals_of(folder / "planted.jsonl") for line in path.read_text().splitlines()]
+    return Counter(json.loads(line)["key"] for line in lines)
+
+
+def test_chunks_share_two_gpus_and_a_killed_one_goes_on_and_the_rows_are_those_of_one_job(
+    tmp_path: Path, slow: tuple[KernelSource, KernelTask, dict[str, Any]]
+) -> None:
+    # Pins: two jobs on one GPU at once, all on the first one, points lost or measured twice, and failed points that are
+    # run again for the rows, which takes up to measuring.timeout_seconds each.
+    kernel, task, report = slow
+    killed = start(tmp_path, 1, 3)
+    while not recorded(tmp_path):
+        assert killed.poll() is None
+    killed.kill()
+    killed.communicate()
+    before = recorded(tmp_path)
+
+    jobs = [start(tmp_path, chunk, 3) for chunk in (1, 2, 3)]
+    # The third one may say before that it waits.
+    leases = [json.loads(job.communicate(timeout=60)[0].splitlines()[-1]) for job in jobs]
+    assert {lease["uuid"] for lease in leases} == {"GPU-1", "GPU-2"}
+    for one in leases:
+        for other in leases:
+            if one is not other and one["uuid"] == other["uuid"]:
+                assert one["end"] <= other["begin"] or other["end"] <= one["begin"]
+    begun = sorted(leases, key=lambda lease: lease["begin"])
+    assert begun[1]["begin"] < begun[0]["end"], "side by side"
+    assert before and before <= recorded(tmp_path)
+    assert set(recorded(tmp_path).values()) == {1}
+    right = [one for one in SWEEP if one.array_size != 3]
+    assert len(recorded(tmp_path)) == len(right)
+
+    rows, missing = joined(tmp_path, kernel, task, report, [tmp_path / f"{chunk}.json" for chunk in (1, 2, 3)])
+    assert missing == 0
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    of_one_job, missing = joined(alone, kernel, task, report, [])
+    assert missing == len(SWEEP)
+    assert rows == of_one_job
+    assert Counter(row["status"] for row in rows) == {"ok": len(right), "wrong_result": len(SWEEP) - len(right)}
+
+    # Cut otherwise, or not at all, and another time: only what failed is run again.
+    again, missing = joined(tmp_path, kernel, task, report, [])
+    assert (again, missing) == (rows, len(SWEEP) - len(right))
+    assert start(tmp_path, 1, 2).wait(60) == 0
+    assert set(recorded(tmp_path).values()) == {1}
+
+
+def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
+    points = [point(2**size, block, unroll=unroll) for size in range(10) for block in (32, 64) for unroll in (1, 2, 4)]
+    shares = [dealt(points, chunk, 4, SEED) for chunk in (1, 2, 3, 4)]
+    assert sorted(map(len, shares)) == [15, 15, 15, 15]
+    assert set().union(*shares) == set(points)
+    for share in shares:
+        assert {one.block_size for one in share} == {32, 64}
+        assert {one.unroll for one in share} == {1, 2, 4}
+    assert dealt(points, 1, 4, SEED + 1) != shares[0]
+    assert dealt(points, 1, 1, SEED) == set(points)
+
+
+@pytest.mark.parametrize(("points", "count"), [(0, 1), (1, 1), (2500, 1), (2501, 2), (10_000, 4)])
+def test_only_a_long_kernel_is_cut(points: int, count: int) -> None:
+    assert chunk_count(points, 2500) == count
+
+
+def test_the_points_that_axes_span_are_counted_without_making_them() -> None:
+    axes = {"array_size": list(range(1000)), "block_size": [32, 64], "dtype": ["int32"]}
+    assert most_points([axes, {**axes, "array_size": [1]}]) == 2002
+
+
+def test_failures_come_back_as_they_were(tmp_path: Path) -> None:
+    failed = Outcome("wrong_result", "expected 1, found 2", output="2")
+    write_failures(tmp_path / "a.json", {point(1): Outcome("ok"), point(2): failed})
+    write_failures(tmp_path / "b.json", {point(3): replace(failed, status="timed_out")})
+    found = read_failures([tmp_path / "a.json", tmp_path / "b.json"])
+    assert found == {point(2): failed, point(3): replace(failed, status="timed_out")}
+
+
+def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_path: Path) -> None:
+    # Pins: an edit compared with the wrong version, since its chunks' journals are read one after another.
+    path = tmp_path / "journal/s/k.jsonl"
+    place = {**asdict(point(1000)), "grid_size": None}
+    settings = dict.fromkeys(("sampling", "repeated_runs", "seed", "code", "driver"), 1) | {"device": "a GPU"}
+
+    def add(journal: Path, binary: str, measured: str) -> None:
+        with Journal(journal) as opened:
+            outcome = {"status": "ok", "visits": [{"samples": [1.0] * 7}]}
+            of = {**settings, "binary": binary, "point": place, "visit": 0}
+            value = {"measured": measured, "outcome": outcome, "of": of, "source_sha256": binary}
+            opened.add(binary, value)
+
+    add(path, "third", "2026-11-21T13:10:30Z")
+    add(chunk_journal(path, 2), "first", "2026-11-21T13:10:10Z")
+    add(chunk_journal(path, 10), "second", "2026-11-21T13:10:20Z")
+    (path.with_suffix("") / "2.set-aside-1.jsonl").write_text(path.read_text())
+    assert [one.name for one in journals_of(path)] == ["k.jsonl", "10.jsonl", "2.jsonl"]
+    row = {**dict.fromkeys(NAMES, ""), **{name: str(value or "") for name, value in place.items()}}
+    row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "source_sha256": "c", "binary_sha256": "third"}
+    assert [found["binary_sha256"] for found in previous([row], tmp_path).rows] == ["second"]
+
+
+def test_another_journals_half_written_line_is_left_alone(tmp_path: Path) -> None:
+    # Its job may be about to write the rest of it. Pins: healing another job's journal.
+    path = tmp_path / "k.jsonl"
+    with Journal(chunk_journal(path, 1)) as journal:
+        journal.add("a", 1)
+    with chunk_journal(path, 1).open("a") as file:
+        file.write('{"journal": 1, "key": "b", ')
+    content = chunk_journal(path, 1).read_bytes()
+    with Journal(chunk_journal(path, 2), print, journals_of(path)) as journal:
+        assert (journal.get("a"), journal.get("b")) == (1, None)
+        journal.add("c", 3)
+    assert chunk_journal(path, 1).read_bytes() == content
+    assert len(chunk_journal(path, 2).read_text().splitlines()) == 1

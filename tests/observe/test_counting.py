@@ -1,0 +1,515 @@
+"""Memory accesses are counted as Nsight Compute counts them, and mistakes in them are found, with their lines."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from checkout import ROOT
+from emulator_units import INCLUDE, KERNELS, line_of, write_unit
+from matplotlib.colors import to_hex
+from planted import point
+from shipped_kernels import shipped_kernels
+from workflow_runs import planned_jobs, shrink, snakemake
+
+from kernelsweep.build import gcc, nvcc
+from kernelsweep.build.build import build
+from kernelsweep.build.translation_unit import parameter_names
+from kernelsweep.errors import UserError
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.counting import access_pattern
+from kernelsweep.observe.counting.against_ncu import compare, comparison_text
+from kernelsweep.observe.counting.counting_platform import CountingPlatform
+from kernelsweep.observe.counting.findings import Finding, describe
+from kernelsweep.observe.counting.quantities import Counts, metrics
+from kernelsweep.observe.counting.run import Counted, CountingRunner
+from kernelsweep.observe.counting.selection import checked_points
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
+from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.results import METRIC_COLUMNS, read_rows
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.points import Point, instantiation, instantiations
+from kernelsweep.sweep.study import load_study
+
+VECTOR = "float4"
+# Of a structure of 40 bytes: where each begins, and its size.
+PIECES = ((0, 16), (16, 16), (32, 8))
+ENTRIES = {
+    "requests": [
+        *(f"strided_global<int, {stride}>" for stride in (1, 2, 8, 33)),
+        f"strided_global<{VECTOR}, 1>",
+        "strided_global<double, 1>",
+        *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
+        *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
+        "copy_records",
+        "copies_and_fills",
+        "ragged_loop",
+        "long_loop",
+        "two_branches",
+        "synchronises",
+    ],
+    "mistakes": [
+        "missing_barrier",
+        "missing_syncwarp",
+        "shuffle_for_syncwarp",
+        "halves",
+        "wrong_half",
+        "ragged_tail",
+        "uninitialised_shared",
+        "uninitialised_global",
+        "shared_overrun",
+        "dynamic_overrun",
+        "before_the_start",
+        "blocks_collide",
+        "last_block<true>",
+        "last_block<false>",
+        "atomics_agree",
+        "atomic_and_plain",
+    ],
+}
+
+
+class Kernels:
+    """The kernels of one file, each launched on buffers of its own."""
+
+    def __init__(self, stem: str, folder: Path) -> None:
+        source = KERNELS / f"{stem}.cu"
+        unit = write_unit(folder / "unit.cpp", source, ENTRIES[stem])
+        assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
+        self._source = source.read_text()
+        self._platform = CountingPlatform()
+        self._platform.load(folder / "unit.so", {name: {"entry": i} for i, name in enumerate(ENTRIES[stem])})
+
+    def run(
+        self, name: str, *arguments: np.ndarray | int, outputs: int = 0, grid: int = 1, block: int = 32, shared: int = 0
+    ) -> tuple[dict[str, float], list[Finding]]:
+        """Launch a kernel: input arrays in order, `outputs` ints that nothing has written, then what else there is."""
+        platform = self._platform
+        platform.library.start(check=True)
+        values: list[Any] = []
+        for argument in arguments:
+            if isinstance(argument, int):
+                values.append(argument)
+                continue
+            memory = platform.allocate(argument.nbytes)
+            platform.upload(memory, argument)
+            values.append(memory)
+        if outputs:
+            values.insert(min(1, len(values)), platform.allocate(outputs * 4))
+        platform.launch(name, grid, block, shared, values)
+        names = parameter_names(self._source, name.split("<")[0])
+        found = describe(
+            platform.library.mistakes(),
+            platform.library.sites(),
+            platform.lines.line,
+            lambda number: (names[platform.parameters[number]], platform.sizes[number]),
+            platform.shared,
+            4,
+        )
+        counted = metrics(Counts(platform.library.sites(), platform.library.synchronisations()))
+        for value in values:
+            if not isinstance(value, int):
+                platform.free(value)
+        return {metric: entry.value for metric, entry in counted.items()}, found
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kernels]:
+    built: dict[str, Kernels] = {}
+
+    def get(stem: str) -> Kernels:
+        if stem not in built:
+            built[stem] = Kernels(stem, tmp_path_factory.mktemp(stem))
+        return built[stem]
+
+    return get
+
+
+def ones(count: int) -> np.ndarray:
+    return np.ones(count, np.int32)
+
+
+# Requests, sectors, conflicts
+
+
+@pytest.mark.parametrize(("name", "sectors", "size"), [
+    ("strided_global<int, 1>", 4, 4), ("strided_global<int, 2>", 8, 4), ("strided_global<int, 8>", 32, 4),
+    ("strided_global<int, 33>", 32, 4), ("strided_global<double, 1>", 8, 8), ("strided_global<float4, 1>", 16, 16),
+])  # fmt: skip
+def test_sectors_of_a_strided_load(kernels: Callable[[str], Kernels], name: str, sectors: int, size: int) -> None:
+    counted, found = kernels("requests").run(name, ones(32 * 33), outputs=32 * 4)
+    assert not found
+    assert counted["global_load_requests"] == 1
+    assert counted["global_load_sectors"] == sectors
+    assert counted["global_load_bytes"] == 32 * size
+    assert counted["global_load_efficiency"] == 100 * size / sectors
+    assert counted["global_store_sectors"] == size
+
+
+def test_a_structure_is_moved_in_pieces_of_16_bytes(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("copy_records", ones(32 * 10), outputs=32 * 10)
+    assert not found
+    assert counted["global_load_requests"] == counted["global_store_requests"] == 3
+    # 32 structures of 40 bytes fill 40 sectors; the pieces at 0, 16 and 32 bytes into each touch so many of them.
+    pieces = [{(40 * lane + at + byte) // 32 for lane in range(32) for byte in range(size)} for at, size in PIECES]
+    assert counted["global_load_sectors"] == sum(map(len, pieces))
+
+
+def test_memcpy_and_memset_are_counted_in_pieces_of_16_bytes(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16)
+    assert not found
+    assert (counted["global_load_requests"], counted["global_store_requests"]) == (4, 8)
+    assert (counted["global_load_bytes"], counted["global_store_bytes"]) == (32 * 64, 2 * 32 * 64)
+    assert counted["global_load_sectors"] == 4 * 32, "each lane's piece has a sector of its own"
+    _, found = kernels("requests").run("copies_and_fills", ones(32 * 16), 64, outputs=2 * 32 * 16 - 1)
+    assert [finding.kind for finding in found] == ["out_of_bounds"]
+
+
+@pytest.mark.parametrize(("name", "wavefronts", "conflicts"), [
+    ("strided_shared<int, 1>", 1, 0), ("strided_shared<int, 2>", 2, 1), ("strided_shared<int, 32>", 32, 31),
+    ("strided_shared<int, 33>", 1, 0),  # the classic padding
+    ("strided_shared<double, 1>", 2, 0), ("strided_shared<double, 2>", 4, 2),  # half a warp at a time
+    ("strided_shared<float4, 1>", 4, 0), ("strided_shared<float4, 2>", 8, 4),  # a quarter
+])  # fmt: skip
+def test_bank_conflicts(kernels: Callable[[str], Kernels], name: str, wavefronts: int, conflicts: int) -> None:
+    counted, found = kernels("requests").run(name, outputs=32 * 4)
+    assert not found
+    assert counted["shared_load_requests"] == counted["shared_store_requests"] == 1
+    assert counted["shared_load_wavefronts"] == counted["shared_store_wavefronts"] == wavefronts
+    assert counted["bank_conflict"] == 2 * conflicts
+
+
+def test_lanes_that_stop_early_leave_the_others_requests_whole(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("ragged_loop", ones(32 * 32), outputs=32)
+    assert not found
+    assert counted["global_load_requests"] == 32
+    assert counted["global_load_bytes"] == 4 * sum(range(1, 33))
+    # Round i has lanes i to 31, which start at element 32 * i + i of rows of four sectors.
+    assert counted["global_load_sectors"] == sum(4 - i // 8 for i in range(32))
+    assert counted["active_lanes"] == (sum(range(1, 33)) + 32) / 33
+    assert counted["partial_requests"] == 31
+
+
+@pytest.mark.parametrize("count", [2**16, 2**16 + 5])
+def test_a_loop_without_synchronisation_is_counted_exactly_however_long(
+    kernels: Callable[[str], Kernels], count: int
+) -> None:
+    counted, found = kernels("requests").run("long_loop", ones(count), count, outputs=32)
+    assert not found
+    assert counted["global_load_requests"] == -(-count // 32)
+    assert counted["global_load_sectors"] == -(-count // 8)
+    assert counted["global_load_bytes"] == 4 * count
+
+
+def test_branches_make_requests_of_their_own(kernels: Callable[[str], Kernels]) -> None:
+    counted, _ = kernels("requests").run("two_branches", ones(96), outputs=32)
+    assert counted["global_load_requests"] == counted["global_store_requests"] == 2
+    assert counted["global_load_sectors"] == 1 + 3
+    assert counted["partial_requests"] == 4
+
+
+def test_synchronisations_and_atomics(kernels: Callable[[str], Kernels]) -> None:
+    counted, found = kernels("requests").run("synchronises", np.zeros(1, np.uint32), outputs=64, block=64)
+    assert not found
+    assert counted["barriers"] == 4, "two barriers by two warps"
+    assert counted["warp_synchronisations"] == counted["warp_exchanges"] == 2
+    assert counted["global_atomics"] == counted["shared_atomics"] == 2
+    assert "global_load_efficiency" not in counted, "nothing is loaded"
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(("name", "marks", "message"), [
+    ("missing_barrier", ("barrier: write", "barrier: read"), r"race at tile\[\d+\] \(shared array of 64 elements\)"),
+    ("missing_syncwarp", ("syncwarp: read", "syncwarp: write"), r"race at tile\[\d+\]"),
+    ("shuffle_for_syncwarp", ("shuffle: write", "shuffle: read"), r"race at tile\[\d+\]"),
+    ("wrong_half", ("half: write", "half: read"), r"race at tile\[\d+\].* thread \d+ of block 0 reads it"),
+    ("ragged_tail", ("tail",), r"thread 8 of block 1 reads input\[200\] .*out of bounds .* input of 200 elements"),
+    ("uninitialised_shared", ("shared: read",), r"thread 63 of block 0 reads tile\[63\] .* nothing has written"),
+    ("uninitialised_global", ("global: read",), r"thread 0 of block 0 reads output\[0\] .* nothing has written"),
+    ("shared_overrun", ("overrun",), r"thread 63 of block 0 writes tile\[64\] .* shared array of 64 elements"),
+    ("dynamic_overrun", ("dynamic",), r"thread 63 of block 0 writes element 64 of dynamic shared memory"),
+    ("before_the_start", ("before",), r"thread 0 of block 0 reads input\[-1\] .* out of bounds"),
+    ("blocks_collide", ("blocks",), r"race at output\[0\] .* thread 0 of block 1 .* thread 0 of block 0"),
+    ("last_block<false>", ("last: write", "last: read"), r"race at output\[1\] .* of block 1 .* of block 0"),
+    ("atomic_and_plain", ("plain", "atomic"), r"race at output\[0\] .* updates it atomically"),
+])  # fmt: skip
+def test_a_planted_mistake_is_found_with_its_lines(
+    kernels: Callable[[str], Kernels], name: str, marks: tuple[str, ...], message: str
+) -> None:
+    found = run_mistake(kernels, name)
+    assert len(found) == 1, found
+    (finding,) = found
+    assert {line.rsplit("support/", 1)[-1] for line in finding.lines} == {line_of("mistakes", mark) for mark in marks}
+    assert all(line in finding.message for line in finding.lines)
+    assert re.search(message, finding.message), finding.message
+
+
+@pytest.mark.parametrize("name", ["halves", "last_block<true>", "atomics_agree"])
+def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str) -> None:
+    assert run_mistake(kernels, name) == []
+
+
+def launch_of(name: str) -> dict[str, Any]:
+    """What a kernel of mistakes.cu is launched with: Kernels.run's parameters."""
+    of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "wrong_half")
+    inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
+    outputs = 129
+    if name == "uninitialised_global":
+        inputs = []
+    elif name.startswith("atomic"):
+        inputs, outputs = [np.zeros(1, np.int32)], 0
+    elif name == "ragged_tail":
+        inputs.append(200)
+    elif name.startswith("last_block"):
+        inputs.append(np.zeros(1, np.uint32))
+    grid = 2 if name in ("ragged_tail", "blocks_collide") or name.startswith("last_block") else 1
+    block = 32 if name in of_one_warp else 64
+    # No shared memory behind a kernel's own, where an overrun would end in the block's and not outside it.
+    shared = 256 if name == "dynamic_overrun" else 0
+    return {"arguments": inputs, "outputs": outputs, "grid": grid, "block": block, "shared": shared}
+
+
+def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+    launch = launch_of(name)
+    _, found = kernels("mistakes").run(name, *launch.pop("arguments"), **launch)
+    return found
+
+
+# Agreement with compute-sanitizer
+
+TOOL_FOR = {"race": "racecheck", "out_of_bounds": "memcheck", "uninitialised": "initcheck"}
+# What the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
+NOT_WATCHED = {
+    "uninitialised_shared": "initcheck watches global memory",
+    "blocks_collide": "racecheck watches shared memory",
+    "last_block<false>": "racecheck watches shared memory",
+    "atomic_and_plain": "racecheck watches shared memory",
+}
+
+
+def described(name: str) -> str:
+    """A launch as launch_mistakes.cu reads it."""
+    launch = launch_of(name)
+    arguments = [
+        f"n{argument}" if isinstance(argument, int) else f"i{argument.size}={argument[0]}"
+        for argument in launch["arguments"]
+    ]
+    if launch["outputs"]:
+        arguments.insert(min(1, len(arguments)), f"o{launch['outputs']}")
+    return " ".join([name, str(launch["grid"]), str(launch["block"]), str(launch["shared"]), *arguments])
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize("tool", TOOLS)
+def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], tool: str, tmp_path: Path) -> None:
+    try:
+        compute_sanitizer = find()
+    except UserError as error:
+        pytest.skip(str(error))
+    found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
+    # What other tools say of an address that is nobody's is no part of this.
+    watched = [
+        name
+        for name, findings in found.items()
+        if tool == "memcheck" or all(finding.kind != "out_of_bounds" for finding in findings)
+    ]
+    expected = {
+        name: finding
+        for name in watched
+        for finding in found[name]
+        if TOOL_FOR[finding.kind] == tool and name not in NOT_WATCHED
+    }
+    program = tmp_path / "launch_mistakes"
+    source = KERNELS / "launch_mistakes.cu"
+    subprocess.run([nvcc.find(), "-arch=native", "-lineinfo", "-o", str(program), str(source)], check=True)
+    options = command(compute_sanitizer, tool, Path(), Path())
+    options = options[: options.index("--") + 1]
+    run = subprocess.run([*options, str(program), *map(described, watched)], capture_output=True, text=True)
+    said = run.stdout + run.stderr
+    print(said)
+    assert all(f"{name}: no error" in said for name in watched if name not in expected), said
+    reported = parse_log(said).findings
+    # The tools write out template arguments in their own way.
+    functions = {finding.function.split("<")[0] for finding in reported if finding.function}
+    assert functions == {name.split("<")[0] for name in expected}, said
+    for name, finding in expected.items():
+        lines = {Path(line).name for line in finding.lines}
+        places = {Path(one.location).name for one in reported if one.function == name}
+        assert places & lines, (name, places, lines)
+
+
+# Shipped kernels
+
+
+def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
+    binary = folder / f"{kernel.name}.bin"
+    names = instantiations(kernel, points)
+    report = build(kernel.path, binary, "counting", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    assert report["status"] == "ok", report["message"]
+    task = kernel_task(
+        kernel,
+        report,
+        binary,
+        emulated=True,
+        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
+        longest=max(point.array_size for point in points),
+        seed=1,
+        repeated_runs=1,
+        visits=1,
+        sampling=None,
+    )
+    return CountingRunner(task, kernel.path.read_text())
+
+
+def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[Counted]:
+    runner = runner_of(kernel, points, folder)
+    return [runner.count(point, instantiation(kernel, point), check) for point in points]
+
+
+# At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
+# with Nsight Compute 2025.3, whose six decimals they have.
+@pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
+    ("neighbored", 1, "int32", 25.02, 25.00),
+    ("interleaved", 1, "int32", 96.15, 95.52),
+    ("interleaved", 1, "float64", 98.745174, 98.461538),
+    ("unrolled", 8, "int32", 99.21, 97.71),
+    ("unrolled_warps", 8, "int32", 99.43, 99.40),
+])  # fmt: skip
+def test_efficiencies_are_those_of_nsight_compute(
+    tmp_path: Path, name: str, unroll: int, dtype: str, load: float, store: float
+) -> None:
+    kernel = load_study("unrolling", ROOT).kernels[name]
+    (counted,) = counted_with(kernel, [point(2**16, 512, unroll=unroll, dtype=dtype)], tmp_path, check=False)
+    assert counted.outcome.status == "ok"
+    digits = len(str(load).split(".")[1])
+    assert round(counted.metrics["global_load_efficiency"].value, digits) == load
+    assert round(counted.metrics["global_store_efficiency"].value, digits) == store
+
+
+# Kernels of bandwidth_bound that are put together from others' parts.
+OF_OTHERS_PARTS = ("loads_in_flight", "streaming_read_only", "streaming_loads", "warp_instruction", "atomic_sum")
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None:
+    if kernel.name in OF_OTHERS_PARTS:
+        pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
+    block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
+    grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
+    points = checked_points(
+        [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel.plan
+    )
+    for counted in counted_with(kernel, points, tmp_path, check=True):
+        assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
+        assert counted.findings == [], counted.point
+
+
+def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
+    kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
+    (counted,) = counted_with(kernel, [point(4096, 128, unroll=8)], tmp_path, check=True)
+    assert {finding.kind for finding in counted.findings} == {"race"}
+    assert all("unrolled_warps_volatile.cu" in line for line in counted.findings[0].lines)
+
+
+def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
+    kernel = load_study("stepwise", ROOT).kernels["strided_index"]
+    one = point(64, 64, dtype="float32")
+    requests = runner_of(kernel, [one], tmp_path).trace(one, instantiation(kernel, one), block=0, warp=0, capacity=99)
+    trace = {"point": one.values, "requests": [asdict(request) for request in requests]}
+    figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
+    axes = figure.axes[0]
+    # The load; two loads and a store in each step of the tree, the last of which has one lane left; the block's result.
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["100%", *["+3"] * 5, "12.5%"]
+    greys = [patch for patch in axes.patches if to_hex(patch.get_facecolor()) == access_pattern.style.PALE_GREY]
+    # Of the six steps of the tree, the first has no idle lane; the last store, after the last read, is one lane's, too.
+    assert len(greys) == sum(32 - active for active in (32, 16, 8, 4, 2, 1, 1, 1))
+    empty = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": []}])
+    assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
+
+
+def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["reference"]["array_size"] = "2^16"
+    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    path.write_text(yaml.safe_dump(study))
+    results = project / "results/emulator"
+    run = snakemake(project, "results/emulator/metrics.csv")
+    assert run.returncode == 0, run.stdout
+    rows = {row["metric"]: row for row in read_rows(results / "metrics.csv")}
+    stores = rows["global_store_efficiency"]
+    assert list(stores) == list(METRIC_COLUMNS)
+    assert (stores["array_size"], stores["grid_size"], stores["source"]) == ("65536", "256", "counted")
+    assert (stores["unit"], float(stores["value"])) == ("%", 12.5)
+    assert list(read_rows(results / "counts/warp_shuffle/shuffle.findings.csv")) == []
+
+    run = snakemake(project, "results/emulator/studies/warp_shuffle/table.md")
+    assert run.returncode == 0, run.stdout
+    assert "rule count_kernel" not in run.stdout, "once is enough"
+    table = (results / "studies/warp_shuffle/table.md").read_text()
+    assert "### What the kernels do to memory" in table and "Counted on the emulator" in table
+    assert "Hardware counters" not in table and "12.50" in table
+
+    kernel = project / "kernels/warp_shuffle/shuffle.cu"
+    kernel.write_text(kernel.read_text().replace("{", "{ ;", 1))
+    assert "count_kernel warp_shuffle shuffle" in planned_jobs(project, "warp_shuffle")
+
+
+# Held against Nsight Compute
+
+
+def metric_row(kernel: str, metric: str, value: str) -> dict[str, str]:
+    return {**dict.fromkeys(METRIC_COLUMNS, ""), "study": "a study", "kernel": kernel, "unroll": "1"} | {
+        "metric": metric,
+        "value": value,
+    }
+
+
+def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
+    measured = [
+        metric_row("close", "global_load_efficiency", "98.75"),
+        metric_row("close", "global_load_sectors", "1000"),
+        metric_row("close", "shared_load_requests", "10"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "shared_store_requests", "10"),
+        metric_row("close", "shared_store_wavefronts", "10"),
+        # Nsight Compute's own counter has other traffic's in it, and is not what is compared.
+        metric_row("close", "bank_conflict", "99"),
+        metric_row("far", "global_load_efficiency", "50"),
+        metric_row("far", "global_load_sectors", "1000"),
+        metric_row("missing", "global_load_sectors", "7"),
+        metric_row("empty", "global_load_sectors", ""),
+    ]
+    counted = [
+        metric_row("close", "global_load_efficiency", "98.745174"),
+        metric_row("close", "global_load_sectors", "1009"),
+        metric_row("close", "shared_load_wavefronts", "25"),
+        metric_row("close", "bank_conflict", "15"),
+        metric_row("far", "global_load_efficiency", "49.8"),
+        metric_row("far", "global_load_sectors", "900"),
+        metric_row("only counted", "global_load_sectors", "1"),
+    ]
+    compared = {(one.step, one.metric): one for one in compare(counted, measured)}
+    assert {step for step, _ in compared} == {"close", "far", "missing"}
+    assert compared["close", "bank_conflict"].measured == 15 and compared["close", "bank_conflict"].is_same
+    assert not compared["close", "shared_store_wavefronts"].is_within, "it was not counted"
+    assert compared["far", "global_load_sectors"].off == pytest.approx(-0.1)
+    page = comparison_text(list(compared.values()), {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
+    assert "| global load efficiency | 0.1 percentage points | 2 | 1 | 1 | -0.200 percentage points: far of" in page
+    assert "| global load sectors | 1% | 3 | 0 | 1 | not counted instead of 7: missing of a study |" in page
+    assert "| 98.75% | – | – | 1,009 / 1,000 |" in page, "within the goal"
+    assert "| **49.80% / 50.00%** | – | – | **900 / 1,000** |" in page
+    assert "**not counted / 7**" in page

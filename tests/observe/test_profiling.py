@@ -1,0 +1,473 @@
+"""Nsight Compute: what its captures are read as, how launches find their points, and what a run without counters says.
+
+The captures in captures/ are an H200's, cut to the columns that matter here; ncu itself is played by ncu_stand_in.py,
+which runs its command on the emulator.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from checkout import ROOT
+from planted import built, planted_kernel, point
+from workflow_runs import shrink, snakemake
+
+from kernelsweep.errors import UserError
+from kernelsweep.observe.profiling.capture import Capture, parse_capture, plain_name
+from kernelsweep.observe.profiling.combine import Value, combine
+from kernelsweep.observe.profiling.definitions import asked_for, definitions
+from kernelsweep.observe.profiling.match import match_launches
+from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
+from kernelsweep.observe.profiling.rows import profile_rows
+from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.worker import Entry
+from kernelsweep.results import Row
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.launch_plans import PLANS, point_columns
+from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study import kernel_axes, load_config, load_study
+
+CAPTURES = ROOT / "tests/support/captures"
+TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
+SHIPPED = definitions(TABLE)
+SETTINGS = {"clock_control": "none", "cache_control": "all", "sections": [], "sets": [], "timeout_seconds": 60}
+
+
+def captured(name: str) -> Capture:
+    return parse_capture((CAPTURES / name).read_text())
+
+
+# Captures
+
+
+def test_a_capture_of_an_h200_is_read_as_it_is() -> None:
+    capture = captured("c_digits.csv")
+    assert [(launch.function, launch.grid, launch.block) for launch in capture.launches] == [
+        ("interleaved<double, Sum>", (32768, 1, 1), (512, 1, 1))
+    ] * 2
+    values = {
+        name: combine(SHIPPED[name], capture.launches[:1], capture.units, "interleaved")
+        for name in ("branch_uniformity", "instructions_per_warp")
+        if set(SHIPPED[name].needs) <= set(capture.units)
+    }
+    assert values == {"branch_uniformity": Value(98.4375)}
+    efficiency = capture.launches[0].number("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct")
+    assert efficiency == 98.745174
+
+
+def test_a_changed_unit_is_an_error_that_names_it() -> None:
+    # The capture was made without --print-units base: its bytes are megabytes.
+    capture = captured("c_digits.csv")
+    with pytest.raises(UserError) as error:
+        combine(SHIPPED["dram_bytes"], capture.launches, capture.units, "unrolling/interleaved")
+    for part in ("unrolling/interleaved", "dram__bytes.sum in Mbyte", "metrics.dram_bytes", "says byte"):
+        assert part in str(error.value)
+
+
+def test_a_locales_digits_are_refused_and_never_misread() -> None:
+    # Pins: 183,756,544 read as 183.
+    capture = captured("en_us_digits.csv")
+    with pytest.raises(UserError, match=r"dram__bytes\.sum is '183,756,544', which is no number .* LC_ALL=C"):
+        combine(SHIPPED["dram_bytes"], capture.launches, capture.units, "interleaved")
+
+
+@pytest.mark.parametrize("text", ["", "==WARNING== No kernels were profiled.\n", '"ID","Kernel Name"\n"",""\n'])
+def test_an_empty_capture_is_an_error(text: str) -> None:
+    with pytest.raises(UserError, match="holds no launch"):
+        parse_capture(text)
+
+
+@pytest.mark.parametrize(
+    ("ncu", "report"),
+    [
+        ("void unrolled<int, Sum, (unsigned int)8>(T1 *, T1 *, unsigned long)", "unrolled<int, Sum, 8u>"),
+        ("void rotate<int, (int)-2>(const T1 *, T1 *, unsigned long)", "rotate<int, -2>"),
+        ("void interleaved<long, Sum>(T1 *, T1 *, unsigned long)", "interleaved<long, Sum>"),
+        ("planted(int *)", "planted"),
+    ],
+)
+def test_a_kernel_has_one_name_in_ncu_and_in_the_build_report(ncu: str, report: str) -> None:
+    assert plain_name(ncu) == plain_name(report) == report.replace("8u", "8")
+
+
+@pytest.mark.parametrize("name", ["profiled", "exit_status_3", "set_full", "no_kernel"])
+def test_what_an_h200s_ncu_said_where_counters_were_read_is_no_failure(name: str) -> None:
+    # What became of the process and of its launches is in the manifest and the capture.
+    assert why_no_counters((CAPTURES / f"said_{name}.txt").read_text(), "interleaved") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("unknown_section", "--section nonsense' did not match any section"), ("no_folder", "Unable to write to file")],
+)
+def test_its_other_errors_are_the_users_to_mend(name: str, part: str) -> None:
+    with pytest.raises(UserError, match=f"interleaved: Nsight Compute failed: .*{part}"):
+        why_no_counters((CAPTURES / f"said_{name}.txt").read_text(), "interleaved")
+
+
+# Definitions
+
+
+def test_a_metric_is_asked_for_with_all_that_it_is_computed_from() -> None:
+    asked = asked_for([SHIPPED["branch"], SHIPPED["dram_read_throughput"], SHIPPED["duration"]])
+    assert asked == [
+        "smsp__inst_executed_op_branch.sum",
+        "smsp__warps_launched.sum",
+        "dram__bytes_read.sum.per_second",
+        "gpu__time_duration.sum",
+    ]
+
+
+def test_what_is_shipped_exists_on_an_h200() -> None:
+    # Every metric of which the captures have a column, with the unit that the table says.
+    units = captured("en_us_digits.csv").units
+    known = [counter for entry in SHIPPED.values() for counter in (entry.ncu, entry.over) if counter]
+    there = [counter for counter in known if counter.name in units]
+    assert len(there) > 10
+    assert [(counter.name, counter.unit) for counter in there] == [(c.name, units[c.name]) for c in there]
+
+
+# Combination
+
+
+def launches(*values: dict[str, str]) -> Any:
+    first = captured("c_digits.csv").launches[0]
+    return [replace(first, values=each) for each in values]
+
+
+def test_launches_are_summed_or_averaged_by_their_weight() -> None:
+    time, rate = "gpu__time_duration.sum", "dram__bytes_read.sum.per_second"
+    units = {time: "ns", rate: "byte/s"}
+    two = launches({time: "9000", rate: "2e12"}, {time: "1000", rate: "1e12"})
+    assert combine(SHIPPED["duration"], two, units, "k") == Value(pytest.approx(10.0))
+    # All bytes over all time, not the mean of the two rates.
+    assert combine(SHIPPED["dram_read_throughput"], two, units, "k") == Value(pytest.approx(1900.0))
+    branches, warps = "smsp__inst_executed_op_branch.sum", "smsp__warps_launched.sum"
+    units = {branches: "inst", warps: "warp"}
+    two = launches({branches: "300", warps: "90"}, {branches: "100", warps: "10"})
+    assert combine(SHIPPED["branch"], two, units, "k") == Value(pytest.approx(4.0))
+
+
+def test_there_is_never_a_silent_zero() -> None:
+    efficiency, sectors = SHIPPED["global_load_efficiency"].needs
+    units = {efficiency: "%", sectors: "sector"}
+    # A kernel without loads has no load efficiency; ncu gives 0, or no number.
+    for written in ("0", "nan"):
+        value = combine(SHIPPED["global_load_efficiency"], launches({efficiency: written, sectors: "0"}), units, "k")
+        assert value.value is None and "nothing to take it of" in value.message
+    value = combine(SHIPPED["global_load_efficiency"], launches({efficiency: "nan", sectors: "7"}), units, "k")
+    assert value.value is None and "gave no number" in value.message
+    value = combine(SHIPPED["global_load_efficiency"], launches({sectors: "7"}), {sectors: "sector"}, "k")
+    assert value.value is None and f"gave no {efficiency}" in value.message and "--query-metrics" in value.message
+    with pytest.raises(UserError, match="is '', which is no number"):
+        combine(SHIPPED["global_load_efficiency"], launches({efficiency: "", sectors: "7"}), units, "k")
+
+
+# Matching
+
+
+def test_launches_belong_to_points_by_their_order_with_every_one_checked() -> None:
+    capture = captured("c_digits.csv")
+    right = Entry("interleaved<double, Sum>", "ok", "", ((32768, 512),))
+    wrong = Entry("interleaved<double, Sum>", "wrong_result", "expected 3, found 4", ())
+    assert [len(of) for of in match_launches(capture, [right, wrong, right], "k")] == [1, 0, 1]
+    for manifest, because in (
+        ([right], "1 launches were to be profiled, but Nsight Compute captured 2"),
+        ([right, replace(right, launches=((32768, 256),))], "interleaved<double, Sum> with grid (32768, 1, 1) and"),
+        ([right, replace(right, launches=((1, 512),))], "launch 1 of 1 of a point should be"),
+        ([right, replace(right, variant="interleaved<int, Sum>")], "should be interleaved<int, Sum>"),
+    ):
+        with pytest.raises(UserError) as error:
+            match_launches(capture, manifest, "k")
+        assert because in str(error.value)
+
+
+# Points
+
+
+@pytest.mark.parametrize("name", ["unrolling", "stepwise", "staged", "exchanges", "operations", "warp_shuffle"])
+def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) -> None:
+    study = load_study(name, ROOT)
+    config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+    steps = []
+    for kernel, source in study.kernels.items():
+        axes = axes_on_device(kernel_axes(config, study, kernel, "nvidia-h200")[0], 132)
+        chosen = choose_points(study.settings, source, axes, 132, [], None)
+        assert all(reason is None for _, reason in chosen), "each can be run"
+        assert {point.array_size for point, _ in chosen} == {study.settings["reference"]["array_size"]}
+        steps += [(kernel, point.unroll) for point, _ in chosen]
+        for each, _ in chosen:
+            assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].grid
+    assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
+
+
+def test_a_study_can_add_points() -> None:
+    study = load_study("unrolling", ROOT)
+    at = {"array_size": 2**20, "cache": "hot", "block_size": None, "dtype": None, "operation": None}
+    further = {"kernel": "unrolled", "unroll": 16, "grid_size": None, "at": at}
+    config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+    axes = kernel_axes(config, study, "unrolled", "nvidia-h200")[0]
+    settings = {**study.settings, "profiled": [further]}
+    chosen = [point for point, _ in choose_points(settings, study.kernels["unrolled"], axes, 132, [], None)]
+    assert [(p.unroll, p.array_size, p.cache) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
+
+
+# Runs, on the emulator
+
+
+@pytest.fixture
+def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ncu first on the PATH."""
+    path = tmp_path / "tools/ncu"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/support/ncu_stand_in.py "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("NCU_ROOT", str(ROOT))
+    # Of a user whose numbers have commas in them.
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    return path
+
+
+def profiled(
+    folder: Path, fault: str = "", kernel: str | None = None, asked: list[Point] | None = None
+) -> tuple[Profile, list[tuple[Point, Row]]]:
+    """A planted or a shipped kernel's points, profiled for a few metrics."""
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT) if kernel else planted_kernel(folder, fault)
+    asked = asked or [point(1, cache="cold"), point(100, cache="cold"), point(65, cache="cold")]
+    task, report = built(source, asked, folder)
+    assert report["status"] == "ok", report["message"]
+    metrics = [SHIPPED[name] for name in ("duration", "branch", "memory_barrier_stall")]
+    requests = [(each, instantiation(source, each)) for each in asked]
+    found = find()
+    assert found is not None
+    task = replace(task, sampling=None, repeated_runs=1)
+    result = profile(found, asked_for(metrics), SETTINGS, task, requests, folder, folder / "ncu.txt")
+    return result, profile_rows(asked, result, metrics, source.name)
+
+
+def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
+    return {point.array_size: row["value"] for point, row in rows if row["metric"] == metric}
+
+
+def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
+    # Of the n-th launch every counter is 1000 n.
+    result, rows = profiled(tmp_path)
+    assert [entry.launches for entry in result.manifest] == [((1, 32),), ((4, 32),), ((3, 32),)]
+    assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
+    assert values(rows, "branch") == {1: "1", 100: "1", 65: "1"}
+    assert (tmp_path / "cold.ncu-rep").exists()
+
+
+def test_a_plan_of_several_launches_is_one_value(ncu: Path, tmp_path: Path) -> None:
+    asked = [point(2**12, 64, dtype="float32", cache="cold"), point(5, 64, dtype="float32", cache="cold")]
+    result, rows = profiled(tmp_path, kernel="stepwise/modulo_baseline.cu", asked=asked)
+    assert [len(entry.launches) for entry in result.manifest] == [2, 1]
+    assert values(rows, "duration") == {2**12: "3", 5: "3"}, "the first and the second launch, then the third"
+    assert values(rows, "branch") == {2**12: "1", 5: "1"}
+
+
+def test_a_wrong_point_is_not_profiled_and_costs_no_other_its_metrics(ncu: Path, tmp_path: Path) -> None:
+    _, rows = profiled(tmp_path, "if (array_size == 100) array_size = 99;")
+    assert values(rows, "duration") == {1: "1", 100: "", 65: "2"}
+    [message] = {row["message"] for _, row in rows if row["value"] == ""}
+    assert message.startswith("Not profiled: wrong_result: expected")
+
+
+def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Path, tmp_path: Path) -> None:
+    _, rows = profiled(tmp_path, "if (array_size == 100) __builtin_trap();")
+    assert values(rows, "duration") == {1: "1", 100: "", 65: ""}
+    assert {row["message"] for _, row in rows if row["value"] == ""} == {
+        "Not profiled: the process under Nsight Compute ended before this point, or in it."
+    }
+
+
+@pytest.mark.parametrize(
+    ("plays", "parts"),
+    [
+        ("no permission", ["ERR_NVGPUCTRPERM", "NVreg_RestrictProfilingToAdminUsers=0", "--forcerun profile_kernel"]),
+        ("old ncu", ["doesn't fit NVIDIA's driver", "--forcerun profile_kernel"]),
+        ("unknown chip", ["can't profile this GPU", "--list-chips", "--forcerun profile_kernel"]),
+        ("counters held", ["DCGM", "--pause", "--forcerun profile_kernel"]),
+    ],
+)
+def test_what_the_machine_denies_leaves_empty_rows_that_say_what_to_do(
+    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
+) -> None:
+    monkeypatch.setenv("NCU_PLAYS", plays)
+    _, rows = profiled(tmp_path)
+    assert len(rows) == 9 and {row["value"] for _, row in rows} == {""}
+    [message] = {row["message"] for _, row in rows}
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("plays", "metric", "part"),
+    [
+        ("a metric lacking", "memory_barrier_stall", "no such metric"),
+        ("no number", "duration", "gave no number for gpu__time_duration.sum"),
+    ],
+)
+def test_what_a_gpu_lacks_empties_one_column_alone(
+    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, metric: str, part: str
+) -> None:
+    monkeypatch.setenv("NCU_PLAYS", plays)
+    _, rows = profiled(tmp_path)
+    assert {row["value"] for _, row in rows if row["metric"] == metric} == {""}
+    assert all(part in row["message"] for _, row in rows if row["metric"] == metric)
+    if plays == "a metric lacking":
+        assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
+
+
+@pytest.mark.parametrize(
+    ("plays", "parts"),
+    [
+        ("unknown section", ["--section nonsense", "--list-sections"]),
+        ("a launch lost", ["planted: 3 launches were to be profiled", "captured 2"]),
+        ("another kernel", ["should be planted<int, Sum>", "captured fill<int>"]),
+        ("nothing captured", ["planted", "wrote no report", "No kernels were profiled"]),
+        ("a unit changed", ["planted", "gpu__time_duration.sum in us", "metrics.duration", "says ns"]),
+    ],
+)
+def test_what_would_be_a_wrong_number_is_an_error(
+    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
+) -> None:
+    monkeypatch.setenv("NCU_PLAYS", plays)
+    with pytest.raises(UserError) as error:
+        profiled(tmp_path)
+    for part in parts:
+        assert part in str(error.value)
+
+
+def test_the_command_line_flushes_for_cold_points_only(tmp_path: Path) -> None:
+    settings = {**SETTINGS, "sections": ["MemoryWorkloadAnalysis"], "sets": ["full"]}
+    words = command("ncu", ["a__b.sum", "c__d.sum"], settings, "cold", tmp_path / "cold.ncu-rep", ["python", "x"])
+    assert words[-2:] == ["python", "x"]
+    assert {"--cache-control=all", "--clock-control=none", "--metrics=a__b.sum,c__d.sum"} <= set(words)
+    assert words[words.index("--section") + 1] == "MemoryWorkloadAnalysis"
+    assert words[words.index("--set") + 1] == "full"
+    hot = command("ncu", ["a__b.sum"], settings, "hot", tmp_path / "hot.ncu-rep", ["python", "x"])
+    assert "--cache-control=none" in hot
+
+
+# The workflow
+
+
+def test_profile_without_a_gpu_says_so_before_any_job(project: Path) -> None:
+    for arguments in (["profile"], ["all", "--config", "platform=emulator", "profile=true"]):
+        run = snakemake(project, *arguments)
+        assert run.returncode != 0
+        assert "needs an NVIDIA GPU, whose counters Nsight Compute reads" in run.stdout
+        assert not (project / "results").exists()
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_metrics_stand_beside_the_points_and_are_kept(
+    ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
+    rules = project / "workflow/rules/common.smk"
+    own_way = 'counts, not Nsight Compute\'s."""\n    return platform == EMULATOR\n'
+    assert own_way in rules.read_text()
+    rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["reference"] |= {"array_size": 1000, "block_size": 64}
+    study["axes"] = {"unroll": [1, 4]}
+    study["figures"] = ["metrics", "load_efficiency"]
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
+    metrics = project / "results/emulator/metrics.csv"
+    monkeypatch.setenv("NCU_PLAYS", "no permission")
+    monkeypatch.setenv("NCU_KERNEL", "shuffle")
+    run = snakemake(project, str(metrics.relative_to(project)))
+    assert run.returncode == 0, run.stdout
+    assert "- warp_shuffle/shuffle, " in run.stdout and "ERR_NVGPUCTRPERM" in run.stdout
+    rows = read(metrics)
+    contract = "study kernel platform array_size block_size unroll dtype operation cache metric unit value source"
+    assert list(rows[0])[:13] == contract.split()
+    assert {row["kernel"] for row in rows if row["value"]} == {"global_memory", "shared_memory"}
+    assert {(row["unroll"], row["source"]) for row in rows} == {("1", "ncu"), ("4", "ncu")}
+    assert (project / "results/emulator/profiles/warp_shuffle/shared_memory/cold.ncu-rep").exists()
+
+    # profile is false: the next run draws what is there, says what is missing, and neither renews nor deletes it.
+    stamp = metrics.stat().st_mtime_ns
+    run = snakemake(project, "warp_shuffle")
+    assert run.returncode == 0, run.stdout
+    assert "rule profile_kernel" not in run.stdout and metrics.stat().st_mtime_ns == stamp
+    assert "## Counters that are missing" in run.stdout and "ERR_NVGPUCTRPERM" in run.stdout
+    table = (project / "results/emulator/studies/warp_shuffle/table.md").read_text()
+    assert "### Hardware counters" in table and "bank conflict" in table
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in table, "the note says why shuffle has none"
+    header = (project / "results/emulator/studies/warp_shuffle/table.csv").read_text().splitlines()[0]
+    assert "bank_conflict (conflicts)" in header
+
+
+def test_without_ncu_the_reason_stands_in_every_row(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shrink(project, ["warp_shuffle"])
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    if find() is not None:
+        pytest.skip("Nsight Compute is installed here")
+    run = snakemake(project, "results/emulator/metrics/warp_shuffle/shuffle.csv")
+    assert run.returncode == 0, run.stdout
+    rows = read(project / "results/emulator/metrics/warp_shuffle/shuffle.csv")
+    assert rows and {row["value"] for row in rows} == {""}
+    assert all(row["message"] == MISSING or "is not compiled" in row["message"] for row in rows)
+
+
+# The real tool
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize(
+    ("kernel", "settings", "counted"),
+    [
+        ("unrolling/interleaved.cu", {"dtype": "int32"}, 1),
+        ("unrolling/unrolled.cu", {"dtype": "int32", "unroll": 8}, 1),
+        ("stepwise/completely_unrolled.cu", {"dtype": "float32", "unroll": 2}, 2),
+    ],
+)
+def test_the_real_tool_counts_what_the_kernel_must_load(
+    tmp_path: Path, kernel: str, settings: dict[str, Any], counted: int
+) -> None:
+    found = find()
+    if found is None:
+        pytest.skip(MISSING)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT)
+    asked = [point(2**20, 512, cache="cold", **settings), point(2**19, 512, cache="cold", **settings)]
+    task, report = built(source, asked, tmp_path, "native")
+    assert report["status"] == "ok", report["message"]
+    metrics = [SHIPPED[name] for name in ("global_load_bytes", "global_load_sectors", "duration", "dram_bytes")]
+    requests = [(each, instantiation(source, each)) for each in asked]
+    task = replace(task, sampling=None, repeated_runs=1)
+    result = profile(found, asked_for(metrics), SETTINGS, task, requests, tmp_path, tmp_path / "ncu.txt")
+    if result.failure:
+        pytest.skip(result.failure)
+    rows = profile_rows(asked, result, metrics, source.name)
+    assert {row["message"] for _, row in rows} == {""}
+    assert len(result.manifest[0].launches) == counted
+    for size in (2**20, 2**19):
+        loaded = float(values(rows, "global_load_bytes")[size])
+        sectors = float(values(rows, "global_load_sectors")[size])
+        # Each element once at least, and in the trees some of them again.
+        assert 4 * size <= loaded <= 4 * size * 4
+        assert loaded <= 32 * sectors
+        assert float(values(rows, "duration")[size]) > 0
+    large, small = (float(values(rows, "global_load_bytes")[size]) for size in (2**20, 2**19))
+    assert large == pytest.approx(2 * small, rel=0.01), "each point has its own launches"

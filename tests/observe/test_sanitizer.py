@@ -1,0 +1,520 @@
+"""compute-sanitizer: what its logs are read as, which points it gets, and what a run ends with.
+
+The tool itself is played by a script on the PATH that runs its command, on the emulator, and prints a log like those in
+NVIDIA's manual; the tests marked gpu have the real one find planted faults.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from planted import built, planted_kernel, point
+from workflow_runs import shrink, snakemake
+
+from kernelsweep.build.toolkit import tool_version
+from kernelsweep.errors import UserError
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, Run, command, find, judge, run_points
+from kernelsweep.observe.sanitizer.log import Log, parse_log
+from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summarise, unexpected, write_result
+from kernelsweep.observe.sanitizer.selection import MOST_POINTS, choose_points
+from kernelsweep.sweep.axes import AXES, Axes
+from kernelsweep.sweep.points import instantiation, instantiations, points
+
+CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
+CLEAN_RACECHECK = """\
+========= COMPUTE-SANITIZER
+========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)
+"""
+MEMCHECK = """\
+========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at void unrolled<int, Sum, (unsigned int)2>(const int *, int *, unsigned long)+0x100 in unrolled.cu:34
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Address 0x7cc43aa00001 is misaligned
+=========     and is inside the nearest allocation at 0x7cc43aa00000 of size 4 bytes
+=========     Saved host backtrace up to driver entry point at kernel launch time
+=========         Host Frame: main [0xae61] in memcheck_demo
+=========
+a line of the application's own
+========= Invalid __global__ write of size 4 bytes
+=========     at void unrolled<int, Sum, (unsigned int)2>(const int *, int *, unsigned long)+0x100 in unrolled.cu:34
+=========     by thread (1,0,0) in block (0,0,0)
+=========     Address 0x7cc43aa00005 is misaligned
+=========
+========= Invalid __global__ read of size 8 bytes
+=========     at out_of_bounds_function()+0xb0 in loads.cuh:39
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Address 0x87654320 is out of bounds
+=========     Device Frame: out_of_bounds_kernel()+0x30 in kernel.cu:44
+=========
+========= ERROR SUMMARY: 769 errors
+========= ERROR SUMMARY: 669 errors were not printed. Use --print-limit option to adjust the number of printed errors
+"""
+RACECHECK = """\
+========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in block_error.cu:41
+=========     and Read access at sumKernel(int *, int *)+0x100 in block_error.cu:51 [508 hazards]
+=========
+========= Warning: Race reported between Write access at sumKernel(int *, int *)+0x90
+=========     and Read access at sumKernel(int *, int *)+0x120 [4 hazards]
+=========
+========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)
+"""
+INITCHECK = """\
+========= COMPUTE-SANITIZER
+========= Uninitialized __global__ memory read of size 4 bytes
+=========     at vectorAdd(int *)+0x70
+=========     by thread (31,0,0) in block (1,0,0)
+=========     Address 0x7f3c7ec000fc
+=========
+========= ERROR SUMMARY: 1 error
+"""
+SYNCCHECK = """\
+========= COMPUTE-SANITIZER
+========= Barrier error detected. Divergent thread(s) in block.
+=========     at [clone myKernel(int *, int *)] outlineSync()+0x11f0 in test.cu:42
+=========     by thread (32,0,0) in block (0,0,0)
+=========         Device Frame: myKernel(int *, int *)+0xe40 in test.cu:60
+=========
+========= ERROR SUMMARY: 32 errors
+"""
+NOT_STARTED = """\
+========= COMPUTE-SANITIZER
+========= Error: Target application terminated before first instrumented API call
+========= Tracking kernels launched by child processes requires the --target-processes all option.
+"""
+NOT_TRACKED = """\
+========= COMPUTE-SANITIZER
+========= Internal Sanitizer Error: The Sanitizer encountered an error while launching neighbored and didn't track the \
+launch. Errors might go undetected. (Unable to allocate enough memory to perform the requested operation)
+========= ERROR SUMMARY: 0 errors
+"""
+
+FAKE = """\
+#!{python}
+# Plays compute-sanitizer: runs what it should watch, prints the log it was given for one kernel, else a clean one.
+import json, os, subprocess, sys
+
+if "--version" in sys.argv:
+    sys.exit(print("NVIDIA (R) Compute Sanitizer\\nVersion 2025.3.0.0 (build 36345082) (public-release)"))
+print("========= COMPUTE-SANITIZER", flush=True)
+options, watched = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+with open(watched[-2]) as file:
+    requests = json.load(file)
+chosen = os.environ.get("FAKE_KERNEL") in (None, requests["task"]["kernel"])
+chosen = chosen and "--tool=" + os.environ.get("FAKE_TOOL", "memcheck") in options
+if os.environ.get("FAKE_RUNS", "yes") == "yes":
+    status = subprocess.run(watched).returncode
+    if status != 0:
+        print("========= Error: process didn't terminate successfully")
+        print("========= Target application returned an error")
+        print("========= ERROR SUMMARY: 0 errors")
+        sys.exit(1)
+log = os.environ.get("FAKE_LOG")
+if chosen and log is not None:
+    print(log)
+    sys.exit(int(os.environ.get("FAKE_EXIT", 0)))
+print("========= ERROR SUMMARY: 0 errors")
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A compute-sanitizer first on the PATH."""
+    path = tmp_path / "tools/compute-sanitizer"
+    path.parent.mkdir()
+    path.write_text(FAKE.format(python=sys.executable))
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
+    return path
+
+
+# Logs
+
+
+@pytest.mark.parametrize("text", [CLEAN, CLEAN_RACECHECK])
+def test_a_clean_log_has_nothing(text: str) -> None:
+    assert parse_log(text) == Log(0, 0, (), ())
+
+
+def test_errors_are_counted_past_the_print_limit_and_those_of_one_place_are_one_finding() -> None:
+    log = parse_log(MEMCHECK)
+    assert (log.errors, log.warnings, log.troubles) == (769, 0, ())
+    write, read = log.findings
+    assert (write.severity, write.kind, write.count) == ("error", "Invalid __global__ write of size 4 bytes", 2)
+    assert (write.function, write.location) == ("unrolled<int, Sum, (unsigned int)2>", "unrolled.cu:34")
+    assert "by thread (0,0,0)" in write.message and "Host Frame" not in write.message
+    assert (read.function, read.location) == ("out_of_bounds_kernel", "kernel.cu:44"), "the kernel, not what it calls"
+
+
+def test_racechecks_errors_and_warnings_are_counted_apart() -> None:
+    log = parse_log(RACECHECK)
+    assert (log.errors, log.warnings, log.troubles) == (1, 1, ())
+    assert [finding.severity for finding in log.findings] == ["error", "warning"]
+    assert {finding.kind for finding in log.findings} == {"Race reported between Write and Read access"}
+    assert [finding.location for finding in log.findings] == ["block_error.cu:41", ""]
+    assert {finding.function for finding in log.findings} == {"sumKernel"}
+    assert "[508 hazards]" in log.findings[0].message
+
+
+def test_what_racecheck_calls_information_is_no_finding() -> None:
+    text = RACECHECK.replace("Error: Race", "Info: Race").replace("Warning: Race", "INFO: Race")
+    log = parse_log(text.replace("(1 error, 1 warning)", "(0 errors, 0 warnings)"))
+    assert log == Log(0, 0, (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "kind", "function", "location"),
+    [
+        (INITCHECK, 1, "Uninitialized __global__ memory read of size 4 bytes", "vectorAdd", ""),
+        (SYNCCHECK, 32, "Barrier error detected. Divergent thread(s) in block", "myKernel", "test.cu:60"),
+        # Earlier releases wrote places otherwise, and pages have lost the indentation.
+        (
+            "========= ERROR: Potential WAW hazard detected at __shared__ 0x0 in block (0,0,0) :\n"
+            "========= Write Thread (0,0,0) at WAW()+0x2f0 in raceWAW.cu:20\n"
+            "========= Write Thread (1,0,0) at WAW()+0x2f0 in raceWAW.cu:20\n"
+            "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
+            1,
+            "Potential WAW hazard detected",
+            "WAW",
+            "raceWAW.cu:20",
+        ),
+        (
+            "========= Invalid __global__ write of size 4 bytes\n"
+            "=========     at 0x3c8 in /home/someone/exercise.cu:42:decrypt(int*,int*)\n"
+            "========= ERROR SUMMARY: 1 error\n",
+            1,
+            "Invalid __global__ write of size 4 bytes",
+            "decrypt",
+            "/home/someone/exercise.cu:42",
+        ),
+        (
+            '========= Program hit CUDA_ERROR_UNKNOWN (error 999) due to "unknown error" on CUDA API call to f.\n'
+            "========= ERROR SUMMARY: 1 error\n",
+            1,
+            'Program hit CUDA_ERROR_UNKNOWN (error 999) due to "unknown error" on CUDA API call to f',
+            "",
+            "",
+        ),
+    ],
+)
+def test_every_tools_findings_are_read(text: str, errors: int, kind: str, function: str, location: str) -> None:
+    log = parse_log(text)
+    assert (log.errors, log.troubles) == (errors, ())
+    [finding] = log.findings
+    assert (finding.kind, finding.function, finding.location) == (kind, function, location)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "has no summary"),
+        ("a Python traceback\n", "has no summary"),
+        (NOT_STARTED, "terminated before first instrumented API call"),
+        (NOT_TRACKED, "Errors might go undetected"),
+        (CLEAN + "========= Target application returned an error\n", "returned an error"),
+        (MEMCHECK.replace("769 errors", "0 errors"), "counts no error, but the log has one"),
+    ],
+)
+def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> None:
+    log = parse_log(text)
+    assert expected in "; ".join(log.troubles)
+    point_run = point(1)
+    status, reason = judge(Run(0, (Outcome("ok"),)), log, [point_run], undefined_behaviour=True)
+    assert status == "failed"
+    assert expected in reason
+
+
+# Verdicts
+
+
+def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
+    asked = [point(1), point(100)]
+    right = (Outcome("ok"), Outcome("ok"))
+    wrong = (Outcome("ok"), Outcome("wrong_result", "expected 3, found 4"))
+    clean, found = parse_log(CLEAN), parse_log(INITCHECK)
+    assert judge(Run(0, right), clean, asked, False) == ("clean", "")
+    assert judge(Run(FOUND, right), found, asked, False) == ("findings", "")
+    for run, log, because in (
+        (Run(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
+        (Run(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
+        (Run(1, right), clean, "exit status 1"),
+        (Run(-9, right), clean, "signal 9"),
+        (Run(None, right), clean, "took too long"),
+        (Run(FOUND, right), clean, "its log counts nothing"),
+        (Run(0, ()), clean, "0 of 2 points were run"),
+    ):
+        status, reason = judge(run, log, asked, False)
+        assert status == "failed"
+        assert because in reason
+    # A finding explains a wrong result, and a context that the tool ended. Undefined behaviour has no right result.
+    assert judge(Run(FOUND, wrong), found, asked, False)[0] == "findings"
+    ended = replace(found, troubles=("Target application returned an error",))
+    status, reason = judge(Run(FOUND, (Outcome("launch_failed", "unspecified"),)), ended, asked, False)
+    assert (status, "1 of 2 points were run" in reason) == ("findings", True)
+    assert judge(Run(-9, right[:1]), ended, asked, False)[0] == "failed"
+    assert judge(Run(0, wrong), clean, asked, True) == ("clean", "")
+
+
+# Points
+
+
+def axes(**values: Any) -> Axes:
+    settings = {
+        **{"dtype": ["int32"], "operation": ["sum"], "cache": ["cold", "hot"], "array_size": [2**16, 2**24]},
+        **{"block_size": [64, 128, 256], "unroll": [1], "grid_size": [None], "width": [None], "arguments": [""]},
+        **values,
+    }
+    return {axis: settings[axis] for axis in AXES}
+
+
+def test_points_lie_around_the_boundaries_of_the_smallest_and_the_largest_block(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path)
+    sweep = axes()
+    variants = instantiations(kernel, points(sweep))
+    chosen = choose_points([sweep], kernel, [], variants, "sm_90")
+    assert {(p.block_size, p.array_size) for p in chosen} == {
+        (block, size) for block in (64, 256) for size in (1, block - 1, block + 1, 3 * block + 7)
+    }
+    assert len(chosen) == len(set(chosen)), "cold and hot are one"
+    restricted = choose_points([sweep], kernel, ["block_size <= array_size"], variants, "sm_90")
+    assert {p.array_size for p in restricted if p.block_size == 256} == {257, 775}
+    assert choose_points([sweep], kernel, [], [], "sm_90") == [], "nothing is compiled for it"
+
+
+def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path)
+    sweep = axes(dtype=["int32", "int64", "float32", "float64"], operation=["sum", "product", "minimum", "maximum"])
+    runnable = [p for p in points(sweep) if not kernel.unsupported(p.values)]
+    chosen = choose_points([sweep], kernel, [], instantiations(kernel, runnable), "sm_90")
+    assert {(p.dtype, p.operation) for p in chosen} == {(p.dtype, p.operation) for p in runnable}
+    assert {p.block_size for p in chosen} == {64, 256}
+    assert len(chosen) <= MOST_POINTS
+
+
+def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path)
+    grids = axes(grid_size=[256, 288, 528])
+    chosen = choose_points([grids], kernel, [], instantiations(kernel, points(grids)), "sm_90")
+    assert {(p.block_size, p.grid_size) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
+    assert max(p.array_size for p in chosen) == 256 * 528 + 7
+    exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
+    shift = replace(kernel, name="shift_up")
+    chosen = choose_points([exchanges], shift, [], instantiations(shift, points(exchanges)), "sm_90")
+    assert {p.array_size for p in chosen} == {16, 1000}
+    assert {(p.width, p.arguments) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
+
+
+# Runs, on the emulator
+
+
+def planted_run(folder: Path, fault: str = "", tool: str = "memcheck", seconds: float = 60) -> tuple[Run, Log, str]:
+    """A planted kernel's points under whatever compute-sanitizer is found; with the status and reason in one text."""
+    kernel = planted_kernel(folder, fault)
+    asked = [point(1), point(100), point(65)]
+    task, _ = built(kernel, asked, folder)
+    task = replace(task, sampling=None, repeated_runs=1)
+    raw = folder / "raw.txt"
+    run = run_points(find(), tool, task, [(p, instantiation(kernel, p)) for p in asked], seconds, raw)
+    log = parse_log(raw.read_text())
+    return run, log, ": ".join(judge(run, log, asked, False))
+
+
+def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
+    run, log, verdict = planted_run(tmp_path)
+    assert [outcome.status for outcome in run.outcomes] == ["ok"] * 3
+    assert (run.exit_status, log.troubles) == (0, ())
+    assert verdict == "clean: "
+    assert tool_version(find()) == "2025.3.0.0"
+
+
+def test_findings_are_those_that_the_tool_prints(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_LOG", MEMCHECK)
+    monkeypatch.setenv("FAKE_EXIT", str(FOUND))
+    run, log, verdict = planted_run(tmp_path)
+    assert (run.exit_status, log.errors, len(log.findings)) == (FOUND, 769, 2)
+    assert verdict == "findings: "
+
+
+def test_a_tool_that_runs_nothing_is_not_clean(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_RUNS", "no")
+    assert "failed: 0 of 3 points were run" in planted_run(tmp_path)[2]
+    monkeypatch.setenv("FAKE_LOG", "I can't")
+    monkeypatch.setenv("FAKE_EXIT", "3")
+    assert "failed: the log has no summary" in planted_run(tmp_path)[2]
+    assert "exit status 3" in planted_run(tmp_path)[2]
+
+
+def test_wrong_results_hangs_and_crashes_are_failures_with_the_point_that_they_came_at(
+    fake: Path, tmp_path: Path
+) -> None:
+    wrong = planted_run(tmp_path, "if (array_size == 100) array_size = 99;")[2]
+    assert wrong.startswith("failed: wrong_result at array size 100")
+    hanging = planted_run(tmp_path, "volatile bool hang = array_size == 100; while (hang);", seconds=1)[2]
+    assert "1 of 3 points were run; the next was array size 100" in hanging
+    crashing = planted_run(tmp_path, "if (array_size == 65) __builtin_trap();")[2]
+    assert crashing.startswith("failed: ")
+    assert "array size 65" in crashing
+
+
+def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
+    fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != Element(-1)) array_size = 0;"
+    assert planted_run(tmp_path, fault, "memcheck")[2] == "clean: "
+    assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
+
+
+def test_the_command_line_names_the_tool_and_ends_the_options_before_the_process(tmp_path: Path) -> None:
+    for tool in TOOLS:
+        words = command("compute-sanitizer", tool, tmp_path / "requests", tmp_path / "answers")
+        options = words[1 : words.index("--")]
+        assert f"--tool={tool}" in options and f"--error-exitcode={FOUND}" in options
+        assert words[words.index("--") + 1 :][:3] == [sys.executable, "-m", "kernelsweep.observe.sanitizer.worker"]
+
+
+def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setattr("kernelsweep.build.toolkit.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
+    with pytest.raises(UserError, match=r"part of the CUDA toolkit; .* cuda-sanitizer-api"):
+        find()
+
+
+# Summaries
+
+
+def results() -> list[Result]:
+    """Two kernels: one of undefined behaviour with races, one that is clean but for what a tool couldn't do."""
+    race, trouble = parse_log(RACECHECK), "the log has no summary"
+    found = {"errors": race.errors, "warnings": race.warnings, "findings": race.findings, "points": 9}
+    volatile = {"study": "unrolling", "kernel": "volatile", "undefined_behaviour": "it counts on lockstep"}
+    plain = {"study": "unrolling", "kernel": "plain", "undefined_behaviour": None, "version": "2025.3.0"}
+    return [
+        Result(tool="memcheck", status="clean", reason="", **volatile),  # type: ignore[arg-type]
+        Result(tool="racecheck", status="findings", reason="", **found, **volatile),  # type: ignore[arg-type]
+        Result(tool="memcheck", status="clean", reason="", points=9, **plain),  # type: ignore[arg-type]
+        Result(tool="racecheck", status="skipped", reason="unroll 3: it has none", **plain),  # type: ignore[arg-type]
+        Result(tool="synccheck", status="failed", reason=trouble, **plain),  # type: ignore[arg-type]
+    ]
+
+
+def test_findings_of_undefined_behaviour_are_expected_and_a_failed_tool_is_not(tmp_path: Path) -> None:
+    every = results()
+    assert unexpected(every) == [every[-1]]
+    text = summarise(every, "a GPU")
+    assert text.startswith("# compute-sanitizer 2025.3.0: 2 kernels on a GPU\n")
+    assert "| unrolling | volatile | clean | 1 error, 1 warning (expected) |" in text
+    assert "| unrolling | plain | clean | skipped | **failed** |" in text
+    assert "expected: it counts on lockstep: Race reported between Write access" in text
+    assert "- unrolling/plain, synccheck: the log has no summary" in text
+    assert "- unrolling/plain: unroll 3: it has none" in text
+    assert "No unexpected finding" not in text
+    assert "No unexpected finding" in summarise(every[:-1], "a GPU")
+    messages = {(row["kernel"], row["tool"]): row["message"] for row in rows(every)}
+    assert messages["volatile", "racecheck"].startswith("expected: it counts on lockstep; Race reported")
+    # The same findings in a kernel that promises more are not expected.
+    assert unexpected([replace(every[1], undefined_behaviour=None)])
+    for result in every:
+        write_result(tmp_path / "result.json", result)
+        assert read_result(tmp_path / "result.json") == result
+
+
+# The workflow
+
+
+def test_sanitize_without_a_gpu_says_so_before_any_job(project: Path) -> None:
+    run = snakemake(project, "sanitize")
+    assert run.returncode != 0
+    assert "The target sanitize needs an NVIDIA GPU" in run.stdout
+    assert not (project / "results").exists()
+
+
+def test_a_run_gives_a_table_and_fails_for_what_was_found(
+    fake: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The emulator in the GPU's place: all but the target's own check for one.
+    shrink(project, ["warp_shuffle", "unrolling"])
+    for name, kept in (("unrolling", ["unrolled_warps_volatile"]), ("warp_shuffle", ["shared_memory", "shuffle"])):
+        path = project / f"config/studies/{name}.yaml"
+        study = yaml.safe_load(path.read_text())
+        study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kept]
+        path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
+    monkeypatch.setenv("FAKE_KERNEL", "shuffle")
+    monkeypatch.setenv("FAKE_TOOL", "racecheck")
+    monkeypatch.setenv("FAKE_LOG", RACECHECK)
+    monkeypatch.setenv("FAKE_EXIT", str(FOUND))
+    run = snakemake(project, "results/emulator/sanitizer/.verdict")
+    assert run.returncode != 0
+    assert "compute-sanitizer failed or found something in warp_shuffle/shuffle: see" in run.stdout
+    summary = (project / "results/emulator/sanitizer.md").read_text()
+    assert summary in run.stdout
+    assert "| warp_shuffle | shuffle | clean | 1 error, 1 warning | clean | clean |" in summary
+    assert "| unrolling | unrolled_warps_volatile | skipped | skipped | skipped | skipped |" in summary
+    with (project / "results/emulator/sanitizer.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert list(found[0]) == ["study", "kernel", "tool", "status", "errors", "warnings", "points", "message"]
+    assert [row["tool"] for row in found if row["status"] == "findings"] == ["racecheck"]
+    assert all(int(row["points"]) > 0 for row in found if row["status"] == "clean")
+    assert "508 hazards" in (project / "results/emulator/sanitizer/warp_shuffle/shuffle.racecheck.txt").read_text()
+
+    # Mended, the same command runs that kernel alone, and ends well.
+    monkeypatch.delenv("FAKE_LOG")
+    kernel = project / "kernels/warp_shuffle/shuffle.cu"
+    kernel.write_text(kernel.read_text() + "\n// mended\n")
+    run = snakemake(project, "results/emulator/sanitizer/.verdict")
+    assert run.returncode == 0, run.stdout
+    assert "No unexpected finding." in run.stdout
+    assert "kernel=shuffle, tool=" in run.stdout and "kernel=shared_memory, tool=" not in run.stdout
+
+
+# The real tool
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize(
+    ("tool", "fault", "kind"),
+    [
+        *((tool, "", None) for tool in TOOLS),
+        ("memcheck", "if (threadIdx.x == 0) partials[gridDim.x] = 1;", "Invalid __global__ write of size 4 bytes"),
+        (
+            "racecheck",
+            "__shared__ volatile Element row[64]; row[threadIdx.x] = 1; if (row[63 - threadIdx.x] == 5) return;",
+            "Race reported between",
+        ),
+        ("synccheck", "if (threadIdx.x < 40) __syncthreads();", "Barrier error detected"),
+        (
+            "initcheck",
+            "if (threadIdx.x == 0 && partials[blockIdx.x] == Element(12345)) array_size = 0;",
+            "Uninitialized __global__ memory read of size 4 bytes",
+        ),
+    ],
+)
+def test_the_real_tool_finds_planted_faults_and_nothing_else(
+    tmp_path: Path, tool: str, fault: str, kind: str | None
+) -> None:
+    try:
+        compute_sanitizer = find()
+    except UserError as error:
+        pytest.skip(str(error))
+    kernel = planted_kernel(tmp_path, fault)
+    asked = [point(size, block_size=64) for size in (1, 63, 65, 199)]
+    task, report = built(kernel, asked, tmp_path, "native")
+    assert report["status"] == "ok", report["message"]
+    task = replace(task, sampling=None, repeated_runs=1)
+    raw = tmp_path / "raw.txt"
+    run = run_points(compute_sanitizer, tool, task, [(p, instantiation(kernel, p)) for p in asked], 60, raw)
+    log = parse_log(raw.read_text())
+    status, reason = judge(run, log, asked, False)
+    assert status == ("findings" if kind else "clean"), f"{reason}\n{raw.read_text()}"
+    if kind:
+        assert any(finding.kind.startswith(kind) for finding in log.findings), raw.read_text()
+        assert any("planted" in finding.function for finding in log.findings), raw.read_text()

@@ -1,0 +1,302 @@
+"""On a GPU: every kernel around its block boundaries and at the largest arrays, and faults that cost one point each."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT
+from planted import DEVICE, QUICK, built, planted_kernel, point, run
+
+from kernelsweep.baselines.libraries import RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.build import nvcc
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure, measurement_rows
+from kernelsweep.measure.worker.process import environment
+from kernelsweep.statistics import summarise
+from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study import load_study, study_names
+
+pytestmark = pytest.mark.gpu
+
+STUDIES = [load_study(name, ROOT) for name in study_names(ROOT)]
+KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
+NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
+# Of an exchange, arguments that lead from one half of a warp to the other.
+ARGUMENTS = {
+    "broadcast": "source_lane=17",
+    "shift_up": "delta=17",
+    "shift_down": "delta=17",
+    "rotate": "offset=-17",
+    "butterfly": "lane_mask=17",
+    "butterfly_array": "lane_mask=17",
+    "butterfly_swap": "lane_mask=17 first=1 second=2",
+}
+OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
+
+
+@pytest.fixture(scope="module")
+def arch() -> str:
+    from kernelsweep.platforms.choose import visible_gpu
+
+    gpu = visible_gpu()
+    assert gpu is not None
+    return gpu.arch
+
+
+def free_bytes() -> int:
+    import pynvml
+
+    pynvml.nvmlInit()
+    return int(pynvml.nvmlDeviceGetMemoryInfo(pynvml.nvmlDeviceGetHandleByIndex(0)).free)
+
+
+def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: Any) -> Point:
+    """A point with what the kernel's plan needs besides."""
+    if kernel.plan == "one_to_one":
+        others = {"operation": "exchange", "width": 32, "arguments": ARGUMENTS[kernel.name], **others}
+    elif kernel.plan in PLANS_WITH_A_GRID:
+        others = {"grid_size": 264, **others}
+    return point(array_size, block_size, **{"unroll": kernel.unroll[-1], **others})
+
+
+def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folder: Path) -> None:
+    if kernel.undefined_behaviour:
+        pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
+    if reason := kernel.unsupported_on(arch):
+        pytest.skip(reason)
+    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
+    assert supported
+    outcomes = run(kernel, supported, folder, arch)
+    wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
+    assert not wrong
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_every_kernel_is_right_around_its_block_boundaries(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    points = []
+    for block_size in (32, 64, 96, 256, 320, 1024):
+        for unroll in (kernel.unroll[0], kernel.unroll[-1]):
+            for grid_size in (1, 3, 5000) if kernel.plan in PLANS_WITH_A_GRID else (None,):
+                span = block_size * unroll * (grid_size or 1)
+                for size in (1, span - 1, span, span + 1, 3 * span + block_size // 2, 1000 * block_size - 1):
+                    points.append(of_kernel(kernel, size, block_size, unroll=unroll, grid_size=grid_size))
+    assert_all_right(kernel, points, arch, tmp_path)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_every_type_and_operation_is_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    operations = ["exchange"] if kernel.plan == "one_to_one" else kernel.operations
+    points = [
+        of_kernel(kernel, size, 256, dtype=dtype, operation=operation, cache="cold")
+        for dtype in kernel.dtypes
+        for operation in operations
+        for size in (7, 100_003)
+    ]
+    assert_all_right(kernel, points, arch, tmp_path)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_arrays_of_more_than_32_bits_are_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    needed = 40e9
+    if free_bytes() < needed:
+        pytest.skip(f"needs {needed / 1e9:.0f} GB of device memory, {free_bytes() / 1e9:.0f} GB are free")
+    # Sizes at which 32-bit indices or byte offsets would wrap around; the smallest blocks give the largest grid.
+    block_size = max(32, kernel.smallest_block_size)
+    sizes = [2**32] if kernel.plan == "one_to_one" else [2**31 + 1, 2**32 - 1, 2**32]
+    points = [of_kernel(kernel, size, block_size, unroll=kernel.unroll[0]) for size in sizes]
+    assert_all_right(kernel, points, arch, tmp_path)
+
+
+def test_a_crash_of_the_context_costs_one_point(arch: str, tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, OVERFLOW)
+    outcomes = run(kernel, [point(size) for size in (32, 64, 96, 128)], tmp_path, arch)
+    assert [o.status for o in outcomes.values()] == ["ok", "launch_failed", "ok", "ok"]
+    assert "illegal" in outcomes[point(64)].message
+    assert not outcomes[point(64)].samples
+
+
+def test_a_kernel_that_never_ends_costs_one_point(arch: str, tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, "while (array_size == 64 && *(volatile const Element *)data >= 0) {}")
+    outcomes = run(kernel, [point(size) for size in (32, 64, 96)], tmp_path, arch, timeout_seconds=4)
+    assert [o.status for o in outcomes.values()] == ["ok", "timed_out", "ok"]
+
+
+@pytest.mark.parametrize("changed", [0, 4_194_300, 4_194_301, 2**23, 2**23 + 4])
+def test_a_change_of_one_element_of_the_input_is_found_wherever_it_is(changed: int, arch: str, tmp_path: Path) -> None:
+    # The input repeats a tile of 4,194,301 elements. The fault comes after the kernel's own reading.
+    kernel = planted_kernel(tmp_path, updates_input=True)
+    text = kernel.path.read_text()
+    owner = "blockIdx.x == gridDim.x - 1" if changed >= 2**23 else f"blockIdx.x == {changed // 1024}"
+    fault = f"if ({owner} && array_size > 1000000) data[{changed}] += 1;"
+    kernel.path.write_text(text.replace("partials[blockIdx.x] = sum;", f"partials[blockIdx.x] = sum; {fault}"))
+    points = [point(2**23 + 5, 1024, dtype=dtype) for dtype in ("int32", "float64")]
+    outcomes = run(kernel, [*points, point(1000, 1024)], tmp_path, arch, visits=2)
+    assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 3
+    assert [outcome.updates_input for outcome in outcomes.values()] == [True, True, False]
+    assert outcomes[points[1]].bit_identical
+
+
+def test_a_partial_that_is_never_written_is_found(arch: str, tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, "if (blockIdx.x == gridDim.x - 1) return;")
+    points = [point(2**21 + 1, 1024, dtype=dtype) for dtype in ("int32", "int64", "float32", "float64")]
+    outcomes = run(kernel, points, tmp_path, arch)
+    assert {outcome.status for outcome in outcomes.values()} == {"wrong_result"}
+
+
+def test_an_array_larger_than_the_memory_is_a_row(arch: str, tmp_path: Path) -> None:
+    # The input and its working copy come to 2 TB: more than any GPU has.
+    kernel = planted_kernel(tmp_path, updates_input=True)
+    outcomes = run(kernel, [point(2**37, 1024, dtype="int64"), point(1000)], tmp_path, arch)
+    assert [o.status for o in outcomes.values()] == ["out_of_memory", "ok"]
+    assert "GB" in outcomes[point(2**37, 1024, dtype="int64")].message
+
+
+def test_a_cold_sample_reads_from_memory_and_a_hot_one_from_the_cache(arch: str, tmp_path: Path) -> None:
+    # 16 MiB fit into the L2 of every GPU on which the difference can be asked for.
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    points = [point(2**22, 256, unroll=4, cache=cache) for cache in ("cold", "hot")]
+    outcomes = run(kernel, points, tmp_path, arch)
+    cold, hot = (summarise(outcomes[p].samples) for p in points)
+    assert hot.high < cold.low
+
+
+def test_launch_latency_stays_outside_the_events(arch: str, tmp_path: Path) -> None:
+    # A launch costs the host some microseconds; the shortest kernel takes fewer between events on a filled queue.
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    outcome = run(kernel, [point(32, 32)], tmp_path, arch)[point(32, 32)]
+    assert 0.5 < float(np.median(outcome.samples)) < 6
+
+
+def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tmp_path: Path) -> None:
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    one = point(2**20, 256, unroll=4)
+    # Three visits: the resting workers of the ones before are ours.
+    alone = run(kernel, [one], tmp_path, arch, visits=3)[one]
+    assert [visit.other_processes for visit in alone.visits] == [False] * 3
+    holds_a_context = "import pycuda.autoinit, sys; print('ready', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holds_a_context], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdin is not None and other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        (tmp_path / "journal.jsonl").unlink()
+        watched = run(kernel, [one], tmp_path, arch)[one]
+        other.stdin.close()
+    assert watched.visits[0].other_processes
+    assert "other_processes" in measurement_rows(kernel, {"variants": {}}, {one: watched}, DEVICE, {})[0]["flags"]
+
+
+def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_path: Path) -> None:
+    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    cold, hot = (point(2**24, 256, unroll=4, cache=cache) for cache in ("cold", "hot"))
+    task, report = built(kernel, [cold, hot], tmp_path, arch)
+    assert task.sampling is not None
+    task = replace(task, sampling={**task.sampling, "energy_seconds": 1.0})
+    planned = [(one, instantiation(kernel, one), None) for one in (cold, hot)]
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        outcomes = measure(task, planned, report, journal, DEVICE, 60)
+    for row in measurement_rows(kernel, report, outcomes, DEVICE, {}):
+        assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
+        watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
+        print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])
+        # What the kernel itself takes lies between an idle board and one at its limit, with room for either.
+        assert 20 < watts < 1500
+
+
+# In a process of its own, since a context of the tests' would be another process's on the device.
+AT_EVERY_OFFSET = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from kernelsweep.platforms.gpu import GpuPlatform
+from kernelsweep.build.toolkit import close_context
+
+binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
+platform = GpuPlatform()
+platform.load(Path(binary), variants)
+array = (np.arange(count + 3) % 251).astype(np.int32)
+data, partials, arrivals, value = (platform.allocate(size) for size in (array.nbytes, 4 * grid, 16, 4))
+platform.upload(data, array)
+platform.upload(arrivals, np.zeros(4, np.int32))
+found = np.empty(1, np.int32)
+for offset in range(4):
+    arguments = [int(data) + 4 * offset, partials, arrivals, value, count]
+    platform.launch(*variants, grid, block, shared_bytes, arguments)
+    platform.synchronize()
+    platform.download(value, found)
+    assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
+print("right at every offset")
+del platform, data, partials, arrivals, value, arguments
+close_context()
+"""
+
+OF_ONE_LAUNCH = [
+    kernel for kernel in load_study("bandwidth_bound", ROOT).kernels.values() if kernel.plan.startswith("single_launch")
+]
+
+
+@pytest.mark.parametrize("kernel", OF_ONE_LAUNCH, ids=[kernel.name for kernel in OF_ONE_LAUNCH])
+def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
+    if reason := kernel.unsupported_on(arch):
+        pytest.skip(reason)
+    for count in (5, 100_003, 2**22 + 1):
+        one = launched_points(kernel.plan, [point(count, 256, unroll=kernel.unroll[-1], grid_size=64)])[0]
+        task, _ = built(kernel, [one], tmp_path, arch)
+        shared_bytes = int(Expression(kernel.shared_elements)(one.values)) * 4
+        arguments = [task.binary, task.variants, one.block_size, one.grid_size, shared_bytes, count]
+        found = subprocess.run(
+            [sys.executable, "-c", AT_EVERY_OFFSET, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            env=environment(),
+        )
+        assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
+    if reason := why_missing(name):
+        pytest.skip(reason)
+    library = tmp_path / "cub.so"
+    library.write_bytes(b"")
+    if RIVALS[name].package is None:
+        nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
+    axes = {
+        "array_size": [1, 100_003, 2**22],
+        "block_size": [1],
+        "unroll": [1],
+        "dtype": ["int32", "int64", "float32", "float64"],
+        "operation": ["sum", "product", "minimum", "maximum"],
+        "cache": ["cold"],
+    }
+    planned = planned_points(name, [resolve_axes(axes)], [])
+    report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
+    task = kernel_task(
+        as_kernel(name),
+        report,
+        library,
+        emulated=False,
+        problem="reduction",
+        longest=2**22,
+        seed=1,
+        repeated_runs=2,
+        visits=2,
+        sampling=QUICK,
+    )
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        outcomes = measure(replace(task, platform="rival"), planned, report, journal, DEVICE, 120)
+    run_points = [one for one, _, reason in planned if not reason]
+    wrong = {one: outcomes[one].message for one in run_points if outcomes[one].status != "ok"}
+    assert run_points and not wrong
+    assert all(outcomes[one].samples for one in run_points)

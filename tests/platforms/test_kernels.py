@@ -1,0 +1,499 @@
+"""Every shipped kernel leaves the right results on the emulator, every block partial too, and touches nothing else."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from planted import point, run
+from shipped_kernels import shipped_kernels
+
+from kernelsweep.build.build import build
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.problems.exchange import make_exchange
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.results import read_rows
+from kernelsweep.sweep.axes import Expression
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import LAUNCHES, KernelSource
+from kernelsweep.sweep.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
+from kernelsweep.sweep.study import load_study
+
+LARGEST = 20_000
+LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
+MOST = 1_300_000  # of a few points, or they take too long
+GUARD = 4096  # elements before and after each array
+BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
+GRID_SIZES = (1, 7, 300)  # a single block; few for many elements; more blocks than threads in most of them
+
+
+def variants(kernel: KernelSource) -> list[Point]:
+    """Points of size 1 for what is compiled: for some types and operations the block sizes supported of BLOCK_SIZES,
+    with the smallest, a middle and the largest unroll factor and some grids; and one of each other type and operation.
+    """
+    unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
+    block_sizes = {kernel.smallest_block_size, *BLOCK_SIZES}
+    if kernel.plan in FITTED_PLANS:  # The kernels of these have their loop over the array in common.
+        unrolls = [unrolls[0], unrolls[-1]]
+        block_sizes = {96, 1024}  # Those of one warp are test_a_vector_kernel_is_right_wherever_its_array_begins's.
+    grid_sizes = GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None]
+    thorough = [("int32", "sum"), ("float32", "sum"), ("int64", "product"), ("float64", "minimum")]
+    every = [
+        point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
+        for block_size in sorted(block_sizes)
+        for unroll in unrolls
+        for dtype, operation in thorough
+        for grid_size in grid_sizes
+    ]
+    every += [
+        point(1, 256, unroll=unrolls[-1], dtype=dtype, operation=operation, grid_size=grid_sizes[-1])
+        for dtype in kernel.dtypes
+        for operation in kernel.operations
+        if (dtype, operation) not in thorough
+    ]
+    return [one for one in every if not kernel.unsupported(one.values)]
+
+
+def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
+    binary = folder / f"{kernel.name}.bin"
+    names = instantiations(kernel, points)
+    report = build(kernel.path, binary, "emulator", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    assert report["status"] == "ok", report["message"]
+    return EmulatedLibrary(binary)
+
+
+def elements(dtype: str, operation: str, count: int, seed: int) -> np.ndarray:
+    """Input that hides no dropped element: integers over the whole range (odd ones for products, since even ones soon
+    make every product 0 modulo 2^bits), random normals, and for float products values near 1.
+    """
+    generator = np.random.default_rng(seed)
+    element = np.dtype(dtype)
+    if element.kind == "i":
+        limits = np.iinfo(element)
+        values = generator.integers(limits.min, limits.max, count, dtype=element, endpoint=True)
+        return values | element.type(1) if operation == "product" else values
+    normals = generator.standard_normal(count)
+    # The logarithm of a product of so many wanders by no more than about 15 at a time: float32 goes to exp(88).
+    spread = min(0.05, 15 / np.sqrt(len(normals)))
+    return (np.exp(spread * normals) if operation == "product" else normals).astype(element)
+
+
+class Guarded:
+    """An array between two guard zones of random bytes, aligned as memory of a GPU is or `offset` elements off it."""
+
+    def __init__(self, values: np.ndarray, offset: int = 0) -> None:
+        size, zone = values.nbytes, (GUARD + offset) * values.itemsize
+        room = np.random.default_rng(1).integers(0, 256, size + 2 * zone + 256, dtype=np.uint8)
+        begin = zone + (-(room.ctypes.data + zone)) % 256 + offset * values.itemsize
+        self.values = room[begin : begin + size].view(values.dtype)
+        self.values[:] = values
+        self._zones = room[:begin], room[begin + size :]
+        self._before = [guard.copy() for guard in self._zones]
+        self.argument = ctypes.c_void_p(self.values.ctypes.data)
+
+    def assert_guards_untouched(self, name: str) -> None:
+        for where, guard, before in zip(("before", "after"), self._zones, self._before, strict=True):
+            assert np.array_equal(guard, before), f"the kernel wrote to memory {where} {name}"
+
+
+def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarray, results: np.ndarray) -> None:
+    """Each result against the elements that it stands for: exact, or for floats within the kernel's own error bound.
+
+    Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition: gamma(depth) * sum |x| for a sum, section
+    4.2; gamma(n - 1) * |product| for a product of n elements, section 3.1.
+    """
+    plan = PLANS[kernel.plan](point)
+    span = point.block_size * point.unroll if kernel.plan == "block_partials" else len(array)
+    starts = np.arange(0, len(array), span)
+    ufunc = OPERATIONS[point.operation].ufunc
+    if array.dtype.kind == "i" or point.operation in ("minimum", "maximum"):
+        np.testing.assert_array_equal(results, ufunc.reduceat(array, starts, dtype=array.dtype))
+        return
+    exact = array.astype(np.longdouble)
+    expected = ufunc.reduceat(exact, starts)
+    depth = Expression(kernel.summation_depth, [LAUNCHES])({**point.values, LAUNCHES: len(plan.launches)})
+    roundings = depth if point.operation == "sum" else span - 1
+    size = np.add.reduceat(abs(exact), starts) if point.operation == "sum" else abs(expected)
+    unit = float(np.finfo(array.dtype).eps) / 2
+    # The reference is itself rounded, at most `span` times, to a long double.
+    bound = (roundings * unit / (1 - roundings * unit) + span * float(np.finfo(np.longdouble).eps)) * size
+    off = np.flatnonzero(~(abs(results - expected) <= bound))  # not <=, so that NaN is off, too
+    assert not off.size, f"result {off[0]}: expected {expected[off[0]]} within {bound[off[0]]}, found {results[off[0]]}"
+
+
+def launched(
+    kernel: KernelSource, library: EmulatedLibrary, point: Point, array: np.ndarray, offset: int = 0
+) -> np.ndarray:
+    """What the kernel leaves of an array, launched as its plan says, with an eye on all the memory around it.
+
+    A plan with zeroed buffers is run a second time, on what the first run has left of them.
+    """
+    plan = PLANS[kernel.plan](point)
+    zeroed = {name: Guarded(np.zeros(count, array.dtype)) for name, count in plan.zeroed.items()}
+    for _ in range(2 if zeroed else 1):
+        results = launched_once(kernel, library, point, array, offset, zeroed)
+        for name, buffer in zeroed.items():
+            assert not buffer.values.view(np.uint8).any(), f"the kernel did not leave {name} zero"
+    return results
+
+
+def launched_once(
+    kernel: KernelSource,
+    library: EmulatedLibrary,
+    point: Point,
+    array: np.ndarray,
+    offset: int,
+    zeroed: dict[str, Guarded],
+) -> np.ndarray:
+    plan = PLANS[kernel.plan](point)
+    # A slot that no block writes must not look right: NaN, or a value that hardly any partial has.
+    unwritten = np.nan if array.dtype.kind == "f" else 0x5BADBAD5
+    buffers = {name: Guarded(np.full(count, unwritten, array.dtype)) for name, count in plan.buffers.items()}
+    buffers |= zeroed
+    buffers[DATA] = Guarded(array, offset)
+    entry = library.entries.index(instantiation(kernel, point))
+    shared_bytes = Expression(kernel.shared_elements)(point.values) * array.itemsize
+    for launch in plan.launches:
+        arguments = [
+            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(value) for value in launch.arguments
+        ]
+        library.launch(entry, launch.grid, launch.block, shared_bytes, arguments)
+    for name, buffer in buffers.items():
+        buffer.assert_guards_untouched({DATA: "the input"}.get(name, f"the {name}"))
+    if kernel.input_is_const:
+        np.testing.assert_array_equal(buffers[DATA].values, array, "the kernel changed an input that it declares const")
+    results = buffers[plan.result].values[: plan.results]
+    if kernel.plan != "grid_partials":
+        return results
+    # Which elements a block takes is the kernel's own affair: only the whole is known.
+    if array.dtype.kind == "f" and point.operation in ("minimum", "maximum"):
+        return np.array([extremum(point.operation, results)])
+    wide = array.dtype if array.dtype.kind == "i" else np.longdouble
+    return np.array([OPERATIONS[point.operation].ufunc.reduce(results, dtype=wide)])
+
+
+def check(kernel: KernelSource, library: EmulatedLibrary, point: Point, seed: int) -> None:
+    array = elements(point.dtype, point.operation, point.array_size, seed)
+    assert_results_are_right(kernel, point, array, launched(kernel, library, point, array))
+
+
+def sized(variant: Point, array_size: int) -> Point:
+    return replace(variant, array_size=array_size)
+
+
+def around_block_boundaries(variant: Point, plan: str) -> list[int]:
+    span = round_elements(plan, variant)
+    return [size for size in (span - 1, span, span + 1, 2 * span - 1, 2 * span + 1) if size <= MOST] or [
+        span % MOST + 1
+    ]
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, tmp_path: Path) -> None:
+    # Pins: a ragged tail dropped or misread, a block before the last taken for whole, threads that leave before a
+    # barrier, an identity that is none for some type, 32-bit overflow that traps or saturates, and mistakes that cancel
+    # out in the total or that only a total over few blocks would show.
+    built = variants(kernel)
+    library = compiled(kernel, built, tmp_path)
+
+    for variant in built:
+        if (variant.dtype, variant.operation) in (("int32", "sum"), ("float64", "minimum")):
+            for array_size in around_block_boundaries(variant, kernel.plan):
+                check(kernel, library, sized(variant, array_size), seed=0)
+
+    sizes: Callable[[Point], st.SearchStrategy[int]] = lambda variant: (  # noqa: E731
+        st.integers(1, LARGEST) | st.sampled_from(around_block_boundaries(variant, kernel.plan))
+    )
+    variants_and_sizes = st.sampled_from(built).flatmap(lambda variant: st.tuples(st.just(variant), sizes(variant)))
+
+    @settings(max_examples=150, deadline=None)
+    @example(drawn=(built[0], LARGER), seed=0)
+    @example(drawn=(built[-1], LARGER), seed=0)
+    @given(drawn=variants_and_sizes, seed=st.integers(0, 2**32 - 1))
+    def results_are_right(drawn: tuple[Point, int], seed: int) -> None:
+        check(kernel, library, sized(*drawn), seed)
+
+    results_are_right()
+
+
+@pytest.mark.parametrize("name", load_study("bandwidth_bound", ROOT).kernels)
+def test_a_vector_kernel_is_right_wherever_its_array_begins(name: str, tmp_path: Path) -> None:
+    # Pins: vector loads from addresses that are not aligned to them, which a GPU answers with an error and the emulator
+    # doesn't; elements before the first boundary left out or read twice; and arrays that end before it.
+    kernel = load_study("bandwidth_bound", ROOT).kernels[name]
+    if kernel.gpu_only:
+        pytest.skip(f"only for a GPU: {kernel.gpu_only}")
+    built = [
+        point(1, 32, unroll=unroll, dtype=dtype, operation=kernel.operations[0], grid_size=3)
+        for dtype in kernel.dtypes
+        for unroll in {kernel.unroll[0], kernel.unroll[-1]}
+    ]
+    library = compiled(kernel, built, tmp_path)
+    for variant in built:
+        vector = 16 // np.dtype(variant.dtype).itemsize
+        for offset in range(vector):
+            for size in (*range(1, 2 * vector + 2), *around_block_boundaries(variant, kernel.plan), 5000):
+                array = elements(variant.dtype, variant.operation, size, seed=size)
+                results = launched(kernel, library, sized(variant, size), array, offset)
+                assert_results_are_right(kernel, sized(variant, size), array, results)
+
+
+# Minimum and maximum follow IEEE 754-2019's operations of those names: a NaN anywhere gives NaN, and -0 is below +0.
+
+SPECIAL = st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -1.5, 5e-324, -1e-40])
+
+
+def extremum(operation: str, values: np.ndarray) -> float:
+    """The rule, one value after another, in the words of the standard."""
+    if np.isnan(values).any():
+        return np.nan
+    zeros_apart = sorted(values.tolist(), key=lambda value: (value, 0 if np.signbit(value) else 1))
+    return zeros_apart[0 if operation == "minimum" else -1]
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: Path) -> None:
+    # Pins: a NaN that is found only in some places, or not at all; and a zero whose sign depends on the order.
+    block_size = max(64, kernel.smallest_block_size)
+    grid_size = 3 if kernel.plan in PLANS_WITH_A_GRID else None
+    built = [
+        point(1, block_size, unroll=kernel.unroll[-1], dtype=dtype, operation=operation, grid_size=grid_size)
+        for dtype in ("float32", "float64")
+        for operation in ("minimum", "maximum")
+    ]
+    unsupported = kernel.unsupported(built[0].values)
+    if unsupported:
+        pytest.skip(unsupported)
+    library = compiled(kernel, built, tmp_path)
+
+    @settings(max_examples=60, deadline=None)
+    @example(variant=built[0], specials=[-0.0], filler=0.0, size=300, seed=0)
+    @example(variant=built[3], specials=[0.0], filler=-0.0, size=300, seed=0)
+    @example(variant=built[1], specials=[np.nan], filler=np.inf, size=257, seed=1)
+    @given(
+        variant=st.sampled_from(built),
+        specials=st.lists(SPECIAL, min_size=1, max_size=8),
+        filler=SPECIAL,
+        size=st.integers(1, 5 * block_size),
+        seed=st.integers(0, 2**32 - 1),
+    )
+    def specials_are_right(variant: Point, specials: list[float], filler: float, size: int, seed: int) -> None:
+        array = np.full(size, filler, variant.dtype)
+        places = np.random.default_rng(seed).permutation(size)[: len(specials)]
+        array[places] = specials[: len(places)]
+        results = launched(kernel, library, sized(variant, size), array.copy())
+        span = block_size * variant.unroll if kernel.plan == "block_partials" else size
+        for result, start in zip(results, range(0, size, span), strict=True):
+            expected = extremum(variant.operation, array[start : start + span])
+            assert (np.isnan(result) and np.isnan(expected)) or (
+                result == expected and np.signbit(result) == np.signbit(expected)
+            ), (start, result, expected)
+
+    specials_are_right()
+
+
+@pytest.mark.parametrize("name", ["counted_sum", "streaming_sum"])
+def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
+    # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
+    # rest; values that are too small for it, too large, or subnormal; and what is not finite.
+    kernel = load_study("bandwidth_bound", ROOT).kernels[name]
+    built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
+    library = compiled(kernel, built, tmp_path)
+
+    @settings(max_examples=200, deadline=None)
+    @example(variant=built[1], size=5000, first=110, rest=-126, seed=0, odd=0.0)
+    @example(variant=built[2], size=5000, first=-100, rest=110, seed=0, odd=np.inf)
+    @given(
+        variant=st.sampled_from(built),
+        size=st.integers(1, 20_000),
+        first=st.integers(-149, 110),
+        rest=st.integers(-149, 110),
+        seed=st.integers(0, 2**32 - 1),
+        odd=st.sampled_from([0.0, np.nan, np.inf, -np.inf]),
+    )
+    def sums_are_right(variant: Point, size: int, first: int, rest: int, seed: int, odd: float) -> None:
+        exponents = np.where(np.arange(size) < 16, first, rest)
+        array = np.ldexp(elements("float32", "sum", size, seed), exponents).astype(np.float32)
+        # What cancels in the first elements must not be missing in the sum.
+        array[1:16:2] = -array[0:15:2][: len(array[1:16:2])]
+        if odd:
+            array[seed % size] = odd
+            assert np.array_equal(launched(kernel, library, sized(variant, size), array), [odd], equal_nan=True)
+        else:
+            results = launched(kernel, library, sized(variant, size), array)
+            assert_results_are_right(kernel, sized(variant, size), array, results)
+
+    sums_are_right()
+    # The largest that is counted in units, in as many blocks as that leaves room for; and twice that, which isn't.
+    for value in (np.nextafter(np.float32(2), np.float32(0)), np.float32(2), np.float32(4)):
+        array = np.full(2**14, value)
+        array[:16] = 1
+        one = sized(built[-1], len(array))
+        assert PLANS[kernel.plan](one).launches[0].grid == 128
+        assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
+    # First elements that cancel, but make the unit larger and larger, to beyond what the others come to.
+    for exponent in range(60):
+        array = np.full(2**14, 1 + 2**-10, np.float32)
+        array[:16:2], array[1:16:2] = 2.0**exponent, -(2.0**exponent)
+        assert launched(kernel, library, one, array) == [(2**14 - 16) * (1 + 2**-10)]
+
+
+# Exchanges
+
+EXCHANGES = [
+    *({"kernel": "broadcast", "source_lane": lane} for lane in (0, 5, 31)),
+    *({"kernel": "shift_up", "delta": delta} for delta in (0, 1, 9, 31)),
+    *({"kernel": "shift_down", "delta": delta} for delta in (0, 1, 9, 31)),
+    *({"kernel": "rotate", "offset": offset} for offset in (-33, -2, 0, 7, 100)),
+    *({"kernel": "butterfly", "lane_mask": mask} for mask in (0, 1, 6, 31)),
+    *({"kernel": "butterfly_array", "lane_mask": mask} for mask in (0, 1, 6, 31)),
+    *({"kernel": "butterfly_swap", "lane_mask": mask, "first": 3, "second": 1} for mask in (0, 1, 6, 31)),
+    {"kernel": "butterfly_swap", "lane_mask": 2, "first": 0, "second": 0},
+]
+
+
+def shuffled(mode: str, values: list[Any], operand: int, width: int) -> list[Any]:
+    """A warp's values after one shuffle, lane by lane as PTX defines the instruction shfl.sync (PTX ISA, chapter 9)."""
+    result = []
+    for lane, own in enumerate(values):
+        segment = ~(width - 1) & 31
+        lowest = lane & segment
+        highest = lowest | (width - 1)
+        source, inside = {
+            "up": (lane - operand, lane - operand >= lowest),
+            "down": (lane + operand, lane + operand <= highest),
+            "bfly": (lane ^ operand, lane ^ operand <= highest),
+            "idx": (lowest | (operand & (width - 1)), True),
+        }[mode]
+        result.append(values[source] if inside else own)
+    return result
+
+
+def modelled(settings: dict[str, Any], width: int, block_size: int, unroll: int, array: np.ndarray) -> np.ndarray:
+    """What an exchange leaves of an array, from warp to warp; None is what a thread that doesn't exist would hold."""
+    kernel, *_ = settings.values()
+    span = block_size * unroll
+    output = []
+    for start in range(0, len(array), span):
+        elements = [*array[start : start + span].tolist(), *[0] * span][:span]
+        threads = [elements[t * unroll : (t + 1) * unroll] for t in range(block_size)]
+        for first in range(0, block_size, 32):
+            present = threads[first : first + 32]
+            warp = present + [[None] * unroll] * (32 - len(present))
+            after = [list(held) for held in warp]
+            if kernel == "butterfly_swap":
+                mask = settings["lane_mask"]
+                slots = [settings["first"] if lane < lane ^ mask else settings["second"] for lane in range(32)]
+                given = [held[slot] for held, slot in zip(warp, slots, strict=True)]
+                for lane, value in enumerate(shuffled("bfly", given, mask, width)):
+                    after[lane][slots[lane]] = value
+            else:
+                for slot in range(unroll):
+                    column = [held[slot] for held in warp]
+                    if kernel == "rotate":
+                        moved = [shuffled("idx", column, lane + settings["offset"], width)[lane] for lane in range(32)]
+                    else:
+                        mode = {"broadcast": "idx", "shift_up": "up", "shift_down": "down"}.get(kernel, "bfly")
+                        moved = shuffled(mode, column, list(settings.values())[1], width)
+                    for lane, value in enumerate(moved):
+                        after[lane][slot] = value
+            output += [value for held in after[: len(present)] for value in held]
+    return np.array(output[: len(array)])
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("exchange"))
+def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tmp_path: Path) -> None:
+    (unroll,) = kernel.unroll
+    cases = []
+    for exchange in (exchange for exchange in EXCHANGES if exchange["kernel"] == kernel.name):
+        arguments = {name: value for name, value in exchange.items() if name != "kernel"}
+        text = " ".join(f"{name}={value}" for name, value in arguments.items())
+        for width in (2, 4, 8, 16, 32):
+            for block_size in (4, 16, 32, 96, 100):
+                one = point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text)
+                if not skip_reason(one, kernel, [], "emulator"):
+                    cases.append((exchange, one))
+    cases += [(exchange, replace(one, dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
+    library = compiled(kernel, [one for _, one in cases], tmp_path)
+    sizes = [1, 16, 31, 1000]
+    for exchange, one in cases:
+        for size in sizes:
+            array = np.arange(1, size + 1).astype(one.dtype)
+            found = launched(kernel, library, sized(one, size), array)
+            expected = modelled(exchange, one.width or 0, one.block_size, unroll, array)
+            np.testing.assert_array_equal(found, expected, str(sized(one, size)))
+        # The library's own model, by which results are judged everywhere else, says the same.
+        numbered = sized(one, 1000)
+        problem = make_exchange(kernel.name, one.dtype, 1000)
+        found = launched(kernel, library, numbered, problem.tile.copy())
+        assert problem.judge(numbered, found, 0).mistake is None
+        found[-1] += 1
+        assert "element 999: expected" in (problem.judge(numbered, found, 0).mistake or "")
+
+
+def test_the_published_exchanges_are_reproduced(tmp_path: Path) -> None:
+    study = load_study("exchanges", ROOT)
+    rows = read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
+    assert len(rows) == 8
+    for row in rows:
+        kernel = study.kernels[row["exchange"]]
+        (unroll,) = kernel.unroll
+        one = point(16, 16 // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"])
+        outcome = run(kernel, [one], tmp_path / kernel.name)[one]
+        assert (outcome.status, outcome.output) == ("ok", row["output"])
+
+
+# The test above, tested: it finds mistakes that a comparison of totals lets pass.
+
+FAULTY = """\
+// A kernel with a mistake.
+//
+// kernelsweep:
+//   unroll: [1]
+
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void faulty({parameter}, Element *partials, size_t array_size)
+{{
+    const size_t first = size_t(blockIdx.x) * blockDim.x;
+    if (threadIdx.x != 0)
+        return;
+    Element result = data[first];
+    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
+        result = Operation::combine(result, data[i]);
+    {ending}
+}}
+"""
+RIGHT = "partials[blockIdx.x] = result;"
+CONST = "const Element *data"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "ending", "message"),
+    [
+        (CONST, "partials[gridDim.x - 1 - blockIdx.x] = result;", "Arrays are not equal|expected"),
+        (CONST, "if (blockIdx.x != 1) partials[blockIdx.x] = result;", "Arrays are not equal|expected"),
+        (CONST, f"{RIGHT} partials[gridDim.x] = result;", "after the partials"),
+        ("Element *data", f"{RIGHT} data[array_size] = result;", "after the input"),
+        ("Element *data", f"{RIGHT} data[-1] = result;", "before the input"),
+        (CONST, f"{RIGHT} const_cast<Element *>(data)[first] = Element(1);", "declares const"),
+    ],
+)
+def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "faulty.cu"
+    path.write_text(FAULTY.format(parameter=parameter, ending=ending))
+    kernel = read_kernel(path, ROOT)
+    library = compiled(kernel, variants(kernel), tmp_path)
+    for dtype in ("int32", "float64"):
+        with pytest.raises(AssertionError, match=message):
+            check(kernel, library, point(1000, 64, dtype=dtype), seed=0)

@@ -1,0 +1,204 @@
+"""Plans of one launch that leave one value: grids no larger than the array needs, and buffers that are left zero."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT
+from planted import built, point, run
+from synthetic_sweep import H200, shipped
+
+from kernelsweep.analysis.reference import at_reference
+from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.build.translation_unit import cuda_unit
+from kernelsweep.measure.runner import Runner
+from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.points import instantiation, points, skip_reason
+from kernelsweep.sweep.study import load_study
+
+STUDY = load_study("bandwidth_bound", ROOT)
+
+AXES = {
+    "array_size": [2**16],
+    "block_size": [128, 1024],
+    "unroll": [4],
+    "dtype": ["int32", "float64"],
+    "operation": ["sum"],
+    "cache": ["cold"],
+}
+
+
+def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
+    axes = resolve_axes(AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]})
+    found = {(p.block_size, p.grid_size) for p in points(axes_on_device(axes, 132))}
+    assert found == {(128, 16 * 132), (1024, 2 * 132), (128, 264)}
+    assert grid_on_device("2048 threads * multiprocessors", 132, 512) == 4 * 132
+    assert grid_on_device("1024 threads * multiprocessors", 1, 768) == 1
+
+
+def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_once() -> None:
+    axes = resolve_axes(AXES, {"array_size": [1000, 2**16, 2**28], "grid_size": [3, 264, 528, 1056]})
+    found = launched_points("single_launch", points(axes))
+    # Of 2^16 elements, 128 threads with 4 vectors of 16 bytes take 2048 of int32 and 1024 of float64.
+    grids = {
+        (dtype, size): [p.grid_size for p in found if (p.dtype, p.array_size, p.block_size) == (dtype, size, 128)]
+        for dtype in ("int32", "float64")
+        for size in (1000, 2**16, 2**28)
+    }
+    assert grids == {
+        ("int32", 1000): [1],
+        ("int32", 2**16): [3, 32],
+        ("int32", 2**28): [3, 264, 528, 1056],
+        ("float64", 1000): [1],
+        ("float64", 2**16): [3, 64],
+        ("float64", 2**28): [3, 264, 528, 1056],
+    }
+    assert all(PLANS["single_launch"](p).launches[0].grid == p.grid_size for p in found)
+    clusters = launched_points("single_launch_of_clusters", points(axes))
+    assert all(p.grid_size is not None and p.grid_size % 8 == 0 for p in clusters)
+    assert launched_points("single_launch_of_clusters", clusters) == clusters
+    # A plan that doesn't fit its grid starts what the sweep says.
+    assert launched_points("two_stages", points(axes)) == points(axes)
+
+
+def test_a_step_has_a_row_at_every_size_though_its_grid_is_fitted() -> None:
+    # Pins: lines that break off where arrays are smaller than the ladder's grid; and two rows where there is one point.
+    settings, rows = shipped("bandwidth_bound", H200["name"])
+    sizes = sorted(set(rows["array_size"]))
+    for step in ladder_steps(settings, H200):
+        found = step.rows(at_reference(settings, rows, free=("array_size", "cache")))
+        cold = found[found["cache"] == "cold"]
+        assert sorted(cold["array_size"]) == [size for size in sizes if size in set(cold["array_size"])]
+        assert {2**16, 2**20, 2**32} <= set(cold["array_size"])
+        assert step.grid_size is not None
+        assert set(cold[cold["array_size"] == 2**32]["grid_size"]) == {min(step.grid_size, needed(step, 2**32))}
+
+
+def needed(step: Step, array_size: int) -> int:
+    """The blocks of 512 threads that an array of 4-byte elements has work for."""
+    return array_size * 4 // (16 * 512 * step.unroll)
+
+
+SOURCE = """\
+// A planted kernel of one launch, each block of which adds its elements to the result by one thread.
+//
+// kernelsweep:
+//   plan: single_launch
+
+#include "arrivals.cuh"
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void planted(const Element *data, Element *partials, unsigned *arrivals, Element *value, size_t array_size)
+{
+    if (threadIdx.x == 0) {
+        Element sum = 0;
+        for (size_t i = blockIdx.x; i < array_size; i += gridDim.x)
+            sum += data[i];
+        partials[blockIdx.x] = sum;
+    }
+    const bool last = LAST;
+    if (last && threadIdx.x == 0) {
+        Element sum = 0;
+        for (unsigned block = 0; block < gridDim.x; ++block)
+            sum += partials[block];
+        *value = sum;
+    }
+}
+"""
+
+
+def planted(folder: Path, last: str) -> KernelSource:
+    path = folder / "planted.cu"
+    path.write_text(SOURCE.replace("LAST", last))
+    return read_kernel(path, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("arrives_last(arrivals, gridDim.x)", ""),
+        # A counter that goes on counting: right once, and never again.
+        (
+            "threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1",
+            "arrivals is not left zero, as the next run needs",
+        ),
+        # One that is left zero where it is looked at last, but is used up somewhere else.
+        (
+            "arrives_last(arrivals, gridDim.x) && threadIdx.x == 0 && partials[gridDim.x] != 7 "
+            "&& (partials[gridDim.x] = 7)",
+            "run again",
+        ),
+    ],
+)
+def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str, tmp_path: Path) -> None:
+    kernel = planted(tmp_path, last)
+    one = point(5000, 32, grid_size=5)
+    task, report = built(kernel, [one], tmp_path)
+    assert report["status"] == "ok", report["message"]
+
+    class Roomy(EmulatorPlatform):
+        """With memory behind each buffer that keeps what is written there."""
+
+        def allocate(self, size: int) -> np.ndarray[Any, Any]:
+            return np.zeros(size + 64, np.uint8)
+
+    outcome = Runner(Roomy(), task).run(one, instantiation(kernel, one))
+    assert (outcome.status == "ok") == (message == "")
+    assert message in outcome.message
+
+
+def test_a_dirty_point_does_not_spoil_the_next(tmp_path: Path) -> None:
+    counted = "threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1"
+    last = f"{counted} && (array_size == 5000 || (*arrivals = 0) == 0)"
+    kernel = planted(tmp_path, last)
+    points = [point(size, 32, grid_size=5) for size in (5000, 6000, 7000)]
+    outcomes = run(kernel, points, tmp_path)
+    assert [outcome.status for outcome in outcomes.values()] == ["wrong_result", "ok", "ok"]
+
+
+def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
+    reasons = {
+        (name, target): skip_reason(point(2**20, 256, unroll=4, grid_size=8), kernel, [], target)
+        for name, kernel in STUDY.kernels.items()
+        if name != "vector_loads"
+        for target in ("emulator", "counting", "sm_75", "sm_80", "sm_90", "sm_120", "sm_90a", None)
+    }
+    assert {key for key, reason in reasons.items() if reason} == {
+        *((name, "sm_75") for name in ("warp_instruction", "streaming_sum")),
+        *(
+            (name, target)
+            for name in ("bulk_copies", "clusters")
+            for target in ("emulator", "counting", "sm_75", "sm_80")
+        ),
+    }
+    assert reasons["warp_instruction", "sm_75"] == "architecture sm_75: the kernel needs sm_80 or later"
+    assert reasons["clusters", "counting"] == "only for a GPU: the emulator runs no blocks together"
+
+
+def test_a_kernel_of_clusters_is_read_and_instantiated_with_its_attribute() -> None:
+    kernel = STUDY.kernels["clusters"]
+    unit = cuda_unit("clusters.cu", kernel.path.read_text(), ["clusters<float, Sum, 64u, 4u>"])
+    assert "template __global__ void clusters<float, Sum, 64u, 4u>(const float *data, float *partials" in unit
+
+
+@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=name) for name, kernel in STUDY.kernels.items()])
+def test_a_sum_of_floats_is_within_its_own_bound_at_every_grid(kernel: KernelSource, tmp_path: Path) -> None:
+    # Pins: a bound that calls right results wrong where one block has all the work, or most have none.
+    if "float32" not in kernel.dtypes or kernel.gpu_only:
+        pytest.skip("no sums of float32 here")
+    sweep = [
+        replace(one, grid_size=grid_size)
+        for one in (point(size, 64, dtype="float32") for size in (1, 1025, 2**18 + 3))
+        for grid_size in (1, 5, 300)
+    ]
+    outcomes = run(kernel, launched_points(kernel.plan, sweep), tmp_path)
+    assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}

@@ -1,0 +1,465 @@
+"""The figures: the same bytes for the same data, a file in every format, an honest picture when data are missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy
+import pandas
+import pytest
+from checkout import ROOT
+from drawn_texts import check_texts
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from pypdf import PdfReader
+from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
+
+from kernelsweep.analysis.published import load_published, load_published_outputs
+from kernelsweep.analysis.steps import Step, step_labels
+from kernelsweep.drawing import style
+from kernelsweep.publish.figures import (
+    FIGURES_OF_METRICS,
+    FIGURES_OF_TIMES,
+    bandwidth,
+    block_grid,
+    block_unroll,
+    correctness,
+    error,
+    ladder,
+    lanes,
+    operations,
+    rivals,
+)
+from kernelsweep.sweep.study import load_study, study_names
+
+MODULES = (ladder, bandwidth, block_unroll, correctness)
+# The height of a page's text, in inches, of the two-column papers that we know.
+PAGE_IN = 9.2
+# Every figure of every study in config/studies/, by the study's and the module's name.
+SHIPPED = [
+    (name, figure)
+    for name in study_names(ROOT)
+    for figure in ("correctness", *load_study(name, ROOT).settings["figures"])
+]
+
+
+def draw(
+    module: ModuleType,
+    study: dict[str, Any],
+    rows: pandas.DataFrame,
+    device: dict[str, Any],
+    *further: Any,
+    width_in: float = style.TWO_COLUMN_IN,
+) -> Figure:
+    load = load_published_outputs if study.get("problem") == "exchange" else load_published
+    figure = module.draw(
+        study, rows, device, load(study["published"], ROOT / "resources/published"), *further, width_in=width_in
+    )
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def draw_shipped(name: str, figure: str, device: dict[str, Any], width_in: float = style.TWO_COLUMN_IN) -> Figure:
+    study, rows = shipped(name, device["name"])
+    further = [metrics(study, name, rows, device)] if figure in FIGURES_OF_METRICS else []
+    return draw(
+        import_module(f"kernelsweep.publish.figures.{figure}"), study, rows, device, *further, width_in=width_in
+    )
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
+
+
+def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations() -> None:
+    study, rows = shipped("bandwidth_bound", H200["name"])
+    figure = draw(rivals, study, rows, H200)
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    assert [title for title in panels if title] == [
+        f"{dtype}, {cache} cache" for dtype in ("int32", "float32") for cache in ("cold", "hot")
+    ]
+    of_type = rows[(rows["dtype"] == "float32") & (rows["cache"] == "cold") & (rows["operation"] == "sum")]
+    fastest = of_type.groupby(["kernel", "array_size"])["time_us"].min()
+    lines = {str(line.get_label()): line for line in panels["float32, cold cache"].get_lines()}
+    for kernel in ("last_block", "clusters", "pycuda_reduction", "read_only", "cub"):
+        expected = fastest["cub"] / fastest[kernel]
+        drawn = pandas.Series(lines[kernel].get_ydata(), lines[kernel].get_xdata()).dropna()
+        # 2^20 + 3 and 2^28 + 3 have no place beside 2^20 and 2^28.
+        assert dict(drawn) == pytest.approx({n: expected[n] for n in drawn.index}) and {2**16, 2**24} <= set(
+            drawn.index
+        )
+        assert not {2**20 + 3, 2**28 + 3} & set(drawn.index)
+
+
+def test_without_a_library_it_says_so() -> None:
+    drawn = draw(rivals, UNROLLING, sweep(UNROLLING, H200), H200)
+    assert "No library is measured beside this study's kernels: its rivals are empty." in " ".join(texts(drawn))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_files_do_not_depend_on_the_run_or_the_row_order(module: ModuleType, tmp_path: Path) -> None:
+    rows = fail(sweep(UNROLLING, H200), "timed_out", "too slow", kernel="neighbored", block_size=64)
+    check_same_files(module, UNROLLING, rows, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(block_grid, "staged"), (error, "unrolling"), (operations, "operations"), (lanes, "exchanges")],
+)
+def test_nor_do_those_of_figures_that_only_some_studies_have(module: ModuleType, name: str, tmp_path: Path) -> None:
+    check_same_files(module, *shipped(name, H200["name"]), tmp_path)
+
+
+def check_same_files(module: ModuleType, study: dict[str, Any], rows: pandas.DataFrame, tmp_path: Path) -> None:
+    first = draw(module, study, rows, H200)
+    second = draw(module, study, rows.sample(frac=1, random_state=1), H200)
+    for suffix in ("svg", "pdf"):
+        style.save(first, tmp_path / f"first.{suffix}")
+        style.save(second, tmp_path / f"second.{suffix}")
+        assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
+    # TrueType, not Type 3, which journals refuse.
+    assert b"/FontFile2" in (tmp_path / "first.pdf").read_bytes()
+    assert b"/Type3" not in (tmp_path / "first.pdf").read_bytes()
+    style.save(first, tmp_path / "first.png")
+    assert (tmp_path / "first.png").read_bytes().startswith(b"\x89PNG")
+
+
+ANOTHER_PROCESS = """
+import sys
+from pathlib import Path
+from kernelsweep.drawing import style
+from kernelsweep.publish.figures import block_unroll
+from synthetic_sweep import H200, WARP_SHUFFLE, sweep
+for suffix in ("svg", "pdf"):
+    style.save(block_unroll.draw(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, None), Path(f"{sys.argv[1]}.{suffix}"))
+"""
+
+
+def test_the_files_do_not_depend_on_the_process(tmp_path: Path) -> None:
+    # Another hash seed and another second: sets in another order, and dates that must not get into the files.
+    paths = os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT / "tests/support")])
+    environment = os.environ | {"PYTHONPATH": paths, "PYTHONHASHSEED": "1"}
+    subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, str(tmp_path / "there")], env=environment, check=True)
+    for suffix in ("svg", "pdf"):
+        figure = block_unroll.draw(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, None)
+        style.save(figure, tmp_path / f"here.{suffix}")
+        assert (tmp_path / f"here.{suffix}").read_bytes() == (tmp_path / f"there.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
+    for width, width_in in style.WIDTHS_IN.items():
+        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width_in=width_in)
+        (path,) = [tmp_path / name for name in style.file_names("figure", width) if name.endswith(".pdf")]
+        style.save(figure, path)
+        (page,) = PdfReader(path).pages
+        assert float(page.mediabox.width) == pytest.approx(width_in * 72, abs=0.5)
+        fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+        assert fonts
+        for font in fonts:
+            # Type 42 of matplotlib's: TrueType outlines, whole in the file. Journals refuse Type 3 and missing fonts.
+            (descendant,) = [each.get_object() for each in font.get("/DescendantFonts", [font])]
+            assert descendant["/Subtype"] in ("/TrueType", "/CIDFontType2")
+            assert len(descendant["/FontDescriptor"]["/FontFile2"].get_data()) > 1000
+
+
+@pytest.mark.parametrize("study", [UNROLLING, WARP_SHUFFLE], ids=["unrolling", "warp_shuffle"])
+@pytest.mark.parametrize("module", MODULES)
+def test_texts_stay_inside_clear_of_each_other_and_legible(module: ModuleType, study: dict[str, Any]) -> None:
+    check_texts(draw(module, study, sweep(study, H200), H200), len(study["kernels"]))
+
+
+@pytest.mark.parametrize(("name", "figure"), SHIPPED)
+def test_so_do_those_of_every_study(name: str, figure: str) -> None:
+    check_texts(draw_shipped(name, figure, H200), 3)
+
+
+@pytest.mark.parametrize(("name", "figure"), SHIPPED)
+def test_so_do_those_of_every_study_in_one_column_of_a_page(name: str, figure: str) -> None:
+    drawn = draw_shipped(name, figure, H200, width_in=style.ONE_COLUMN_IN)
+    check_texts(drawn, 3)
+    # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
+    assert drawn.get_figwidth() == style.ONE_COLUMN_IN
+    assert drawn.get_figheight() < PAGE_IN
+
+
+@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if pair[1] not in FIGURES_OF_TIMES])
+def test_so_do_those_of_every_study_on_the_emulator(name: str, figure: str) -> None:
+    check_texts(draw_shipped(name, figure, EMULATOR), 3)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_figure_says_where_its_numbers_come_from(module: ModuleType) -> None:
+    for device in (H200, EMULATOR):
+        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, device), device)
+        said = " ".join(texts(figure))
+        assert device["provenance"][1:] in said
+
+
+@pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll])
+def test_emulated_times_are_never_drawn(module: ModuleType) -> None:
+    rows = sweep(UNROLLING, H200)
+    with_emulator = draw(module, UNROLLING, rows, EMULATOR)
+    without = draw(module, UNROLLING, sweep(UNROLLING, EMULATOR), EMULATOR)
+    assert texts(with_emulator) == texts(without)
+    assert "no times" in " ".join(texts(with_emulator)).lower()
+    assert len(with_emulator.findobj()) == len(without.findobj())
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        sweep(UNROLLING, H200).iloc[:0],
+        sweep(UNROLLING, H200, sizes=SIZES[:1], block_sizes=BLOCK_SIZES[:1]),
+        fail(sweep(UNROLLING, H200), "out_of_memory", "8 GiB do not fit"),
+        fail(sweep(UNROLLING, H200), "skipped", "too slow", kernel="neighbored"),
+        sweep(UNROLLING, H200).query("kernel == 'unrolled_warps_volatile'"),
+    ],
+    ids=["no rows", "reference not in the sweep", "all failed", "first step skipped", "only undefined behaviour"],
+)
+def test_missing_data_are_drawn_as_missing(module: ModuleType, rows: pandas.DataFrame, tmp_path: Path) -> None:
+    # Without published times either, nothing is left to draw where no point is right.
+    published = UNROLLING["published"] if (rows["status"] == "ok").any() else None
+    figure = draw(module, UNROLLING | {"published": published}, rows, H200)
+    style.save(figure, tmp_path / "figure.svg")
+    said = " ".join(texts(figure))
+    assert "nan" not in said
+    if published is None:
+        assert "No " in said or "0 of " in said or "Nothing" in said
+
+
+def test_a_failed_step_is_named_in_the_ladder_in_place_of_its_time() -> None:
+    rows = fail(sweep(UNROLLING, H200), "launch_failed", "", keep_time=True, kernel="interleaved")
+    said = texts(draw(ladder, UNROLLING, rows, H200))
+    assert "launch failed" in said
+    assert "99.0" not in said
+    assert "117" in said
+
+
+def test_failed_points_are_marked_in_the_heat_maps() -> None:
+    rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "", kernel="shuffle", unroll=4, block_size=64)
+    said = texts(draw(block_unroll, WARP_SHUFFLE, rows, H200))
+    assert said.count("W") == 1
+    assert any("W wrong result" in text for text in said)
+    said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
+    assert said.count("18/20\n2 W") == len(SIZES)
+    assert "464 of 480 points tried gave the right result." in said
+
+
+def test_skipped_points_do_not_count_as_wrong() -> None:
+    rows = fail(sweep(WARP_SHUFFLE, EMULATOR), "skipped", "too slow to emulate", array_size=2**30)
+    said = texts(draw(correctness, WARP_SHUFFLE, rows, EMULATOR))
+    assert "All 420 points tried gave the right result; 60 were skipped." in said
+    assert said.count("S") == 3
+    assert any("too slow to emulate" in text for text in said)
+
+
+@pytest.mark.parametrize(("module", "name"), [(block_grid, "staged"), (operations, "operations")])
+def test_emulated_times_are_not_drawn_there_either(module: ModuleType, name: str) -> None:
+    study, rows = shipped(name, H200["name"])
+    figure = draw(module, study, rows, EMULATOR)
+    assert "no times" in " ".join(texts(figure)).lower()
+    assert not figure.findobj(Rectangle, include_self=False)[len(figure.axes) + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(block_grid, "staged"), (error, "staged"), (operations, "operations"), (lanes, "exchanges")],
+)
+@pytest.mark.parametrize("what", ["no rows", "all failed", "all skipped"])
+def test_figures_without_a_right_point_say_so(module: ModuleType, name: str, what: str) -> None:
+    study, rows = shipped(name, H200["name"])
+    if what == "no rows":
+        rows = rows.iloc[:0]
+    else:
+        rows = fail(rows, "launch_failed" if what == "all failed" else "skipped", "an illegal address")
+        rows = rows.assign(output="", relative_error=None)
+    said = " ".join(texts(draw(module, study, rows, H200)))
+    assert "No " in said
+    assert "nan" not in said.lower()
+    assert H200["provenance"][1:] in said
+
+
+def test_a_step_is_drawn_at_its_own_grid_size() -> None:
+    study, rows = shipped("staged", H200["name"])
+    others = rows["kernel"].eq("staged_shared") & rows["grid_size"].ne(256)
+    rows = rows.assign(
+        time_us=rows["time_us"].mask(others, 0.001), bandwidth_gbs=rows["bandwidth_gbs"].mask(others, 99999.0)
+    )
+    for module in (ladder, bandwidth):
+        said = " ".join(texts(draw(module, study, rows, H200)))
+        assert "staged_shared is fastest" not in said
+        assert "99,999" not in said
+        assert "staged_shared 256" in said
+    # And in the heat map of grids, where they belong, they are found.
+    assert "Best: staged_shared" in " ".join(texts(draw(block_grid, study, rows, H200)))
+
+
+def test_steps_that_differ_only_in_their_grid_are_told_apart() -> None:
+    steps = [Step("staged_shared", 1, 256), Step("staged_shared", 1, 1056), Step("staged_warp", 1, 270)]
+    labels = ["staged_shared, 256 blocks", "staged_shared, 1,056 blocks", "staged_warp"]
+    assert step_labels(steps) == labels
+    study, rows = shipped("staged", H200["name"])
+    ladder_of_three = [{"kernel": step.kernel, "unroll": 1, "grid_size": step.grid_size} for step in steps]
+    for module in (ladder, bandwidth, error):
+        said = "\n".join(texts(draw(module, study | {"ladder": ladder_of_three}, rows, H200)))
+        assert all(label in said.replace("\N{NO-BREAK SPACE}", " ") for label in labels)
+
+
+def test_times_of_another_kind_of_device_are_not_drawn_but_their_ratios_are() -> None:
+    study, rows = shipped("stepwise", H200["name"])
+    figure = draw(ladder, study, rows, H200)
+    said = texts(figure)
+    # 1,322,721 ns and 948,001 ns: a speedup of 1.40.
+    assert "1.40" in said
+    assert not any("1,323" in text or "948" in text for text in said)
+    assert any("Its times are not drawn" in text for text in said)
+    low, high = figure.axes[0].get_xlim()
+    assert rows["time_us"].min() / 10 < low < high < 948
+    figure = draw(ladder, study | {"published": study["published"] | {"compare": "times"}}, rows, H200)
+    assert "1,323" in texts(figure)
+
+
+def test_the_heat_map_of_grids_has_the_kernels_whose_grid_is_swept() -> None:
+    study, rows = shipped("staged", H200["name"])
+    rows = fail(rows, "timed_out", "", kernel="staged_global", grid_size=270, block_size=128)
+    figure = draw(block_grid, study, rows, H200)
+    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
+    titles = [axes.get_title(loc="left") for axes in panels]
+    assert titles == ["staged_global", "staged_shared", "staged_any_block", "staged_warp"]
+    said = texts(figure)
+    assert {"256", "264 = 2 × 132", "270", "288", "1,056 = 8 × 132"} <= set(said)
+    assert said.count("T") == 1
+    # Columns are a kernel's own block sizes.
+    assert [label.get_text() for label in panels[3].get_xticklabels()] == ["256", "320", "384", "512"]
+    # One cell is outlined, that of the largest bandwidth.
+    at_reference = rows.query("array_size == 2**24 and cache == 'cold'")
+    best = at_reference[at_reference["kernel"] != "halving"].nlargest(1, "bandwidth_gbs").iloc[0]
+    outlines = [
+        (axes.get_title(loc="left"), patch) for axes in panels for patch in axes.patches if not patch.get_fill()
+    ]
+    assert [kernel for kernel, _ in outlines] == [best["kernel"]]
+    assert any(f"Best: {best['kernel']} with 1,056 = 8 × 132 blocks of {best['block_size']} threads" in t for t in said)
+
+
+def errors(study: dict[str, Any], **by_kernel: float) -> pandas.DataFrame:
+    """Sums with the given relative errors, by kernel, at two array sizes, and the same in float64."""
+    rows = sweep(study, H200, sizes=(2**20, 2**24), block_sizes=(256,))
+    rows = pandas.concat([rows.assign(dtype=dtype) for dtype in ("float32", "float64")], ignore_index=True)
+    return rows.assign(relative_error=rows["kernel"].map(by_kernel)).dropna(subset="relative_error")
+
+
+def test_steps_with_the_same_errors_share_a_line_and_exact_ones_stand_below() -> None:
+    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=3e-7, shuffle=0.0)
+    figure = draw(error, WARP_SHUFFLE, rows, H200)
+    said = [text.replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ") for text in texts(figure)]
+    assert "global_memory, shared_memory, global_memory ×4, shared_memory ×4" in said
+    assert "shuffle, shuffle ×4" in said
+    assert "exact" in said
+    assert {"2⁻²⁴", "2⁻⁵³"} <= set(said)
+    assert any(
+        "At array size 2²⁴, float32: smallest error 0 (exact), of shuffle and shuffle ×4;"
+        " largest 3.0·10⁻⁷, of global_memory, shared_memory and 2 more." in text
+        for text in said
+    )
+    # Two panels, each with a strip; in a strip all points are on one row a line, off the logarithmic axis.
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "log", "linear", "linear"]
+    strip = [numpy.asarray(line.get_xdata(), dtype=float).tolist() for line in figure.axes[2].get_lines()]
+    assert [sizes for sizes in strip if sizes] == [[2**20, 2**24]]
+    assert any("combined on the host" in text for text in said)
+
+
+def test_a_kernel_with_undefined_behaviour_is_never_the_most_exact() -> None:
+    rows = errors(UNROLLING, neighbored=5e-7, interleaved=2e-7, unrolled_warps_volatile=1e-9, unrolled=9e-7)
+    said = " ".join(texts(draw(error, UNROLLING, rows, H200)))
+    assert "smallest error 2.0·10⁻⁷, of interleaved; largest 9.0·10⁻⁷" in said
+    # The sweep has no block of 512, the reference's, and not every step.
+    assert "Block size 256, the nearest in this sweep" in said
+    assert "Not in this sweep: neighbored_less, unrolled_warps ×8" in said
+
+
+def test_failed_sums_have_no_error() -> None:
+    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=3e-7, shuffle=1e-7)
+    rows = fail(rows, "wrong_result", "", kernel="shuffle", array_size=2**24)
+    figure = draw(error, WARP_SHUFFLE, rows, H200)
+    said = " ".join(texts(figure))
+    assert "Points without an error: 4 wrong result." in said
+    assert "At array size 2²⁴, float32: every sum has the error 3.0·10⁻⁷." in said
+    drawn = [numpy.asarray(line.get_ydata(), dtype=float) for line in figure.axes[0].get_lines()]
+    assert any(numpy.array_equal(values, [1e-7, numpy.nan], equal_nan=True) for values in drawn)
+
+
+def test_operations_are_compared_within_a_kernel_and_type() -> None:
+    study, rows = shipped("operations", H200["name"])
+    shown = rows["kernel"].eq("shuffle") & rows["dtype"].eq("float64") & rows["operation"].eq("maximum")
+    rows = rows.assign(bandwidth_gbs=rows["bandwidth_gbs"].mask(shown, rows["bandwidth_gbs"] * 1.5))
+    rows = fail(rows, "build_failed", "", keep_time=True, kernel="cascaded", dtype="int64")
+    figure = draw(operations, study, rows, H200)
+    said = texts(figure)
+    assert any("at most 53.0% (shuffle ×4, float64: maximum over product)" in text for text in said)
+    assert said.count("B") == 4
+    assert [axes.get_title(loc="left") for axes in figure.axes[:4]] == [
+        "unrolled_warps ×8",
+        "shared_memory ×4",
+        "shuffle ×4",
+        "cascaded",
+    ]
+
+
+def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:
+    """Where the lines of a picture start and end, in elements; of pictures without gaps between threads."""
+    ends = [numpy.asarray(line.get_xdata(), dtype=float) - 0.5 for line in figure.axes[index].get_lines()]
+    return sorted((float(end), float(start)) for start, end in ends)
+
+
+@pytest.mark.parametrize("device", [H200, EMULATOR], ids=["H200", "emulator"])
+def test_lanes_are_drawn_as_measured(device: dict[str, Any]) -> None:
+    study, rows = shipped("exchanges", device["name"])
+    figure = draw(lanes, study, rows, device)
+    said = texts(figure)
+    assert said.count("as published") == 8
+    assert any("All 8 measured outputs are as published." in text for text in said)
+    assert [len(axes.get_lines()) for axes in figure.axes] == [16] * 8
+    # shift_up by 2: the first two lanes keep their own.
+    assert lane_lines(figure, 1) == [(lane, lane - 2 if lane >= 2 else lane) for lane in range(16)]
+    # Four elements a thread: the threads are named.
+    assert said.count("thread 3") == 2
+
+
+def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
+    study, rows = shipped("exchanges", H200["name"])
+    # A measured output that no model would give: the figure must not compute it.
+    output = "0 1 2 3 2 3 4 5 6 7 8 9 10 11 99 13"
+    chosen = rows.eval("kernel == 'shift_up' and arguments == 'delta=2' and width == 16")
+    chosen &= rows["array_size"].eq(16) & rows["block_size"].eq(16)
+    rows = rows.assign(output=rows["output"].mask(chosen, output), status=rows["status"].mask(chosen, "wrong_result"))
+    rows = fail(rows, "launch_failed", "an illegal address", kernel="broadcast")
+    rows = rows.assign(output=rows["output"].mask(rows["kernel"] == "broadcast", ""))
+    rows = rows[rows["kernel"] != "butterfly_swap"]
+    figure = draw(lanes, study, rows, H200)
+    check_texts(figure, 100)
+    said = texts(figure)
+    assert any("5 of 6 measured outputs are as published; 2 not measured." in text for text in said)
+    assert said.count("3 differ") == 1
+    assert said.count("published") == 1
+    assert said.count("not measured") == 2
+    assert "no output: launch failed: an illegal address" in " ".join(said).replace("\n", " ")
+    assert "no output: no such point in this sweep" in said
+    outlined = [patch for patch in figure.axes[1].patches if not patch.get_fill()]
+    assert [patch.get_x() for patch in outlined if isinstance(patch, Rectangle)] == [2, 3, 14]
+    # The value that is none of the input's has no line.
+    assert len(figure.axes[1].get_lines()) == 15
+    assert len(figure.axes[0].get_lines()) == len(figure.axes[7].get_lines()) == 0
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.svg"):
+        style.save(Figure(), tmp_path / "figure.gif")

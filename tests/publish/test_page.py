@@ -1,0 +1,235 @@
+"""The page of all results, and Snakemake's own report: whole, readable at a phone's and a desk's width, and alone."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from checkout import copy_project
+from workflow_runs import shrink, snakemake
+
+from kernelsweep.publish.page.markdown import to_html
+
+# One process runs them all, so that the run that they look at is done once.
+pytestmark = pytest.mark.xdist_group("page")
+
+RECORDING = ("--config", "platform=recording/nvidia-h200")
+RESULTS = "results/recording/nvidia-h200"
+
+# What `snakemake compare` would leave; wider than any screen, with numbers as our tables write them.
+SIZES = ("1,000", "2²⁰+3", "2^24", "2²⁰", "–", "1,048,574")
+COMPARISON = "\n".join(
+    [
+        "# Before and after",
+        "",
+        "Built for `vector<int>`, says [the journal](../summary.md): template<class T> failed.",
+        "",
+        f"| kernel | array size | time | {' | '.join(f'column {number}' for number in range(40))} |",
+        f"|---|---:|---:|{'---|' * 40}",
+        *(
+            f"| `kernel_{index}` <sup>{9 - index}</sup> | {size} | {index * 7 % 5 + 8} µs | {' | '.join('cell' * 40)} |"
+            for index, size in enumerate(SIZES)
+        ),
+        "",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project in which a recording's page was made, with a comparison that was there before."""
+    copy = copy_project(tmp_path_factory.mktemp("page"))
+    shrink(copy, ["warp_shuffle"])
+    comparison = copy / RESULTS / "comparison"
+    comparison.mkdir(parents=True)
+    (comparison / "comparison.md").write_text(COMPARISON)
+    (comparison / "comparison.csv").write_text("kernel\n")
+    (comparison / "ratios.svg").write_bytes((copy / "docs/nvidia-h200/unrolling_ladder.svg").read_bytes())
+    (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
+    run = snakemake(copy, "all", *RECORDING)
+    assert run.returncode == 0, run.stdout
+    assert f"{RESULTS}/report.html" in run.stdout, "where it is, is said at the end"
+    return copy
+
+
+@pytest.fixture(scope="module")
+def page(project: Path) -> Path:
+    """The page."""
+    return project / RESULTS / "report.html"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[object]:
+    """A headless Chromium."""
+    import chromium
+
+    with chromium.browser() as driver:
+        yield driver
+
+
+class Elements(HTMLParser):
+    """A page's elements: each start tag with its attributes, and the text inside headings."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+def dead_links(page: Path) -> list[str]:
+    """The targets of links that lead nowhere: to no file, or to no place on the page."""
+    elements = Elements(page.read_text())
+    anchors = {f"#{attributes['id']}" for _, attributes in elements.found if "id" in attributes}
+    targets = [attributes["href"] or "" for attributes in elements.all("a")]
+    assert targets
+    return [
+        target
+        for target in targets
+        if (target not in anchors if target.startswith("#") else not (page.parent / target).exists())
+    ]
+
+
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert dead_links(page) == []
+    text = page.read_text()
+    for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.py", "shuffle.cu"):
+        assert linked in text
+
+
+def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
+    elements = Elements(page.read_text())
+    assert elements.all("html") == [{"lang": "en"}]
+    for image in elements.all("img"):
+        assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
+    levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
+    names = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(names) == len(set(names))
+
+
+def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page: Path) -> None:
+    text = page.read_text()
+    summary = ["Recorded on NVIDIA H200", "Every point that was run is right", "fast as", "Every kernel's points"]
+    order = [
+        *summary,
+        'id="study-warp_shuffle"',
+        'id="chapter-comparison"',
+        'id="environment"',
+        "resolved configuration",
+    ]
+    places = [text.index(part, text.index("<main>")) for part in order]
+    assert places == sorted(places)
+    assert "not run here" in text, "a chapter that isn't there is left out with a sentence"
+
+
+def test_the_same_data_gives_the_same_bytes(project: Path, page: Path) -> None:
+    before = page.read_bytes()
+    page.unlink()
+    assert snakemake(project, f"{RESULTS}/report.html", *RECORDING).returncode == 0
+    assert page.read_bytes() == before
+
+
+def test_messages_of_a_compiler_stay_text() -> None:
+    text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
+    html = to_html(text, "A", 3, Path(), Path())
+    assert "<h3>B</h3>" in html and "<h1>" not in html, "headings are below the page's own"
+    assert "vector&lt;int&gt;" in html and "&lt;script&gt;" in html and "<sup>1</sup>" in html
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize("width", [360, 1440])
+def test_nothing_is_wrong_with_the_page(driver: object, page: Path, width: int) -> None:
+    from chromium import Faults, open_page
+
+    assert open_page(driver, page, width) == Faults([], [], [], [])
+    assert len(driver.find_elements("css selector", "figure img")) > 3
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize(
+    ("planted", "kind"),
+    [
+        ('<img src="data:image/png;base64,AAAA">', "broken_images"),
+        ("<script>missing.call()</script>", "errors"),
+        ('<div style="width: 1500px">wide</div>', "overflow"),
+        ('<img src="other.svg">', "requests"),
+        ("<script>fetch('http://localhost:9/')</script>", "requests"),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_found(driver: object, tmp_path: Path, planted: str, kind: str) -> None:
+    # Pins: a browser test that can't fail.
+    from chromium import open_page
+
+    page = tmp_path / "page.html"
+    page.write_text(f'<!doctype html><link rel="icon" href="data:,"><p>Text</p>{planted}')
+    assert getattr(open_page(driver, page, 1440), kind)
+
+
+def column(driver: object, number: int) -> list[str]:
+    cells = driver.find_elements("css selector", f"#chapter-comparison tbody tr td:nth-child({number})")
+    return [cell.text for cell in cells]
+
+
+@pytest.mark.chromium
+def test_a_table_sorts_by_numbers_whatever_they_look_like(driver: object, page: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, page, 1440)
+    told = column(driver, 2)
+    assert told == list(SIZES)
+    heading = driver.find_element("css selector", "#chapter-comparison th:nth-child(2)")
+    heading.find_element("css selector", "button").click()
+    upwards = ["1,000", "1,048,574", "2²⁰", "2²⁰+3", "2^24", "–"]
+    assert (column(driver, 2), heading.get_attribute("aria-sort")) == (upwards, "ascending")
+    # By the keyboard as well; what is missing stays last.
+    heading.find_element("css selector", "button").send_keys("\ue007")
+    downwards = [*upwards[-2::-1], "–"]
+    assert (column(driver, 2), heading.get_attribute("aria-sort")) == (downwards, "descending")
+    heading.find_element("css selector", "button").click()
+    assert (column(driver, 2), heading.get_attribute("aria-sort")) == (told, None)
+    driver.find_element("css selector", "#chapter-comparison th:nth-child(3) button").click()
+    times = [int(text.removesuffix(" µs")) for text in column(driver, 3)]
+    assert times == sorted(times) and times[0] < 10 <= times[-1], "8 µs comes before 10 µs"
+
+
+@pytest.mark.chromium
+def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, page, 360)
+    small = driver.find_element("css selector", "a.enlarge img")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", small)
+    small.click()
+    large = driver.find_element("css selector", "dialog[open] img")
+    assert large.is_displayed() and large.size["width"] > 2 * small.size["width"]
+    driver.find_element("css selector", "dialog button").click()
+    assert not driver.find_elements("css selector", "dialog[open]")
+
+
+@pytest.mark.chromium
+def test_snakemakes_own_report_is_whole(driver: object, project: Path) -> None:
+    from chromium import Faults, open_page
+
+    run = snakemake(project, "--report", "report.zip", *RECORDING)
+    assert run.returncode == 0, run.stdout
+    with zipfile.ZipFile(project / "report.zip") as packed:
+        packed.extractall(project)
+    report = project / "report/report.html"
+    # Its own menu scrolls away on a phone.
+    for width in (360, 1440):
+        assert open_page(driver, report, width) == Faults([], [], [], [])
+    driver.find_element("xpath", "//a[normalize-space()='warp_shuffle']").click()
+    text = driver.find_element("css selector", "body").text
+    assert "ladder" in text and "table" in text

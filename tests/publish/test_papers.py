@@ -1,0 +1,75 @@
+"""What papers take over: tables that LaTeX sets without complaint, and a citation of this version."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from checkout import ROOT
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, sweep
+
+from kernelsweep.analysis.published import load_published, load_published_outputs
+from kernelsweep.analysis.step_metrics import step_metrics
+from kernelsweep.publish.tables import as_latex, exchange_table, exchange_text, metrics_text, study_table, study_text
+from kernelsweep.sweep.study import study_names
+
+PUBLISHED = ROOT / "resources/published"
+# The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.
+DOCUMENT = r"""\documentclass{article}
+\usepackage[textwidth=16.5cm]{geometry}
+\usepackage{booktabs}
+\begin{document}
+%s
+\end{document}
+"""
+MOST_OVER_PT = 1.0
+
+
+def table_of(name: str, device: dict[str, object]) -> str:
+    """A shipped study's table.tex, with made-up times on a GPU and made-up metrics."""
+    study, rows = shipped(name, str(device["name"]))
+    if study["problem"] == "exchange":
+        outputs = load_published_outputs(study["published"], PUBLISHED)
+        return as_latex(exchange_text(exchange_table(study, rows, outputs), study, device, outputs))
+    published = load_published(study["published"], PUBLISHED)
+    of_study = metrics(study, name, rows, device)
+    found = step_metrics(study, of_study, rows, device)
+    text = study_text(study_table(study, rows, device, published), study, device, published)
+    return as_latex(replace(text, below=metrics_text(study, found, of_study, device)))
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is missing (Debian: texlive-latex-recommended)")
+def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
+    odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
+    tables = [as_latex(study_text(study_table(UNROLLING, odd, H200, None), UNROLLING, H200, None))]
+    tables += [table_of(name, device) for name in study_names(ROOT) for device in (H200, EMULATOR)]
+    # One run of LaTeX for all of them, each on a page of its own.
+    (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
+    run = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        encoding="latin-1",
+    )
+    assert run.returncode == 0, run.stdout[-2000:]
+    over = re.findall(r"Overfull \\[hv]box \(([\d.]+)pt too (?:wide|high)\).*", run.stdout)
+    assert [points for points in over if float(points) > MOST_OVER_PT] == []
+    # A table that doesn't fit a page is not set at all, but only warned of.
+    assert "Float too large" not in run.stdout
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    # The keys that the format, Citation File Format 1.2.0, requires, and what a reader needs to cite the right thing.
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["title"].startswith(project["name"])
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert all(author.get("name") or author.get("family-names") for author in citation["authors"])

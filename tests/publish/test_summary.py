@@ -1,0 +1,159 @@
+"""The summary says what failed, and a run ends well or badly as it should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.analysis.completeness import PlannedKernel
+from kernelsweep.analysis.tally import is_failure, tally
+from kernelsweep.errors import UserError
+from kernelsweep.publish.summary import incomplete_run, summary_text
+from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
+
+MESSAGE = "expected 4065, found 7"
+
+
+def row(status: str, kernel: str = "unrolled", **columns: str) -> dict[str, str]:
+    """A row of measurements.csv, as texts."""
+    return {
+        "study": "unrolling",
+        "kernel": kernel,
+        "array_size": "65537",
+        "block_size": "512",
+        "unroll": "8",
+        "dtype": "float32",
+        "operation": "maximum",
+        "cache": "hot",
+        "status": status,
+        "message": "" if status == "ok" else MESSAGE,
+        "flags": "",
+        **columns,
+    }
+
+
+def listed(summary: str) -> list[str]:
+    """The lines under the heading Failed."""
+    return [line for line in summary.partition("## Failed")[2].splitlines() if line]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_what_makes_a_run_fail(status: str) -> None:
+    # Pins: a wrong result that ends with exit status 0, and a sweep that fails for asking for more than the memory.
+    # noisy is a remark on a time, and excuses nothing.
+    bad = status in ("wrong_result", "launch_failed", "timed_out", "build_failed")
+    assert is_failure(row(status, flags="noisy")) == bad
+
+
+def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
+    excused = row("wrong_result", "unrolled_warps_volatile", flags="noisy undefined_behaviour")
+    wrong = row("wrong_result")
+    assert is_failure(wrong) and not is_failure(excused)
+    of_excused, of_wrong = listed(summary_text(tally([excused, wrong]), "here"))
+    assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
+    assert "expected of" not in of_wrong
+
+
+def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:
+    broken = row("build_failed", "unrolled_warps_volatile", flags="undefined_behaviour")
+    assert is_failure(broken)
+    assert "expected of" not in summary_text(tally([broken]), "here")
+
+
+def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
+    (line,) = listed(summary_text(tally([row("ok"), row("wrong_result"), row("ok")]), "measured on a GPU"))
+    for value in ("unrolling/unrolled", "65537", "512", "8", "float32", "maximum", "hot", "wrong_result", MESSAGE):
+        assert value in line
+
+
+def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
+    # Pins: a thousand lines for one reason, under which another kernel's only failure is not found.
+    many = [row("build_failed", "interleaved", array_size=str(size)) for size in range(1000, 1040)]
+    lines = listed(summary_text(tally([*many, row("timed_out", "unrolled")]), "here"))
+    assert len(lines) < 10
+    named = sum("unrolling/interleaved, array size" in line for line in lines)
+    assert any(f"unrolling/interleaved: {40 - named} more" in line for line in lines)
+    assert any("unrolling/unrolled" in line and "timed_out" in line for line in lines)
+
+
+def test_points_are_counted_by_kernel_and_status_and_skipped_ones_by_reason() -> None:
+    reason = "block size 32: the kernel supports 64 to 1024"
+    rows = [*[row("ok")] * 3, row("wrong_result"), *[row("skipped", "interleaved", message=reason)] * 2]
+    summary = summary_text(tally(rows), "measured on a GPU")
+    assert "6 points, measured on a GPU" in summary
+    assert "| unrolling | unrolled | 3 |  | 1 |" in summary
+    assert "| unrolling | interleaved |  | 2 |  |" in summary
+    assert f"unrolling/interleaved, 2 points: {reason}" in summary
+    assert len(listed(summary)) == 1
+    assert "## Times" not in summary
+
+
+def test_kernels_without_a_header_are_named() -> None:
+    # Pins: a header that was not found, and a kernel that was run by the wrong plan and called right.
+    rows = [row("ok"), row("ok", "interleaved")]
+    bare = PlannedKernel("unrolling", "interleaved", None, "points.csv", None, has_header=False)
+    summary = summary_text(tally(rows), "here", planned=[planned(), bare])
+    assert "Without a header (`kernelsweep:`), so run by its defaults: unrolling/interleaved.\n" in summary
+    assert "Without a header" not in summary_text(tally(rows), "here", planned=[planned()])
+
+
+def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
+    # Pins: a handful of short points hidden among many long ones that repeat to a hundredth of them.
+    def timed(time_us: float, spread: float, flags: str = "") -> dict[str, str]:
+        of_time = {"time_us": f"{time_us}", "visit_spread": f"{spread:.5f}", "seconds": "0.2", "busy_seconds": "0.1"}
+        return row("ok", flags=flags, **of_time)
+
+    rows = [timed(6, 0.03, "noisy"), timed(10, 0.01), *[timed(900, 0.0001)] * 50, timed(900, 0.4, "throttled noisy")]
+    summary = summary_text(tally([*rows, row("ok")]), "measured on a GPU")
+    assert "| up to 10 µs | 2 | 2.00% | 2.90% |" in summary
+    assert "| above 50 µs | 51 | 0.01% | 0.01% |" in summary
+    assert "10 to 50" not in summary
+    assert "Points flagged: noisy (2), throttled (1)." in summary
+    assert "took 11 s; 50% of that the GPU was at work" in summary
+
+
+def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | None = None) -> PlannedKernel:
+    return PlannedKernel("unrolling", kernel, rows, f"points/unrolling/{kernel}.csv", cannot_run)
+
+
+@pytest.mark.parametrize("found", [2, 4])
+def test_rows_are_counted_against_the_plan(found: int) -> None:
+    # Pins: a file of points cut at a line's end (21 of 80 rows), after which every point was said to be right.
+    counted = tally([row("ok")] * found)
+    (error,) = incomplete_run(counted, [planned()])
+    assert f"points/unrolling/unrolled.csv has {found} rows" in error and "3 are planned" in error and "Delete" in error
+    assert error in summary_text(counted, "here", planned=[planned()])
+    assert not incomplete_run(tally([row("ok")] * 3), [planned()])
+
+
+def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:
+    # Pins: a restriction that skips every point, after which every point that was run was said to be right.
+    counted = tally([row("skipped")] * 3)
+    (error,) = incomplete_run(counted, [planned()])
+    assert "study unrolling: no point was run" in error
+    summary = summary_text(counted, "here", planned=[planned()])
+    assert "is right" not in summary and "**No point was run.**" in summary
+
+
+def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> None:
+    plan = [planned(), planned("volatile", cannot_run="undefined behaviour: a race"), planned("interleaved", None)]
+    counted = tally([*[row("ok")] * 3, *[row("skipped", "volatile")] * 3])
+    assert not incomplete_run(counted, plan)
+    summary = summary_text(counted, "here", planned=plan)
+    assert (
+        "## Not run\n\n- unrolling/volatile: undefined behaviour: a race\n- unrolling/interleaved: it has no rows"
+        in summary
+    )
+    # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
+    assert not incomplete_run(tally([row("skipped", "volatile")] * 3), plan[1:])
+
+
+def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    write_rows(path, MEASUREMENT_COLUMNS, [row("ok")] * 3)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(
+        UserError, match=rf"points.csv: data row 3 has \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
+    ):
+        list(each_row(path))

@@ -1,0 +1,112 @@
+"""Recordings: every one that is kept is valid, and a mistake in one is told with file, line and what would be right."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+
+from kernelsweep.errors import UserError
+from kernelsweep.share.recording import check_recording
+
+RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
+
+
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda folder: str(folder.name))
+def test_every_recording_is_valid(folder: Path) -> None:
+    check_recording(folder)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A valid recording of a few points, free to spoil."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    shutil.copy(RECORDINGS[0] / "environment.json", folder)
+    for name in ("measurements.csv.gz", "metrics.csv.gz"):
+        lines = gzip.decompress((RECORDINGS[0] / name).read_bytes()).splitlines(keepends=True)
+        (folder / name).write_bytes(gzip.compress(b"".join(lines[:40])))
+    lines = (RECORDINGS[0] / "builds.csv").read_bytes().splitlines(keepends=True)
+    (folder / "builds.csv").write_bytes(b"".join(lines[:10]))
+    check_recording(folder)
+    return folder
+
+
+def in_packed(name: str, old: str, new: str) -> Callable[[Path], None]:
+    """A mistake: a text replaced, once, in a packed table."""
+
+    def spoil(folder: Path) -> None:
+        text = gzip.decompress((folder / name).read_bytes()).decode()
+        assert old in text
+        (folder / name).write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
+
+    return spoil
+
+
+def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[Path], None]:
+    """A mistake in environment.json."""
+
+    def spoil(folder: Path) -> None:
+        environment = json.loads((folder / "environment.json").read_text())
+        change(environment)
+        (folder / "environment.json").write_text(json.dumps(environment, indent=1))
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda folder: (folder / "builds.csv").unlink(), "builds.csv is missing"),
+        (lambda folder: (folder / "notes.txt").write_text("mine"), "notes.txt doesn't belong"),
+        (lambda folder: (folder / "builds.csv").write_text("x" * 2_000_001), "more than a recording may have"),
+        (lambda folder: (folder / "environment.json").write_text("{"), "environment.json: not valid JSON"),
+        (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
+        (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings are of GPUs"),
+        (in_packed("measurements.csv.gz", ",status,", ",state,"), "no column status"),
+        (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, wrong_result"),
+        (in_packed("measurements.csv.gz", ",ok,", ",timed_out,"), "where status is timed_out: nothing"),
+        (in_packed("measurements.csv.gz", ",nvidia-h200,", ",nvidia-h100,"), "but the device's is 'nvidia-h200'"),
+        (in_packed("metrics.csv.gz", ",value,", ",amount,"), "metrics.csv.gz: no column value"),
+        (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' tells who"),
+        (in_environment(lambda it: it["host"].update(name="jane@example.org")), "'jane@example.org' tells who"),
+        (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' tells who"),
+    ],
+)
+def test_a_mistake_in_a_recording_is_told(small: Path, spoil: Callable[[Path], None], expected: str) -> None:
+    spoil(small)
+    with pytest.raises(UserError, match=r"^resources/recordings/small") as error:
+        check_recording(small, private=["node-0042"])
+    assert expected in str(error.value)
+
+
+def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: Path) -> None:
+    # docs/recordings.md: from a platform's results to a recording, by the command that it gives.
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "workflow/scripts", project / "workflow/scripts")
+    results = project / "results/nvidia-h200"
+    results.mkdir(parents=True)
+    for name in ("measurements.csv", "metrics.csv"):
+        (results / name).write_bytes(gzip.decompress((small / f"{name}.gz").read_bytes()))
+    for name in ("builds.csv", "environment.json"):
+        shutil.copy(small / name, results)
+    (line,) = [line for line in (ROOT / "docs/recordings.md").read_text().splitlines() if "record.py results/" in line]
+    command = line.strip().replace("uv run python", sys.executable).replace("<platform>", "nvidia-h200").split()
+    run = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    recorded = project / "resources/recordings/nvidia-h200"
+    for path in small.iterdir():
+        assert (recorded / path.name).is_file()
+    check_recording(recorded)
+    # What would be refused is refused here already, and named.
+    (results / "environment.json").write_text("{}")
+    run = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert "lacks the key 'measured'" in run.stderr and "Traceback" not in run.stderr

@@ -1,0 +1,35 @@
+"""The texts of a drawn figure."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from kernelsweep.drawing import style
+
+
+def drawn_texts(figure: Figure) -> list[Text]:
+    """The texts that the figure shows: not the labels of ticks beyond their axis, which matplotlib keeps as well."""
+    hidden = set()
+    for axis in [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]:
+        low, high = sorted(axis.get_view_interval())
+        beyond = [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+        hidden |= {label for tick in beyond for label in (tick.label1, tick.label2)}
+    every = [text for text in figure.findobj(Text) if isinstance(text, Text)]
+    return [text for text in every if text.get_visible() and text.get_text() and text not in hidden]
+
+
+def check_texts(figure: Figure, least: int) -> None:
+    assert figure.get_figwidth() in (style.ONE_COLUMN_IN, style.TWO_COLUMN_IN)
+    figure.draw_without_rendering()
+    shown = drawn_texts(figure)
+    assert len(shown) > least
+    # A pixel is 0.72 pt here: descenders may touch the line below, letters may not.
+    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in shown]
+    for text, box in boxes:
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1, text
+        assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1, text
+    assert [(one, other) for (one, a), (other, b) in combinations(boxes, 2) if a.overlaps(b)] == []
+    assert min(float(text.get_fontsize()) for text in shown) >= 7

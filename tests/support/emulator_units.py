@@ -1,0 +1,27 @@
+"""Compile the kernels of emulator_kernels/ for the emulator, and name their lines as its messages do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from checkout import ROOT
+
+KERNELS = ROOT / "tests/support/emulator_kernels"
+INCLUDE = [ROOT / "workflow/emulator", ROOT / "kernels/include", ROOT]
+
+
+def write_unit(path: Path, kernel: Path, names: list[str]) -> Path:
+    table = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in names)
+    path.write_text(
+        f'#include "emulator.hpp"\n#include "{kernel}"\n'
+        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n"
+    )
+    return path
+
+
+def line_of(stem: str, mark: str) -> str:
+    """file:line, as in the messages, of the line that ends with the comment `mark`."""
+    for number, line in enumerate((KERNELS / f"{stem}.cu").read_text().splitlines(), start=1):
+        if line.endswith(f"// {mark}"):
+            return f"emulator_kernels/{stem}.cu:{number}"
+    raise AssertionError(mark)

@@ -1,0 +1,113 @@
+"""Build and run planted kernels through the library's own measuring, on the emulator or on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from checkout import ROOT
+
+from kernelsweep.build.build import build
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.work import measure
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point, instantiation, instantiations
+
+QUICK = {
+    "relative_precision": 0.05,
+    "min_samples": 6,
+    "max_samples": 20,
+    "max_seconds": 0.2,
+    "pause_seconds": 0.01,
+    "max_pause_seconds": 1,
+    "energy_seconds": 0,
+}
+DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
+
+# A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.
+SOURCE = """\
+// A planted kernel.
+//
+// kernelsweep:
+//   unroll: [1]
+
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void planted({const}Element *data, Element *partials, size_t array_size)
+{{
+    {fault}
+    if (threadIdx.x == 0) {{
+        Element sum = 0;
+        for (size_t i = size_t(blockIdx.x) * blockDim.x; i < array_size && i < size_t(blockIdx.x + 1) * blockDim.x; ++i)
+            sum += data[i];
+        partials[blockIdx.x] = sum;
+    }}
+}}
+"""
+
+
+def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
+    """A kernel of one thread a block, with `fault` as its first statements."""
+    path = folder / "planted.cu"
+    path.write_text(SOURCE.format(const="" if updates_input else "const ", fault=fault))
+    return read_kernel(path, ROOT)
+
+
+def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
+    """An int32 sum, hot and not unrolled unless said otherwise."""
+    values = {"unroll": 1, "dtype": "int32", "operation": "sum", "cache": "hot", **others}
+    return Point(array_size=array_size, block_size=block_size, **values)
+
+
+def built(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    folder: Path,
+    target: str = "emulator",
+    seed: int = 1,
+    visits: int = 1,
+) -> tuple[KernelTask, dict[str, Any]]:
+    """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
+    binary = folder / target / f"{kernel.name}.bin"
+    names = instantiations(kernel, points)
+    report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    task = kernel_task(
+        kernel,
+        report,
+        binary,
+        emulated=target == "emulator",
+        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
+        longest=max(p.array_size for p in points),
+        seed=seed,
+        repeated_runs=2,
+        visits=visits,
+        sampling=QUICK,
+    )
+    return task, report
+
+
+def run(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    folder: Path,
+    target: str = "emulator",
+    skipped: dict[Point, str] | None = None,
+    timeout_seconds: float = 60,
+    seed: int = 1,
+    visits: int = 1,
+    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+) -> dict[Point, Outcome]:
+    """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
+
+    The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
+    """
+    task, report = built(kernel, points, folder, target, seed, visits)
+    planned = [(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
+    with Journal(folder / "journal.jsonl") as journal:
+        return measure(task, planned, report, journal, DEVICE, timeout_seconds, progress)

@@ -1,0 +1,30 @@
+"""The kernels in kernels/, as parameters of tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checkout import ROOT
+
+from kernelsweep.sweep.study import load_study, study_names
+
+
+def shipped_kernels(problem: str) -> list[Any]:
+    """Every kernel of a problem, once. Those that the emulator can't run, or that have no right result, are skipped by
+    name.
+    """
+    studies = [study for study in (load_study(name, ROOT) for name in study_names(ROOT))]
+    kernels = {
+        kernel.path: kernel
+        for study in studies
+        if study.settings["problem"] == problem
+        for kernel in study.kernels.values()
+    }
+    return [
+        pytest.param(
+            kernel, id=f"{path.parent.name}/{kernel.name}", marks=[pytest.mark.skip(reason=why)] if why else []
+        )
+        for path, kernel in kernels.items()
+        for why in [kernel.unsupported_on("emulator")]
+    ]

@@ -1,0 +1,332 @@
+"""Made-up but realistic sweeps for the tests of tables and figures: an H200's times, an emulator's none."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas
+from checkout import ROOT
+
+from kernelsweep.analysis.published import load_published_metrics
+from kernelsweep.analysis.reference import at_reference
+from kernelsweep.analysis.step_metrics import Metrics
+from kernelsweep.analysis.steps import ladder_steps
+from kernelsweep.problems.lanes import source_elements
+from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import Study, kernel_axes, load_config, load_study, rival_axes
+
+H200: dict[str, Any] = {
+    "name": "NVIDIA H200",
+    "platform": "nvidia-h200",
+    "kind": "gpu",
+    "multiprocessors": 132,
+    "peak_bandwidth_gbs": 4814.0,
+    "provenance": "measured on NVIDIA H200, driver 580.159.04",
+}
+EMULATOR: dict[str, Any] = {
+    "name": "CPU emulator",
+    "platform": "emulator",
+    "kind": "emulator",
+    "multiprocessors": 4,
+    "peak_bandwidth_gbs": None,
+    "provenance": "emulated on the CPU: results are checked, times mean nothing",
+}
+
+UNROLLS = [2, 4, 8, 16]
+UNROLLING: dict[str, Any] = {
+    "title": "Unrolling: an integer sum in global memory, nine steps",
+    "description": "From a divergent tree to a completely unrolled one.",
+    "kernels": [
+        {"name": "neighbored", "label": "neighbored", "axes": {"unroll": [1]}},
+        {"name": "neighbored_less", "label": "neighbored_less", "axes": {"unroll": [1]}},
+        {"name": "interleaved", "label": "interleaved", "axes": {"unroll": [1]}},
+        {"name": "unrolled", "label": "unrolled", "axes": {"unroll": UNROLLS}},
+        {"name": "unrolled_warps", "label": "unrolled_warps", "axes": {"unroll": UNROLLS}},
+        {"name": "unrolled_warps_volatile", "label": "unrolled_warps_volatile", "axes": {"unroll": UNROLLS}},
+        {"name": "completely_unrolled", "label": "completely_unrolled", "axes": {"unroll": UNROLLS}},
+        {"name": "completely_unrolled_template", "label": "completely_unrolled_template", "axes": {"unroll": UNROLLS}},
+    ],
+    "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
+    "ladder": [
+        {"kernel": "neighbored", "unroll": 1, "grid_size": None},
+        {"kernel": "neighbored_less", "unroll": 1, "grid_size": None},
+        {"kernel": "interleaved", "unroll": 1, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 2, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 4, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 8, "grid_size": None},
+        {"kernel": "unrolled", "unroll": 16, "grid_size": None},
+        {"kernel": "unrolled_warps", "unroll": 8, "grid_size": None},
+        {"kernel": "unrolled_warps_volatile", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled_template", "unroll": 8, "grid_size": None},
+        {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
+    ],
+    "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
+    "rivals": [],
+    "limits": [],
+    "published": {
+        "file": "unrolling_loops.csv",
+        "device": "NVIDIA GeForce RTX 3080",
+        "label": "published",
+        "compare": "times",
+        "where": {"run": "table"},
+    },
+}
+
+WARP_SHUFFLE: dict[str, Any] = {
+    "title": "Warp shuffle: where partial sums live",
+    "description": "The same tree in global memory, in shared memory and in registers.",
+    "kernels": [
+        {"name": name, "label": name, "axes": {"unroll": [1, 4]}}
+        for name in ("global_memory", "shared_memory", "shuffle")
+    ],
+    "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
+    "ladder": [
+        {"kernel": name, "unroll": unroll, "grid_size": None}
+        for unroll in (1, 4)
+        for name in ("global_memory", "shared_memory", "shuffle")
+    ],
+    "baselines": [],
+    "rivals": [],
+    "limits": [],
+    "published": {
+        "file": "warp_shuffle.csv",
+        "device": "NVIDIA GeForce RTX 3080",
+        "label": "published",
+        "compare": "times",
+        "where": None,
+    },
+}
+
+# Microseconds at 2**24 elements, block size 512, cold, as seen on an H200; the last entry holds for higher factors too.
+TIMES_US = {
+    "neighbored": {1: 214.0},
+    "neighbored_less": {1: 117.0},
+    "interleaved": {1: 99.0},
+    "unrolled": {2: 57.0, 4: 36.0, 8: 27.0, 16: 25.4},
+    "unrolled_warps": {2: 45.0, 4: 29.5, 8: 24.83, 16: 24.5},
+    "unrolled_warps_volatile": {2: 44.6, 4: 29.3, 8: 24.71, 16: 24.4},
+    "completely_unrolled": {2: 46.0, 4: 29.9, 8: 25.02, 16: 24.6},
+    "completely_unrolled_template": {2: 44.0, 4: 28.9, 8: 24.51, 16: 24.2},
+    "global_memory": {1: 61.0, 4: 30.1},
+    "shared_memory": {1: 48.0, 4: 26.9},
+    "shuffle": {1: 37.0, 4: 25.3},
+}
+LAUNCH_US = 1.9
+# A hot array that fits in the L2 cache is read this much faster than from memory.
+HOT_SPEEDUP = 2.1
+L2_BYTES = 50 * 2**20
+
+SIZES = tuple(2**power for power in range(16, 31, 2))
+BLOCK_SIZES = (64, 128, 256, 512, 1024)
+
+
+def sweep(
+    study: Mapping[str, Any],
+    device: Mapping[str, Any],
+    sizes: tuple[int, ...] = SIZES,
+    block_sizes: tuple[int, ...] = BLOCK_SIZES,
+) -> pandas.DataFrame:
+    """All points of a study, right and, on a GPU, timed by a simple model: launch latency, then bandwidth."""
+    rows = [
+        _row(kernel["name"], size, block_size, unroll, cache, device)
+        for kernel in study["kernels"]
+        for size in sizes
+        for block_size in block_sizes
+        for unroll in kernel["axes"]["unroll"]
+        for cache in ("cold", "hot")
+    ]
+    return pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
+
+
+def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, device: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "study": "synthetic",
+        "kernel": kernel,
+        "platform": device["platform"],
+        "device": device["name"],
+        "array_size": size,
+        "block_size": block_size,
+        "unroll": unroll,
+        "dtype": "int32",
+        "operation": "sum",
+        "cache": cache,
+        "launches": 1,
+        "grid_size": -(-size // (block_size * unroll)),
+        "status": "ok",
+        "message": "",
+        "flags": "undefined_behaviour" if kernel.endswith("volatile") else "",
+    }
+    if device["kind"] != "gpu":
+        return row
+    streaming = (TIMES_US[kernel][unroll] - LAUNCH_US) * (size / 2**24) * (1 + 0.12 * abs(math.log2(block_size / 512)))
+    time_us = LAUNCH_US + streaming / (HOT_SPEEDUP if cache == "hot" and size * 4 < L2_BYTES else 1)
+    bandwidth_gbs = size * 4 / time_us / 1e3
+    return row | {
+        "samples": 50,
+        "time_us": round(time_us, 3),
+        "time_low_us": round(time_us * 0.996, 3),
+        "time_high_us": round(time_us * 1.006, 3),
+        "noise": 0.004,
+        "bandwidth_gbs": bandwidth_gbs,
+        "peak_fraction": bandwidth_gbs / device["peak_bandwidth_gbs"],
+        "clock_mhz": 1980,
+    }
+
+
+def baseline(name: str, time_us: float, study: Mapping[str, Any], processor: str) -> dict[str, Any]:
+    """The row of a sum on the host's processor, at the study's reference point."""
+    reference = study["reference"]
+    return {
+        "study": "synthetic",
+        "kernel": f"cpu_{name}",
+        "platform": "nvidia-h200",
+        "device": processor,
+        "array_size": reference["array_size"],
+        "block_size": 1,
+        "unroll": 1,
+        "dtype": reference["dtype"],
+        "operation": reference["operation"],
+        "cache": "hot",
+        "status": "ok",
+        "message": "",
+        "flags": "",
+        "samples": 20,
+        "time_us": time_us,
+        "time_low_us": time_us * 0.99,
+        "time_high_us": time_us * 1.01,
+        "noise": 0.01,
+        "bandwidth_gbs": reference["array_size"] * 4 / time_us / 1e3,
+    }
+
+
+def fail(
+    rows: pandas.DataFrame, status: str, message: str, keep_time: bool = False, **where: object
+) -> pandas.DataFrame:
+    """A copy of `rows` in which the points that match `where` have failed; `keep_time` leaves a stray time in them."""
+    rows = rows.copy()
+    chosen = pandas.Series(True, index=rows.index)
+    for column, value in where.items():
+        chosen &= rows[column] == value
+    rows.loc[chosen, ["status", "message"]] = [status, message]
+    if not keep_time:
+        rows.loc[chosen, ["time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction"]] = None
+    return rows
+
+
+@functools.cache
+def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFrame]:
+    """A study of config/studies/ as it is, and made-up rows for all points of its full sweep on that device.
+
+    Times as in `sweep`; the errors of floating-point sums grow with the array size, and some steps have the same ones;
+    the outputs of exchanges are right.
+    """
+    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
+    study = load_study(name, ROOT)
+    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    rows = []
+    for place, (kernel, source) in enumerate(study.kernels.items()):
+        every = [
+            axes_on_device(axes, device["multiprocessors"])
+            for axes in kernel_axes(config, study, kernel, device["platform"])
+        ]
+        for point in launched_points(source.plan, points(*every)):
+            reason = skip_reason(point, source, [], "emulator" if device["kind"] == "emulator" else None)
+            launches = PLANS[source.plan](point).launches
+            row = {
+                **point.values,
+                "study": name,
+                "kernel": kernel,
+                "platform": device["platform"],
+                "device": device["name"],
+                "launches": len(launches),
+                "grid_size": launches[0].grid,
+                "status": "skipped" if reason else "ok",
+                "message": reason or "",
+                "flags": "undefined_behaviour" if source.undefined_behaviour else "",
+                "output": "",
+            }
+            if not reason:
+                row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
+            if not reason and study.settings["problem"] == "exchange" and point.array_size <= 32:
+                span = point.block_size * point.unroll
+                assert point.width is not None
+                sources = source_elements(
+                    kernel, point.width, parse_arguments(point.arguments), point.block_size, point.unroll
+                )
+                every_block = [start + int(source) for start in range(0, point.array_size, span) for source in sources]
+                row["output"] = " ".join(str(value) for value in every_block[: point.array_size])
+            rows.append(row)
+    if device["kind"] == "gpu":
+        rows += _beside_the_kernels(name, study, config, device)
+    frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
+    return dict(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
+
+
+def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A study's rivals, of which the last is not installed, and the driver's copy and fill."""
+    rivals = study.settings["rivals"]
+    limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
+    rows = []
+    for place, kernel in enumerate([*limits, *rivals]):
+        for point in points(*rival_axes(config, study, device["platform"])):
+            skipped = kernel == rivals[-1]
+            known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
+            outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}
+            times = {} if skipped else _shipped_results(point, place, 1, 264, device)
+            rows.append({**point.values, "message": "", "flags": "", "output": "", **known, **outcome, **times})
+    return rows
+
+
+def _shipped_results(point: Point, place: int, launches: int, grid_size: int, device: Mapping[str, Any]) -> Any:
+    results: dict[str, Any] = {}
+    bits = int(point.dtype[-2:])
+    if point.dtype.startswith("float") and point.operation == "sum":
+        # Every second kernel adds in the order of the one before; up to some size, sums are exact.
+        roundoff = 2.0 ** (-24 if bits == 32 else -53)
+        growth = math.log2(max(point.array_size, 2)) ** (1 + 0.4 * (place // 2)) / 20
+        results["relative_error"] = roundoff * growth if point.array_size > 1 + place // 2 * 70000 else 0.0
+    if device["kind"] != "gpu":
+        return results
+    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point.block_size / 256)))
+    share *= min(1.0, point.array_size / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
+    time_us = LAUNCH_US * launches + point.array_size * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
+    if point.operation == "product":
+        time_us *= 1.02
+    return results | {
+        "samples": 50,
+        "time_us": round(time_us, 3),
+        "time_low_us": round(time_us * 0.996, 3),
+        "time_high_us": round(time_us * 1.006, 3),
+        "noise": 0.004,
+        "bandwidth_gbs": point.array_size * bits / 8 / time_us / 1e3,
+        "clock_mhz": 1980,
+    }
+
+
+def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
+    """Made-up metrics of each step of a study's ladder at its reference point, with what is published of them.
+
+    Efficiencies and the like rise from step to step towards 100, counts fall by halves.
+    """
+    table = load_config(read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml"), ROOT)["metrics"]
+    names = [*study["metrics"], "duration", "dram_bytes", "global_load_efficiency"]
+    definitions = {metric: table[metric] for metric in dict.fromkeys(names)}
+    rows = []
+    for number, step in enumerate(ladder_steps(study, device)):
+        for _, point in step.rows(at_reference(study, measurements)).iterrows():
+            for metric, entry in definitions.items():
+                value = 100 - 75 / 4**number if entry["unit"] == "%" else 400 / 2**number + 67
+                row = {column: point[column] for column in METRIC_COLUMNS if column in point}
+                made_up = {"metric": metric, "unit": entry["unit"], "value": value, "source": "ncu", "message": ""}
+                rows.append(row | {"study": name, "binary_sha256": ""} | made_up)
+    frame = pandas.DataFrame(rows, columns=list(METRIC_COLUMNS))
+    published = load_published_metrics(study["published"], ROOT / "resources/published")
+    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), definitions, published)

@@ -1,0 +1,570 @@
+"""The configuration: one readable message for each mistake, defaults that hold, and overrides in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from checkout import ROOT
+
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.axes import Expression, axes_on_device, parse_size
+from kernelsweep.sweep.points import instantiations, points, skip_reason
+from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study import (
+    Study,
+    check_metrics,
+    kernel_axes,
+    kernel_variants,
+    load_config,
+    load_study,
+    study_names,
+)
+
+STUDY = "toy"
+KERNEL = "doubled"
+
+KERNEL_FILE = """\
+// A kernel for these tests.
+//
+// kernelsweep:
+//   block_size: power_of_two
+//   unroll: [1, 2]
+
+template <typename Element, typename Operation, unsigned unroll>
+__global__ void doubled(const Element *data, Element *partials, size_t array_size) {}
+"""
+
+
+CLAIM = {
+    "claim": "By 2 it is faster.",
+    "kernel": KERNEL,
+    "unroll": 2,
+    "reference_kernel": KERNEL,
+    "relation": "above",
+    "value": 1,
+}
+
+
+@pytest.fixture
+def toy(project: Path) -> Path:
+    """A project with a study of one kernel, beside those that are shipped."""
+    write_study(project, {})
+    write_kernel(project, KERNEL_FILE)
+    return project
+
+
+def write_study(project: Path, changes: Mapping[str, Any]) -> None:
+    study = {"title": "Toy", "kernels": [{"name": KERNEL}], "ladder": [{"kernel": KERNEL}], **changes}
+    (project / f"config/studies/{STUDY}.yaml").write_text(yaml.safe_dump(study))
+
+
+def write_kernel(project: Path, text: str) -> None:
+    folder = project / "kernels" / STUDY
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{KERNEL}.cu").write_text(text)
+
+
+def shipped_config(root: Path) -> dict[str, Any]:
+    return yaml.safe_load((root / "config/config.yaml").read_text())
+
+
+def changed(settings: dict[str, Any], dotted: str, value: Any) -> dict[str, Any]:
+    """The settings with one key, such as measuring.max_samples, set to a value."""
+    *folders, key = dotted.split(".")
+    inner = settings
+    for folder in folders:
+        inner = inner.setdefault(folder, {})
+    inner[key] = value
+    return settings
+
+
+def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: list[str]) -> None:
+    """One line that begins with the file and says all of `parts`, none of it in Python's or JSON Schema's words."""
+    message = str(error.value)
+    assert message.startswith(file)
+    for part in parts:
+        assert part in message
+    assert "\n" not in message
+    for jargon in ("is not of type", "is not valid under", "does not match", "Traceback", "was expected"):
+        assert jargon not in message
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "parts"),
+    [
+        ("studys", ["unrolling"], ["unknown key 'studys'", "did you mean 'studies'?", "Known keys: studies"]),
+        ("xyz", 1, ["unknown key 'xyz'; Known keys: studies, platform"]),
+        ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
+        ("sweeps.quick.blocksize", [1], ["'blocksize' under sweeps.quick; did you mean 'block_size'?"]),
+        ("sweeps.full.block_size", ["48"], ["sweeps.full.block_size.0 is '48'", "set them in a file, by --configfile"]),
+        ("arch", "sm_9", ["arch is 'sm_9'. Allowed: native, or an architecture such as sm_90"]),
+        ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
+        ("platforms.emulator.axis", {}, ["unknown key 'axis' under platforms.emulator; did you mean 'axes'?"]),
+        ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Known: ", "warp_shuffle"]),
+        ("studies", "unrolling", ["studies is 'unrolling'. Allowed: a list of the names in config/studies/"]),
+        ("studies", [], ["studies is []. Allowed: a list"]),
+        ("platform", "NVIDIA H200", ["platform is 'NVIDIA H200'. Allowed: auto, gpu, emulator, a GPU's model such as"]),
+        ("platform", ["emulator", "NVIDIA H200"], ["platform.1 is 'NVIDIA H200'. Allowed: auto, gpu, emulator, a GPU"]),
+        (
+            "gpu_models.nvidia-l4",
+            {"arch": "l4"},
+            ["gpu_models.nvidia-l4.arch is 'l4'. Allowed: an architecture such as"],
+        ),
+        ("gpu_models.nvidia-l4", {}, ["gpu_models.nvidia-l4 lacks the key 'arch'"]),
+        (
+            "gpu_models.nvidia-l4",
+            {"arch": "sm_89", "resources": {"mem_mb": 1000}},
+            ["gpu_models.nvidia-l4.resources is 'mem_mb'. Allowed: names of resources such as constraint"],
+        ),
+        (
+            "gpu_models.nvidia-l4",
+            {"arch": "sm_89", "resources": {"nodes": []}},
+            ["gpu_models.nvidia-l4.resources.nodes is []. Allowed: a text or a whole number"],
+        ),
+        ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
+        ("sweep", 1, ["sweep is 1; Allowed: quick, full."]),
+        ("profile", "yes", ["profile is 'yes'. Allowed: true or false"]),
+        ("profiling.clock_control", "off", ["profiling.clock_control is 'off'; Allowed: none, base, boost."]),
+        ("metrics", {"Time": {}}, ["metrics", "small letters"]),
+        (
+            "metrics",
+            {"time": {"unit": "us", "ncu": "gpu__time_duration.sum [ns]", "combine": "average", "meaning": "Time."}},
+            ["metrics.time.combine is 'average'. Allowed: sum, or such as mean by"],
+        ),
+        (
+            "metrics",
+            {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
+            ["metrics.time.unit is 'GB', but what it is read from is in ns. Allowed: ns, us, ms, s."],
+        ),
+        ("arch", 90, ["arch is 90. Allowed: native, or an architecture such as sm_90"]),
+        ("arch", "compute_90", ["arch is 'compute_90'. Allowed: native"]),
+        ("seed", -1, ["seed is -1. Allowed: a whole number from 0 up"]),
+        ("seed", True, ["seed is True. Allowed: a whole number"]),
+        ("sweeps.full.array_size", "2^20", ["sweeps.full.array_size is '2^20'. Allowed: a list of sizes"]),
+        (
+            "sweeps.full.array_size",
+            [8, "2**20"],
+            ["sweeps.full.array_size.1 is '2**20'. Allowed: sizes from 1 to 2^32"],
+        ),
+        ("sweeps.full.array_size", [0], ["sweeps.full.array_size.0 is 0. Allowed: sizes from 1"]),
+        # Each number alone is fine; what they come to is not.
+        ("sweeps.full.array_size", ["2^3 - 8"], ["sweeps.full.array_size.0 is '2^3 - 8'. Allowed: sizes from 1"]),
+        ("sweeps.full.array_size", ["2^31+2147483649"], ["array_size.0 is '2^31+2147483649'. Allowed: sizes from 1"]),
+        ("platforms.emulator.axes", {"array_size": ["2^0 - 1"]}, ["emulator.axes.array_size.0 is '2^0 - 1'"]),
+        ("sweeps.full.block_size", [2048], ["sweeps.full.block_size.0 is 2048. Allowed: whole numbers from 1 to 1024"]),
+        # YAML reads 1.0e+2 as a float, and JSON Schema takes 256.0 for an integer; C++ would see block_size = 256.0u.
+        ("sweeps.full.block_size", [256.0], ["sweeps.full.block_size.0 is 256.0. Allowed: whole numbers"]),
+        (
+            "sweeps.full.dtype",
+            ["int23"],
+            ["sweeps.full.dtype.0 is 'int23'; did you mean 'int32'? Allowed: int32"],
+        ),
+        ("sweeps.full", 7, ["sweeps.full is 7. Allowed: keys with values, of array_size, block_size"]),
+        ("measuring", None, ["measuring is None. Allowed: keys with values, of relative_precision"]),
+        ("measuring.min_samples", 5, ["measuring.min_samples is 5. Allowed: a whole number from 6 up"]),
+        ("measuring.max_samples", 10, ["measuring.max_samples is 10. Allowed: at least min_samples, 20"]),
+        ("measuring.relative_precision", 0, ["measuring.relative_precision is 0. Allowed: a number above 0"]),
+        ("measuring.max_seconds", "1 s", ["measuring.max_seconds is '1 s'. Allowed: a number of seconds above 0"]),
+        ("restrictions", "unroll < 8", ["restrictions is 'unroll < 8'. Allowed: a list of conditions"]),
+        (
+            "restrictions",
+            ["unrol < 8"],
+            ["restrictions: 'unrol < 8': unknown name 'unrol'", "known are dtype"],
+        ),
+        ("restrictions", ["unroll <"], ["restrictions: 'unroll <' is no expression"]),
+        ("restrictions", ["array_size < 2^20"], ["restrictions: 'array_size < 2^20': ^ is not allowed", "2**20"]),
+    ],
+)
+def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[str]) -> None:
+    with pytest.raises(UserError) as error:
+        load_config(changed(shipped_config(root), key, value), root)
+    assert_readable(error, "config/config.yaml (or --config): ", parts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"title": None}, ["title is None. Allowed: a text"]),
+        ({"kernals": []}, ["unknown key 'kernals'; did you mean 'kernels'? Known keys: title"]),
+        ({"kernels": []}, ["kernels is []. Allowed: a list of kernels"]),
+        ({"kernels": [KERNEL]}, ["kernels.0 is 'doubled'. Allowed: keys with values, of name, from, axes"]),
+        ({"kernels": [{"axes": {}}]}, ["kernels.0 lacks the key 'name'"]),
+        (
+            {"kernels": [{"name": "dubled"}]},
+            ["kernels names 'dubled'; did you mean 'doubled'?", "kernels/toy/: doubled"],
+        ),
+        ({"kernels": [{"name": KERNEL}] * 2}, ["kernels lists 'doubled' twice"]),
+        ({"kernels": [{"name": KERNEL, "axes": {"unroll": [0]}}]}, ["kernels.0.axes.unroll.0 is 0. Allowed: whole"]),
+        (
+            {"kernels": [{"name": KERNEL, "axes": {"array_size": ["2^0 - 1"]}}]},
+            ["kernels.0.axes.array_size.0 is '2^0 -"],
+        ),
+        ({"problem": "scan"}, ["problem is 'scan'; Allowed: reduction, exchange."]),
+        ({"axes": {"cache": ["warm"]}}, ["axes.cache.0 is 'warm'; Allowed: cold, hot."]),
+        ({"platforms": {"nvidia-h200": []}}, ["platforms.nvidia-h200 is []. Allowed: keys with values, of axes"]),
+        ({"restrictions": ["exit()"]}, ["restrictions: 'exit()': unknown name 'exit'"]),
+        ({"reference": {"array_size": "big"}}, ["reference.array_size is 'big'. Allowed: a size such as 1000 or 2^24"]),
+        ({"reference": {"array_size": "2^99"}}, ["reference.array_size is '2^99'. Allowed: sizes from 1 to 2^32"]),
+        ({"ladder": [{"kernel": "dubled"}]}, ["ladder names 'dubled'; did you mean 'doubled'? Its kernels: doubled"]),
+        ({"ladder": [{"kernel": KERNEL, "grid_size": "all"}]}, ["ladder.0.grid_size is 'all'. Allowed: a whole"]),
+        ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: whole"]),
+        ({"problem": "exchange"}, ["whose plan is block_partials. The problem exchange needs the plan one_to_one"]),
+        ({"axes": {"arguments": ["delta=1"]}}, ["arguments of 'doubled' are 'delta=1'. It takes none."]),
+        ({"kernels": [{"name": "butterfly", "from": "exchanges"}]}, ["The problem reduction needs another plan"]),
+        ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
+        ({"kernels": [{"name": "cascadet", "from": "stepwise"}]}, ["did you mean 'cascaded'?", "kernels/stepwise/: "]),
+        ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
+        (
+            {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
+            ["baselines are sums, but the study's reference point is none"],
+        ),
+        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
+        ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
+        ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
+        (
+            {"published": {"file": "warp_shufle.csv"}},
+            ["published.file is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"],
+        ),
+        ({"claims": [{"kernel": KERNEL}]}, ["claims.0 lacks the key 'claim'"]),
+        ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
+        ({"claims": [CLAIM | {"relation": "abov"}]}, ["claims.0.relation is 'abov'; did you mean 'above'? Allowed:"]),
+        (
+            {"claims": [CLAIM, CLAIM | {"reference_unroll": 3}]},
+            ["claims.1.reference_unroll is 3. doubled supports 1, 2"],
+        ),
+        ({"claims": [CLAIM | {"reference_kernel": None}]}, ["claims.0 lacks the key 'reference_kernel'"]),
+        (
+            {"claims": [CLAIM | {"reference_kernel": "cpu_numpi"}], "baselines": ["numpy"]},
+            ["did you mean 'cpu_numpy'?"],
+        ),
+        ({"claims": [CLAIM | {"relation": "about"}]}, ["claims.0.tolerance is None. The relation about needs one"]),
+        ({"claims": [CLAIM | {"tolerance": 0.1}]}, ["claims.0.tolerance is 0.1. The relation above has none"]),
+        ({"claims": [CLAIM | {"value": "twice"}]}, ["claims.0.value is 'twice'. Allowed: a number"]),
+        ({"claims": [CLAIM | {"at": {"array_size": "2^40"}}]}, ["claims.0.at.array_size is '2^40'. Allowed: sizes"]),
+        ({"claims": [CLAIM | {"at": {"dtype": "int23"}}]}, ["claims.0 has the dtype 'int23'; did you mean 'int32'?"]),
+    ],
+)
+def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
+    write_study(toy, changes)
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "config/studies/toy.yaml: ", parts)
+
+
+def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:
+    write_study(toy, {"claims": [CLAIM | {"quantity": "global_lod_efficiency"}]})
+    config = load_config(yaml.safe_load((toy / "config/metrics.yaml").read_text()), toy)
+    with pytest.raises(UserError) as error:
+        check_metrics(config, load_study(STUDY, toy))
+    wanted = "claims.0.quantity is 'global_lod_efficiency'; did you mean 'global_load_efficiency'? Allowed: speedup"
+    assert_readable(error, "config/studies/toy.yaml: ", [wanted])
+
+
+def test_undefined_behaviour_is_no_side_of_a_claim(toy: Path) -> None:
+    study = yaml.safe_load((toy / "config/studies/unrolling.yaml").read_text())
+    claim = CLAIM | {"kernel": "unrolled_warps_volatile", "reference_kernel": "unrolled"}
+    (toy / "config/studies/unrolling.yaml").write_text(yaml.safe_dump(study | {"claims": [claim]}))
+    with pytest.raises(
+        UserError, match=r"claims\.0\.kernel is 'unrolled_warps_volatile', whose behaviour is undefined"
+    ):
+        load_study("unrolling", toy)
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "parts"),
+    [
+        (
+            "power_of_two",
+            "power_of_to",
+            [", header: block_size is 'power_of_to'; did you mean 'power_of_two'? Allowed:"],
+        ),
+        ("block_size:", "blocksize:", [", header: unknown key 'blocksize'; did you mean 'block_size'? Known keys:"]),
+        ("[1, 2]", "[0]", [", header: unroll.0 is 0. Allowed: whole numbers from 1"]),
+        ("[1, 2]", "2", [", header: unroll is 2. Allowed: a list of whole numbers"]),
+        ("unroll: [1, 2]", "dtypes: int32", [", header: dtypes is 'int32'. Allowed: a list of int32, int64"]),
+        ("unroll: [1, 2]", "summation_depth: unrol", [", header: summation_depth: 'unrol': unknown name 'unrol'"]),
+        # No mapping, but a line of text.
+        (
+            "//   block_size: power_of_two\n//   unroll: [1, 2]",
+            "// any block size",
+            ["line 4: 'any block size' is not indented under 'kernelsweep:'"],
+        ),
+        ("unroll: [1, 2]", "shared_elements: threads", ["shared_elements: 'threads': unknown name 'threads'"]),
+        ("unsigned unroll", "int unroll", ["template parameter 'unroll' is declared 'int'; it has to be unsigned"]),
+        ("void doubled", "void dubled", ["no kernel of the file's name", "__global__ void doubled("]),
+        ("unsigned unroll", "unsigned radix", ["template parameter 'radix'", "Element, Operation, block_size, unroll"]),
+    ],
+)
+def test_a_mistake_in_a_kernel(toy: Path, written: str, instead: str, parts: list[str]) -> None:
+    assert written in KERNEL_FILE
+    write_kernel(toy, KERNEL_FILE.replace(written, instead, 1))
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "kernels/toy/doubled.cu", parts)
+
+
+@pytest.mark.parametrize("text", ["title: [", "title: a: b", "- title", ""])
+def test_a_study_that_is_no_yaml_mapping_names_the_file(toy: Path, text: str) -> None:
+    (toy / "config/studies/toy.yaml").write_text(text)
+    with pytest.raises(UserError, match=r"^config/studies/toy\.yaml: (not valid YAML: .*line 1|expected keys)|column"):
+        load_study(STUDY, toy)
+
+
+def test_all_that_is_shipped_is_right(root: Path) -> None:
+    config = load_config(shipped_config(root), root)
+    for name in study_names(root):
+        study = load_study(name, root)
+        for kernel in study.kernels:
+            for platform in ("emulator", "nvidia-h200"):
+                assert points(*kernel_axes(config, study, kernel, platform))
+
+
+# The schemas
+
+
+SCHEMAS = ROOT / "workflow/schemas"
+
+Node = dict[str, Any]
+
+
+def nodes(node: Any, path: str) -> Iterator[tuple[str, Node, bool]]:
+    """Every key of a schema and everything its lists may hold: path, subschema, whether a default is due.
+
+    None is due for what a mapping must have, and for lists' items.
+    """
+    for name, child in node.get("properties", {}).items():
+        yield f"{path}.{name}", child, name not in node.get("required", [])
+        yield from nodes(child, f"{path}.{name}")
+    for name in ("items", "additionalProperties"):
+        if isinstance(node.get(name), dict):
+            yield f"{path}[]", node[name], False
+            yield from nodes(node[name], f"{path}[]")
+
+
+def schema_nodes() -> list[Any]:
+    return [
+        pytest.param(path.name, node, due, id=where)
+        for path in sorted(SCHEMAS.glob("*.yaml"))
+        for where, node, due in nodes(yaml.safe_load(path.read_text()), path.name.removesuffix(".schema.yaml"))
+    ]
+
+
+@pytest.mark.parametrize(("file", "node", "due"), schema_nodes())
+def test_every_key_is_described_and_its_default_is_allowed(file: str, node: Node, due: bool) -> None:
+    assert len(node.get("description", "")) > 5
+    if file == "axes.schema.yaml":  # An axis that is not set here is set by a more general layer.
+        assert "default" not in node
+        return
+    if due:
+        assert "default" in node
+    if "default" in node and due:
+        validator = jsonschema.Draft202012Validator(resolved(node))
+        assert list(validator.iter_errors(node["default"])) == []
+
+
+def resolved(node: Any) -> Any:
+    """A schema with the files that it refers to put in their places."""
+    if isinstance(node, list):
+        return [resolved(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: resolved(value) for key, value in node.items()}
+    reference = node.pop("$ref", None)
+    return {**resolved(yaml.safe_load((SCHEMAS / reference).read_text())), **node} if reference else node
+
+
+def test_defaults_are_what_config_yaml_ships(root: Path) -> None:
+    # A reader who deletes a key gets what the file and its README promise.
+    shipped = shipped_config(root)
+    metrics = yaml.safe_load((root / "config/metrics.yaml").read_text())
+    assert load_config(metrics, root) == load_config(shipped | metrics, root)
+    every = shipped | metrics
+    assert check(every, SCHEMAS / "config.schema.yaml", "config.yaml") == every  # nothing is left to a default
+
+
+# Overrides, restrictions, expressions, sizes
+
+
+def test_overrides_go_from_the_general_to_the_specific(toy: Path) -> None:
+    """Six layers set block_size; taking them away from the most specific on shows the one below each time."""
+    platform = "nvidia-h200"
+
+    def setting(value: int, platform: str | None) -> dict[str, Any]:
+        axes = {"axes": {"block_size": [value]}}
+        return {"platforms": {platform: axes}} if platform else axes
+
+    layers: list[tuple[str, dict[str, Any]]] = [
+        ("config", setting(64, platform)),
+        ("study", setting(128, None)),
+        ("study", setting(256, platform)),
+        ("kernel", setting(512, None)),
+        ("kernel", setting(1024, platform)),
+    ]
+    for count in range(len(layers) + 1):
+        parts: dict[str, dict[str, Any]] = {"config": {}, "study": {}, "kernel": {}}
+        for owner, part in layers[:count]:
+            parts[owner].update(part)
+        config = load_config({"sweeps": {"full": {**shipped_full(toy), "block_size": [32]}}, **parts["config"]}, toy)
+        write_study(toy, {"kernels": [{"name": KERNEL, **parts["kernel"]}], **parts["study"]})
+        study = load_study(STUDY, toy)
+        assert only_axes(config, study, platform)["block_size"] == [32 * 2**count]
+        # What is set for one platform says nothing about another; the other axes stay as they are.
+        other = only_axes(config, study, "nvidia-a100")
+        assert other["block_size"] == [{0: 32, 1: 32, 2: 128, 3: 128, 4: 512, 5: 512}[count]]
+        assert other["unroll"] == shipped_full(toy)["unroll"]
+
+
+def only_axes(config: Mapping[str, Any], study: Study, platform: str) -> dict[str, Any]:
+    """The axes of the toy kernel, whose study has no further points."""
+    (axes,) = kernel_axes(config, study, KERNEL, platform)
+    return axes
+
+
+def test_further_points_join_a_full_sweep(toy: Path) -> None:
+    of_emulator = {"emulator": {"axes": {"array_size": [8]}}}
+    further = [{"axes": {"dtype": ["float32"], "array_size": [1024]}, "platforms": of_emulator}]
+    write_study(toy, {"axes": {"array_size": [1024, 2048], "block_size": [64], "unroll": [1]}, "further": further})
+    study = load_study(STUDY, toy)
+
+    def sizes(sweep: str, platform: str) -> list[tuple[str, int]]:
+        axes = kernel_axes(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
+        return sorted({(point.dtype, point.array_size) for point in points(*axes)})
+
+    integers = [("int32", 1024), ("int32", 2048)]
+    assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
+    assert sizes("full", "emulator") == [("float32", 8), *integers]
+    assert sizes("quick", "nvidia-h200") == integers
+
+
+def test_a_grid_in_multiprocessors_is_the_devices(toy: Path) -> None:
+    write_study(
+        toy,
+        {
+            "kernels": [{"name": "cascaded", "from": "stepwise"}, {"name": KERNEL}],
+            "axes": {"grid_size": [264, "2 * multiprocessors", 8]},
+            "ladder": [],
+        },
+    )
+    study, config = load_study(STUDY, toy), load_config({}, toy)
+    (axes,) = kernel_axes(config, study, "cascaded", "nvidia-h200")
+    assert axes_on_device(axes, 132)["grid_size"] == [264, 8]  # the same number is not run twice
+    assert axes_on_device(axes, 16)["grid_size"] == [264, 32, 8]
+    # A kernel whose plan sets the number of blocks has one point for all of these.
+    assert only_axes(config, study, "nvidia-h200")["grid_size"] == [None]
+
+
+def test_a_kernel_of_another_study_is_that_studys_file(toy: Path) -> None:
+    write_study(toy, {"kernels": [{"name": "interleaved", "from": "unrolling"}], "ladder": []})
+    assert load_study(STUDY, toy).kernels["interleaved"].path == toy / "kernels/unrolling/interleaved.cu"
+
+
+def shipped_full(root: Path) -> dict[str, Any]:
+    return shipped_config(root)["sweeps"]["full"]
+
+
+def test_an_axis_that_nobody_sets_is_named(toy: Path) -> None:
+    config = load_config({"sweeps": {"full": {"array_size": [8]}}}, toy)
+    with pytest.raises(UserError, match=r"no values for the axis dtype: set it in the sweep of config/config\.yaml"):
+        kernel_axes(config, load_study(STUDY, toy), KERNEL, "nvidia-h200")
+
+
+def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
+    axes = {"array_size": [64, "2^10"], "block_size": [64, 96, 16], "unroll": [1, 2, 4], "cache": ["cold"]}
+    write_study(toy, {"axes": axes, "restrictions": ["block_size * unroll < array_size"]})
+    config, study = load_config({"restrictions": ["unroll == 1 or array_size > 100"]}, toy), load_study(STUDY, toy)
+    restrictions = [*config["restrictions"], *study.settings["restrictions"]]
+    found = {
+        (point.array_size, point.block_size, point.unroll): skip_reason(
+            point, study.kernels[KERNEL], restrictions, "sm_90"
+        )
+        for point in points(*kernel_axes(config, study, KERNEL, "nvidia-h200"))
+    }
+    assert len(found) == 2 * 3 * 3
+    assert found[1024, 64, 2] is None
+    assert found[64, 64, 2] == "restriction: unroll == 1 or array_size > 100"
+    assert found[64, 64, 1] == "restriction: block_size * unroll < array_size"
+    assert found[1024, 96, 1] == "block size 96: the kernel needs a power of two"
+    assert found[1024, 16, 1] == "block size 16: the kernel supports 32 to 1024"
+    assert found[1024, 64, 4] == "unroll 4: the kernel supports 1, 2"
+    assert [reason is None for reason in found.values()].count(True) == 2
+
+
+def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
+    config, study = load_config(shipped_config(root), root), load_study("unrolling", root)
+    kernel = study.kernels["unrolled_warps_volatile"]
+    assert kernel_variants(config, study, kernel.name, "emulator") == []
+    assert kernel_variants(config, study, kernel.name, "nvidia-h200")
+    (axes, _) = kernel_axes(config, study, kernel.name, "emulator")
+    reasons = {skip_reason(point, kernel, [], "emulator") for point in points(axes)}
+    assert None not in reasons
+    assert any(str(reason).startswith("undefined behaviour: ") for reason in reasons)
+
+
+def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
+    # They are found without going through every point; going through every point is what they must agree with.
+    restrictions = ["block_size * unroll <= array_size", "cache == 'hot' or unroll < 8", "grid_size == 1"]
+    for restricted in ([], restrictions):
+        config = load_config({**shipped_config(root), "restrictions": restricted}, root)
+        for name in study_names(root):
+            study = load_study(name, root)
+            for kernel, source in study.kernels.items():
+                every = points(*kernel_axes(config, study, kernel, "nvidia-h200"))
+                others = [*restricted[:2], *study.settings["restrictions"]]
+                run = [point for point in every if not skip_reason(point, source, others, "sm_90")]
+                compiled = kernel_variants(config, study, kernel, "nvidia-h200", arch="sm_90")
+                assert compiled == instantiations(source, run), f"{name}/{kernel}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "().__class__.__mro__[1].__subclasses__()",
+        "open('/etc/passwd')",
+        "dtype.upper()",
+        "[unroll for unroll in (1, 2)]",
+        "(lambda: 1)()",
+        "(unroll := 3)",
+        "f'{unroll}'",
+        "max(*[1, 2])",
+        "max(1, 2, key=len)",
+        "unroll; block_size",
+    ],
+)
+def test_expressions_cannot_run_code(text: str) -> None:
+    with pytest.raises(UserError):
+        Expression(text)
+
+
+def test_expressions_compute_over_a_points_axes() -> None:
+    values = {"array_size": 2**20, "block_size": 96, "unroll": 4, "dtype": "int32", "operation": "sum", "cache": "cold"}
+    assert Expression("unroll + ceil(log2(block_size))")(values) == 11
+    assert Expression("dtype in ('int32', 'int64') and not block_size % 32 and array_size == 2**20")(values) is True
+    with pytest.raises(UserError, match=r"'1 / \(unroll - 4\)' can't be computed for .*'unroll': 4"):
+        Expression("1 / (unroll - 4)")(values)
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [(1, 1), (1000, 1000), ("2^0", 1), ("2^24", 2**24), (" 2^18 + 1 ", 2**18 + 1), ("2^10-1", 1023), ("2^32", 2**32)],
+)
+def test_sizes_as_they_are_written(written: int | str, size: int) -> None:
+    assert parse_size(written) == size
+
+
+@pytest.mark.parametrize(
+    "written", ["", "2**24", "2^", "3^2", "2^24 * 2", "1e6", "2^2^2", "2^32 + 1", "2^999999999999", 0]
+)
+def test_what_is_no_size(written: int | str) -> None:
+    with pytest.raises(ValueError, match="is not a size"):
+        parse_size(written)
+
+
+def test_a_size_written_twice_is_one_point(toy: Path) -> None:
+    write_study(toy, {"axes": {"array_size": [1024, "2^10", "2^9 + 512"]}})
+    assert only_axes(load_config({}, toy), load_study(STUDY, toy), "nvidia-h200")["array_size"] == [1024]

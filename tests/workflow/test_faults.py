@@ -1,0 +1,239 @@
+"""A sweep that is killed, or whose disk is full, goes on where it stopped: each point once, and none changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import psutil
+import pytest
+from checkout import ROOT
+from planted import built, planted_kernel, point
+from workflow_runs import shrink, snakemake
+
+from kernelsweep.errors import UserError
+from kernelsweep.measure.journal import journals_of
+from kernelsweep.results import read_rows, write_rows
+
+PATIENCE_SECONDS = 60.0
+POINTS = [point(size) for size in range(1, 41)]
+
+# A sweep as the job does it, of a slow kernel. Arguments: its folder, and the most bytes a file may have.
+JOB = """\
+import json, resource, signal, sys
+from pathlib import Path
+from planted import DEVICE
+from kernelsweep.measure.journal import Journal
+from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.logs import logged
+from kernelsweep.measure.work import measure, measurement_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+from kernelsweep.measure.runner import KernelTask
+from kernelsweep.sweep.points import Point, instantiation
+
+folder, limit = Path(sys.argv[1]), int(sys.argv[2])
+given = json.loads((folder / "given.json").read_text())
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+planned = [(one, instantiation(kernel, one), None) for one in (Point(**values) for values in given["points"])]
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+with logged(folder / "job.log"):
+    with Journal(folder / "journal.jsonl") as journal:
+        outcomes = measure(KernelTask(**given["task"]), planned, given["report"], journal, DEVICE, 60)
+    rows = measurement_rows(kernel, given["report"], outcomes, DEVICE, {})
+    write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start the job in tmp_path, where its kernel is built."""
+    kernel = planted_kernel(tmp_path, "if (threadIdx.x == 0) usleep(20000);")
+    kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
+    task, report = built(kernel, POINTS, tmp_path)
+    assert report["status"] == "ok", report["message"]
+    points = [asdict(one) for one in POINTS]
+    given = {"root": str(ROOT), "task": asdict(task), "report": report, "points": points}
+    (tmp_path / "given.json").write_text(json.dumps(given))
+
+    def job(limit: int = 0) -> subprocess.Popen[str]:
+        path = os.pathsep.join([str(ROOT / "tests/support"), str(ROOT / "workflow/scripts")])
+        command = [sys.executable, "-c", JOB, str(tmp_path), str(limit)]
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
+
+    return job
+
+
+def keys(journal: Path) -> list[str]:
+    return [json.loads(line)["key"] for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def whole_lines(journal: Path) -> bytes:
+    content = journal.read_bytes() if journal.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
+
+
+def wait_until(true: Callable[[], object], job: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        assert job.poll() is None, "the job has ended too early"
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def assert_complete(folder: Path) -> None:
+    """Each point is in the journal once, and right in the rows."""
+    assert Counter(keys(folder / "journal.jsonl")).most_common(1)[0][1] == 1
+    assert len(keys(folder / "journal.jsonl")) == len(POINTS)
+    rows = read_rows(folder / "rows.csv")
+    assert [int(row["array_size"]) for row in rows] == [one.array_size for one in POINTS]
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_job_killed_at_any_moment_goes_on_where_it_stopped(
+    seed: int, tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    # Pins: points that are lost, measured twice or measured anew, and a worker that outlives its job on the GPU.
+    journal = tmp_path / "journal.jsonl"
+    moments = random.Random(seed)
+    for _ in range(4):
+        kept = whole_lines(journal)
+        job = start()
+        if moments.random() < 0.75:  # Else it is killed as it starts.
+            wait_until(lambda: len(whole_lines(journal)) > len(kept), job)  # noqa: B023
+        time.sleep(moments.uniform(0, 0.2))
+        children = psutil.Process(job.pid).children()
+        job.kill()
+        job.communicate()
+        assert psutil.wait_procs(children, timeout=PATIENCE_SECONDS)[1] == []
+        assert whole_lines(journal).startswith(kept)
+        assert not (tmp_path / "rows.csv").exists()
+    kept = whole_lines(journal)
+    with journal.open("ab") as file:
+        file.write(kept[: len(kept.splitlines()[0]) // 2])  # As a kill in the middle of a write leaves it.
+    job = start()
+    job.communicate(timeout=PATIENCE_SECONDS)
+    assert job.returncode == 0, (tmp_path / "job.log").read_text()
+    assert journal.read_bytes().startswith(kept)
+    assert_complete(tmp_path)
+
+
+def test_a_killed_worker_costs_no_point(tmp_path: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
+    # Pins: a row launch_failed, which the same command wouldn't run again, for what the kernel has no part in.
+    journal = tmp_path / "journal.jsonl"
+    moments = random.Random(3)
+    job = start()
+    for count in (1, 6, 11):
+        wait_until(lambda: whole_lines(journal).count(b"\n") >= count, job)  # noqa: B023
+        time.sleep(moments.uniform(0, 0.05))
+        for worker in psutil.Process(job.pid).children():
+            worker.kill()
+    job.communicate(timeout=PATIENCE_SECONDS)
+    assert job.returncode == 0, (tmp_path / "job.log").read_text()
+    assert_complete(tmp_path)
+
+
+def test_a_full_disk_ends_the_job_with_a_sentence_and_keeps_what_was_finished(
+    tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    job = start(limit=2000)
+    _, said = job.communicate(timeout=PATIENCE_SECONDS)
+    assert job.returncode == 1
+    assert "journal.jsonl can't be written: File too large. Free some space there" in said
+    assert "Traceback" not in said
+    kept = (tmp_path / "journal.jsonl").read_bytes()
+    assert 0 < len(kept) <= 2000 and kept.endswith(b"\n")
+    assert start().wait(PATIENCE_SECONDS) == 0
+    assert (tmp_path / "journal.jsonl").read_bytes().startswith(kept)
+    assert_complete(tmp_path)
+
+
+def test_rows_that_find_no_room_leave_the_file_of_before(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_rows(path, ["a"], [{"a": 1}])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(UserError, match=r"rows\.csv can't be written: File too large"):
+            write_rows(path, ["a"], [{"a": "x" * 100}] * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_text() == "a\n1\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_log_on_a_full_disk_still_tells_the_terminal() -> None:
+    code = "from kernelsweep.logs import logged\nwith logged('/dev/full'):\n    print('hello', flush=True)\n"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert job.returncode != 0
+    assert "/dev/full can't be written: No space left on device" in job.stderr
+    assert "Traceback" not in job.stderr
+
+
+def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "logs").touch()
+    code = "import sys\nfrom kernelsweep.logs import logged\nwith logged(sys.argv[1]):\n    print('hello')\n"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    command = [sys.executable, "-c", code, str(tmp_path / "logs/job.log")]
+    job = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert job.returncode == 1
+    assert "logs/job.log can't be written" in job.stderr and "Traceback" not in job.stderr
+
+
+def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> None:
+    shrink(project, ["warp_shuffle"])
+    (project / "results").write_text("mine")
+    run = snakemake(project, "all")
+    assert run.returncode != 0
+    assert "results is not a folder. Move it away" in run.stdout and "Traceback" not in run.stdout
+    assert (project / "results").read_text() == "mine"
+
+
+def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> None:
+    # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
+    # job is a chunk's, and the second time the kernel is one job. Pins: points measured again because of that.
+    shrink(project, ["warp_shuffle"])
+    configuration = project / "config/config.yaml"
+    sizes = ", ".join(map(str, range(1, 41)))
+    configuration.write_text(re.sub(r"(?m)^(      array_size: ).*$", rf"\g<1>[{sizes}]", configuration.read_text()))
+    kernel = project / "kernels/warp_shuffle/global_memory.cu"
+    text = kernel.read_text().replace("#include", "#include <unistd.h>\n#include", 1)
+    kernel.write_text(re.sub(r"(__global__[^{]*\{)", r"\1 if (threadIdx.x == 0) usleep(20000);", text))
+    target = "results/emulator/points/warp_shuffle/global_memory.csv"
+    journal = project / "results/emulator/journal/warp_shuffle/global_memory.jsonl"
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--config", "platform=emulator"]
+
+    cut = [*command, "points_per_job=100"]
+    run = subprocess.Popen(cut, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    wait_until(lambda: b"".join(map(whole_lines, journals_of(journal))).count(b"\n") >= 5, run)
+    family = psutil.Process(run.pid).children(recursive=True)
+    alive = [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    [job] = [process for process in alive if any("measure_kernel.py" in word for word in process.cmdline()[1:2])]
+    job.kill()
+    assert run.wait(PATIENCE_SECONDS) != 0
+    assert not (project / target).exists()
+    assert not journal.exists()
+    kept = {path: whole_lines(path) for path in journals_of(journal)}
+
+    again = snakemake(project, target)
+    assert again.returncode == 0, again.stdout
+    for path, lines in kept.items():
+        assert path.read_bytes().startswith(lines)
+    rows = read_rows(project / target)
+    assert {row["status"] for row in rows} == {"ok"}
+    found = [key for path in journals_of(journal) for key in keys(path)]
+    assert len(rows) == len(set(found)) == len(found) > 100
+    assert f"priority: {len(rows)}\n" in again.stdout, "the kernels with the most points go first"

@@ -1,0 +1,93 @@
+"""Whether a run has every row that its plan asks for, and whether each kernel was run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernelsweep.analysis.tally import Tally
+from kernelsweep.sweep.axes import axes_on_device
+from kernelsweep.sweep.launch_plans import launched_points
+from kernelsweep.sweep.points import points
+
+
+@dataclass(frozen=True)
+class PlannedKernel:
+    """One kernel of a run's plan.
+
+    rows        the number of rows that its axes span; None for a recording, whose plan isn't kept
+    file        the file that holds these rows
+    cannot_run  why the platform can run none of its points, or None
+    has_header  whether its file says how it is to be run; without a header the defaults apply
+    """
+
+    study: str
+    kernel: str
+    rows: int | None
+    file: str
+    cannot_run: str | None
+    has_header: bool = True
+
+
+def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> list[PlannedKernel]:
+    """Count the rows that each kernel's axes span.
+
+    plan             entries with PlannedKernel's fields, but launch_plan and axes (a list of sweeps, or None) for rows
+    multiprocessors  the device's, by which some grid sizes are given
+    """
+    return [
+        PlannedKernel(
+            entry["study"],
+            entry["kernel"],
+            _spanned_rows(entry["launch_plan"], entry["axes"], multiprocessors),
+            entry["file"],
+            entry["cannot_run"],
+            entry["has_header"],
+        )
+        for entry in plan
+    ]
+
+
+def _spanned_rows(launch_plan: str, sweeps: Sequence[Any] | None, multiprocessors: int) -> int | None:
+    if sweeps is None:
+        return None
+    on_device = [axes_on_device(axes, multiprocessors) for axes in sweeps]
+    return len(launched_points(launch_plan, points(*on_device)))
+
+
+def row_count_errors(counted: Tally, planned: Iterable[PlannedKernel]) -> list[str]:
+    """A sentence for each kernel whose file has more or fewer rows than planned: where, how many, and the cure."""
+    return [
+        f"{kernel.study}/{kernel.kernel}: {kernel.file} has {found} rows of this kernel; {kernel.rows} are planned. "
+        "Delete the file and type the same command again: points measured before are not measured again."
+        for kernel in planned
+        if kernel.rows not in (None, found := _rows(counted, kernel))
+    ]
+
+
+def kernels_not_run(counted: Tally, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
+    """The kernels of which no point was run: every row is `skipped`, or there is none."""
+    return [kernel for kernel in planned if _rows(counted, kernel) == _rows(counted, kernel, ["skipped"])]
+
+
+def studies_not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+    """The studies of which no point was run, although the platform could run one of their kernels.
+
+    A recording may lack a study, and that is no mistake of the run's.
+    """
+    not_run = kernels_not_run(counted, planned)
+    return [
+        study
+        for study in dict.fromkeys(kernel.study for kernel in planned)
+        if all(kernel in not_run for kernel in planned if kernel.study == study)
+        and any(kernel.rows is not None and not kernel.cannot_run for kernel in planned if kernel.study == study)
+    ]
+
+
+def _rows(counted: Tally, kernel: PlannedKernel, statuses: Sequence[str] | None = None) -> int:
+    return sum(
+        count
+        for (study, name, status), count in counted.points.items()
+        if (study, name) == (kernel.study, kernel.kernel) and (statuses is None or status in statuses)
+    )
