@@ -52,6 +52,11 @@ class StudyData:
         return has_times(self.device)
 
     @property
+    def compares_outputs(self) -> bool:
+        """Whether the study shows what its kernels leave, as an exchange's does, rather than how fast they are."""
+        return compares_outputs(self.settings)
+
+    @property
     def steps(self) -> list[Step]:
         """The steps of the ladder, for this device."""
         return ladder_steps(self.settings, self.device)
@@ -76,6 +81,11 @@ class StudyData:
         return at_reference(self.settings, self.kernel_rows, free)
 
 
+def compares_outputs(settings: Mapping[str, Any]) -> bool:
+    """Whether a study's problem is one whose outputs are shown, instead of times and metrics."""
+    return bool(settings["problem"] == "exchange")
+
+
 def read_study_data(
     name: str,
     settings: Mapping[str, Any],
@@ -93,7 +103,7 @@ def read_study_data(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name),
         device=json.loads(Path(device).read_text()),
-        published=load_published(settings["published"], PUBLISHED_FOLDER, settings["problem"] == "exchange"),
+        published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
     )
 

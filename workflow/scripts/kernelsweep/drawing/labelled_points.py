@@ -73,10 +73,8 @@ def points_caption(data: StudyData, found: pandas.DataFrame, meaning: str, line:
     meaning  what the axes show; line explains a line that is drawn
     """
     steps = data.steps
-    texts = [
-        f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}",
-        meaning,
-    ]
+    where = f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}"
+    texts = [where, meaning]
     if not found.empty:
         texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
     if line:

@@ -1,8 +1,8 @@
 """How a figure is laid out at a width: its texts, panels and legends; and its files, the same from run to run.
 
-Figures are designed at the width at which a two-column paper prints them, over both columns or over one. Over one column
-panels stand one above the other and names below them. Figures ask this module for panels and legends, and give sizes
-that depend on the width as mappings by width.
+Figures are designed at the width at which a two-column paper prints them, over both columns or over one. Over one
+column, panels stand one above the other and names below them. Figures ask this module for panels and legends, and give
+sizes that depend on the width as mappings by width.
 """
 
 from __future__ import annotations
@@ -240,22 +240,22 @@ def panels_in_a_row(
         grid = figure.subplots(
             len(heights_in), count, sharex="col", sharey=share_y, squeeze=False, height_ratios=heights_in
         )
-        return Panels(figure, grid, left=[0], bottom=range(count), legend=None)
+        return Panels(figure, list(grid), left=[0], bottom=range(count), legend=None)
     legend_in = legend_below_in(legend_labels, width, legend_title)
-    every_in = [*heights_in * count, legend_in]
+    every_in = [*list(heights_in) * count, legend_in]
     figure = new_figure(width, sum(every_in), texts)
     *axes, below = figure.subplots(len(every_in), 1, height_ratios=every_in)
     parts = len(heights_in)
-    grid = [axes[part::parts] for part in range(parts)]
-    for upper, lower in zip(grid[0], grid[-1], strict=True):
+    stacked = [axes[part::parts] for part in range(parts)]
+    for upper, lower in zip(stacked[0], stacked[-1], strict=True):
         if upper is not lower:
             upper.sharex(lower)
             upper.tick_params(labelbottom=False)
     if share_y:
-        for part in grid:
+        for part in stacked:
             for panel in part[1:]:
                 panel.sharey(part[0])
-    return Panels(figure, grid, left=range(count), bottom=[count - 1], legend=below)
+    return Panels(figure, stacked, left=range(count), bottom=[count - 1], legend=below)
 
 
 def panels_above_a_legend(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas
 from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ def _draw_rows(axes: Axes, cells: _Cells) -> None:
     for kernel, height_in in zip(cells.kernels, cells.heights_in, strict=True):
         for column, size in enumerate(cells.sizes):
             if (kernel, size) in cells.lines:
-                of_cell = cells.counts.loc[(kernel, size)]
+                of_cell: Any = cells.counts.loc[(kernel, size)]
                 place = (column, top_in + cells.name_in)
                 _draw_cell(axes, place, height_in - cells.name_in, of_cell, cells.lines[kernel, size])
         if cells.name_in:

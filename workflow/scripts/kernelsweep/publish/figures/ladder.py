@@ -28,7 +28,8 @@ from kernelsweep.drawing.layout import (
     new_figure,
     say_missing,
 )
-from kernelsweep.publish.tables import NOT_MEASURED, PUBLISHED_ONLY, baseline_kernels, study_table
+from kernelsweep.publish.tables.points import NOT_MEASURED, PUBLISHED_ONLY
+from kernelsweep.publish.tables.steps import baseline_kernels, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -82,7 +83,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 
 def _rows(data: StudyData) -> pandas.DataFrame:
-    """The rows of the study's table that are drawn, with a label each; the columns of times even where there are none."""
+    """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
     table = study_table(data)
     table = table[~table["kernel"].isin([CPU, *baseline_kernels(data.settings)])]
     if "time_us" not in table:
@@ -108,12 +109,13 @@ def _panels(width: Width, height_in: float, texts: Texts, legend_lines: int) -> 
 def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Width) -> None:
     _pairs(axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
     _intervals(axes, table)
-    times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
+    times: Any = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
     if times.notna().any():
         axes.set_xscale("log")
-        range_of_times = max(times.max() / times.min(), LEAST_TIME_RANGE)
+        least, most = float(times.min()), float(times.max())
+        range_of_times = max(most / least, LEAST_TIME_RANGE)
         room = range_of_times ** TIME_ROOM[width]
-        axes.set_xlim(times.min() / room, times.max() * room)
+        axes.set_xlim(least / room, most * room)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
         ticks = TIME_TICKS if range_of_times <= MOST_TICKED_RANGE[width] else TIME_TICKS[:1]
         axes.xaxis.set_major_locator(LogLocator(subs=ticks))

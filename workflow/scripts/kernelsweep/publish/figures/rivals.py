@@ -1,7 +1,7 @@
 """How many times as fast as a library's reduction each kernel is at its fastest configuration, against array size.
 
-A panel for each element type and cache state. The library is the first of the study's rivals; beside the kernels are the
-other libraries, and kernels that only read, which are limits for all.
+A panel for each element type and cache state. The library is the first of the study's rivals; beside the kernels are
+the other libraries, and kernels that only read, which are limits for all.
 """
 
 from __future__ import annotations
