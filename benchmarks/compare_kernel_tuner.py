@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, require, sweep
+from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, point, require, sweep
 
 from kernelsweep.build import nvcc
 from kernelsweep.problems.reduction import make_reduction
@@ -74,7 +74,7 @@ def array_sizes(points: int) -> list[int]:
 def sweep_points(count: int) -> list[Point]:
     """The points of the comparison."""
     return [
-        Point(size, block_size, unroll, DTYPE, OPERATION, "hot")
+        point(size, block_size, unroll=unroll, dtype=DTYPE, operation=OPERATION, cache="hot")
         for size in array_sizes(count)
         for block_size in BLOCK_SIZES
         for unroll in UNROLLS
@@ -112,11 +112,13 @@ def run_here(name: str, count: int, samples: int, output: Path) -> None:
         done = sweep(kernel, points, report, Path(scratch), samples, SEED, described)
     numbers = {len(outcome.samples) for outcome in done.outcomes.values()}
     rows = [
-        [p.array_size, p.block_size, p.unroll, float(np.median(outcome.samples))]
+        [p["array_size"], p["block_size"], p["unroll"], float(np.median(outcome.samples))]
         for p, outcome in done.outcomes.items()
     ]
     times = {"sweep_s": done.finished[-1] - done.finished[0], "compile_s": built - started}
-    output.write_text(json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}))
+    output.write_text(
+        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
+    )
 
 
 class _Without:
@@ -162,7 +164,9 @@ def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
     }
     times = {"sweep_s": max(finished) - min(finished), "compile_s": parts["compile_time"], "parts_s": parts}
     numbers = {len(result["times"]) for result in results}
-    output.write_text(json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}))
+    output.write_text(
+        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
+    )
 
 
 SIDES = {"here": run_here, "kernel_tuner": run_kernel_tuner}
@@ -260,7 +264,7 @@ def main() -> int:
     kernel = kernel_of(arguments.kernel)
     if kernel.plan != "block_partials" or kernel.shared_elements != "0":
         sys.exit(f"{arguments.kernel}: only kernels of one launch, without dynamic shared memory, are compared here")
-    if reasons := {reason for point in points if (reason := kernel.unsupported(point.values))}:
+    if reasons := {reason for point in points if (reason := kernel.unsupported(point))}:
         sys.exit(f"{arguments.kernel}: {', '.join(sorted(reasons))}")
 
     sides = {}

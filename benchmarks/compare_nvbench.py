@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.own_sweep import binary_of, build_variants, kernel_of, leased, require, sweep
+from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
 from kernelsweep.platforms.choose import Gpu
 from kernelsweep.problems.reduction import make_reduction
@@ -46,12 +46,11 @@ KERNELS = (
 )
 ARRAY_SIZES = [2**n for n in (16, 18, 20, 22, 24, 26)]
 BLOCK_SIZE = 256
-DEFAULTS = {"unroll": 1, "dtype": "int32", "operation": "sum"}
 
 # The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.measure.runner: the time of a short kernel depends on where its buffers lie, so samples go round
+# As in kernelsweep.measure.memory: the time of a short kernel depends on where its buffers lie, so samples go round
 # several places, while all of them fit into so many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29
@@ -79,8 +78,8 @@ def allowed_difference(time_us: float) -> float | None:
 
 def label(name: str, point: Point) -> str:
     """A point as the table names it."""
-    grid = f", grid {point.grid_size}" if point.grid_size else ""
-    return f"{name} x{point.unroll}{grid}, 2^{np.log2(point.array_size):.4g}"
+    grid = f", grid {point['grid_size']}" if point["grid_size"] else ""
+    return f"{name} x{point['unroll']}{grid}, 2^{np.log2(point['array_size']):.4g}"
 
 
 def nvbench_point(
@@ -92,7 +91,7 @@ def nvbench_point(
         sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
     return {
         "label": label(name, point),
-        "point": asdict(point),
+        "point": dict(point),
         "binary": str(binary),
         "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
         "updates_input": not kernel.input_is_const,
@@ -189,9 +188,9 @@ class PointUnderNVBench:
         self._driver = driver
         self._job = job
         self._source = source
-        self.point = Point(**job["point"])
-        self._itemsize = np.dtype(self.point.dtype).itemsize
-        self._size = self.point.array_size * self._itemsize
+        self.point = Point(job["point"])
+        self._itemsize = np.dtype(self.point["dtype"]).itemsize
+        self._size = self.point["array_size"] * self._itemsize
         self._function = driver.function(job["binary"], job["symbol"])
         sizes = {DATA: self._size, **{name: count * self._itemsize for name, count in job["buffers"].items()}}
         bytes_a_place = sum(-(-size // PAGE) * PAGE for size in sizes.values())
@@ -220,7 +219,7 @@ class PointUnderNVBench:
 
     def check(self, reduction: Any, stream: int) -> None:
         """Put the input in every place and run the plan there once. Raises RuntimeError for a wrong result."""
-        results = np.empty(self._job["results"], self.point.dtype)
+        results = np.empty(self._job["results"], self.point["dtype"])
         for number, place in enumerate(self._places):
             self.restore(number, stream)
             for name, count in self._job["buffers"].items():
@@ -265,7 +264,7 @@ def run_nvbench(job_file: Path) -> None:
     """The NVBench process: measure the job's points, and leave NVBench's JSON where the job says."""
     from cuda import bench
 
-    job = json.loads(job_file.read_text())
+    job = json.loads(job_file.read_text(encoding="utf-8"))
     points = job["points"]
     driver = Driver()
     longest = max(one["point"]["array_size"] for one in points)
@@ -359,9 +358,9 @@ def measured_by_both(
     samples  of a point, each round and side
     """
     kernels = {name: kernel_of(name) for name, _ in planned}
-    for name, point in planned:
-        if reason := kernels[name].unsupported(point.values):
-            sys.exit(f"{label(name, point)}: {reason}")
+    for name, one in planned:
+        if reason := kernels[name].unsupported(one):
+            sys.exit(f"{label(name, one)}: {reason}")
     numbers = {name: [i for i, (other, _) in enumerate(planned) if other == name] for name in kernels}
     points = {name: [planned[i][1] for i in numbers[name]] for name in kernels}
     reports = {name: build_variants(kernels[name], points[name], folder / name, device.arch) for name in kernels}
@@ -461,10 +460,7 @@ def main() -> int:
     planned: list[tuple[str, Point]] = []
     for text in arguments.kernels:
         name, values = parse_kernel(text)
-        planned += [
-            (name, Point(size, arguments.block_size, cache="cold", **{**DEFAULTS, **values}))
-            for size in arguments.array_sizes
-        ]
+        planned += [(name, point(size, arguments.block_size, **values)) for size in arguments.array_sizes]
     planned = planned[: arguments.points]
     with leased() as device, tempfile.TemporaryDirectory() as scratch:
         rows = measured_by_both(planned, device, arguments.samples, arguments.rounds, Path(scratch))

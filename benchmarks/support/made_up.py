@@ -116,27 +116,27 @@ def make_rows(results: Path, studies: int, kernels: int) -> None:
 
 def _measured(point: Point, number: int) -> dict[str, Any]:
     """A point's row: a latency and a bandwidth, and configurations that are a percent apart, so that few are ties."""
-    time_us = (LAUNCH_US + point.array_size * 4 / GBS / 1e3) * (1 + number % 97 / 100)
+    time_us = (LAUNCH_US + point["array_size"] * 4 / GBS / 1e3) * (1 + number % 97 / 100)
     return {
-        **point.values,
+        **point,
         "study": "STUDY",
         "kernel": "KERNEL",
         "platform": DEVICE["platform"],
         "device": DEVICE["name"],
         "launches": 1,
-        "grid_size": -(-point.array_size // (point.block_size * point.unroll)),
+        "grid_size": -(-point["array_size"] // (point["block_size"] * point["unroll"])),
         "status": "ok",
         "samples": 60,
         "time_us": f"{time_us:.3f}",
         "time_low_us": f"{time_us * 0.998:.3f}",
         "time_high_us": f"{time_us * 1.003:.3f}",
         "noise": f"{number % 83 / 5000:.5f}",
-        "bandwidth_gbs": f"{point.array_size * 4 / time_us / 1e3:.3f}",
-        "peak_fraction": f"{point.array_size * 4 / time_us / 1e3 / DEVICE['peak_bandwidth_gbs']:.5f}",
+        "bandwidth_gbs": f"{point['array_size'] * 4 / time_us / 1e3:.3f}",
+        "peak_fraction": f"{point['array_size'] * 4 / time_us / 1e3 / DEVICE['peak_bandwidth_gbs']:.5f}",
         "clock_mhz": 1980,
         "flags": "noisy" if number % 50 == 0 else "",
         "source_sha256": "9bace405cf6b1669f5bfc0310d57e24d34b2ad5cbd5ff82fe9038527fec20ca8",
-        "binary_sha256": f"{point.block_size * 100 + point.unroll:064x}",
+        "binary_sha256": f"{point['block_size'] * 100 + point['unroll']:064x}",
         "visit_spread": f"{number % 71 / 3000:.5f}",
         "temperature_c": 30 + number % 20,
         "power_w": f"{300 + number % 1000 / 10:.1f}",
@@ -149,6 +149,6 @@ def _measured(point: Point, number: int) -> dict[str, Any]:
 
 def _built(point: Point) -> dict[str, Any]:
     """A variant's row of builds.csv."""
-    variant = {column: point.values[column] for column in ("block_size", "unroll", "dtype", "operation")}
+    variant = {column: point[column] for column in ("block_size", "unroll", "dtype", "operation")}
     known = {"study": "STUDY", "kernel": "KERNEL", "platform": DEVICE["platform"], "target": "sm_90", "status": "ok"}
     return {**variant, **known, "registers": 32, "shared_bytes": 0, "occupancy": "1.0000"}

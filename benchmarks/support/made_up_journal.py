@@ -34,18 +34,18 @@ def made_up_points(count: int) -> list[Point]:
 
 def key(point: Point, visit: int) -> str:
     """The key of a visit, of as many parts as in a sweep."""
-    return journal_key({"binary": "0" * 64, "point": point.values, "visit": visit, "device": DEVICE["name"]})
+    return journal_key({"binary": "0" * 64, "point": dict(point), "visit": visit, "device": DEVICE["name"]})
 
 
 def write(path: Path, every: list[Point], samples: int) -> None:
     """A journal as a sweep leaves it, but for the waiting for the disk at each of its lines."""
     generator = random.Random(1)
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         for point in every:
             for number in range(VISITS):
                 times = [round(generator.uniform(20, 21), 3) for _ in range(samples // VISITS)]
                 outcome = asdict(Outcome("ok", visits=[Visit(times)]))
-                of = {"binary": "0" * 64, "point": point.values, "sampling": {}, "visit": number}
+                of = {"binary": "0" * 64, "point": dict(point), "sampling": {}, "visit": number}
                 value = {"measured": "2026-01-01T00:00:00Z", "outcome": outcome, "of": of, "source_sha256": "0" * 64}
                 file.write(json.dumps({"journal": VERSION, "key": key(point, number), "value": value}) + "\n")
 

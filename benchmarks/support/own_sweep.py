@@ -19,8 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
 from kernelsweep.platforms.choose import Gpu, visible_gpu
 from kernelsweep.platforms.lease import leased_gpu
@@ -52,6 +51,12 @@ class Sweep:
 def kernel_of(name: str) -> KernelSource:
     """The kernel of a name such as warp_shuffle/shuffle."""
     return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT)
+
+
+def point(array_size: int, block_size: int, **others: Any) -> Point:
+    """A cold int32 sum, not unrolled, unless said otherwise."""
+    values = {"dtype": "int32", "operation": "sum", "cache": "cold", "array_size": array_size, "block_size": block_size}
+    return Point({**values, "unroll": 1, "grid_size": None, "width": None, "arguments": "", **others})
 
 
 def require(*modules: str) -> None:
@@ -118,7 +123,7 @@ def sweep(
         binary_of(kernel, folder),
         emulated=report["target"] == EMULATOR,
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        longest=max(point.array_size for point in points),
+        longest=max(point["array_size"] for point in points),
         seed=seed,
         repeated_runs=1,
         visits=1,

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
+from planted import point
 
 from kernelsweep.baselines import cub, libraries
 from kernelsweep.baselines.driver import limit_points, measure_limits
-from kernelsweep.baselines.libraries import RIVALS, planned_points, rival_report
+from kernelsweep.baselines.libraries import RIVALS, library_axes, planned_points, rival_report
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.points import Point
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.schema import read_yaml
-from kernelsweep.sweep.study import load_config, load_study, rival_axes
 
 CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
 BUILT = {"status": "ok", "message": "", "target": "sm_90"}
@@ -72,7 +72,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def on_gpu() -> list[dict[str, list[Any]]]:
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
-    return rival_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
+    return library_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
 
 
 def test_every_rival_that_a_study_may_name_exists() -> None:
@@ -88,13 +88,13 @@ def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> No
     planned = planned_points("cub", on_gpu(), [])
     points = [point for point, _, _ in planned]
     assert len(set(points)) == len(points)
-    assert {(point.block_size, point.unroll, point.grid_size) for point in points} == {(1, 1, None)}
+    assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
     asked = {
         (axes["dtype"][0], size, cache) for axes in on_gpu() for size in axes["array_size"] for cache in axes["cache"]
     }
-    assert asked <= {(point.dtype, point.array_size, point.cache) for point in points}
+    assert asked <= {(point["dtype"], point["array_size"], point["cache"]) for point in points}
     assert not any(reason for _, _, reason in planned)
-    assert ("cub<int, Sum>", 2**32) in {(variant, point.array_size) for point, variant, _ in planned}
+    assert ("cub<int, Sum>", 2**32) in {(variant, point["array_size"]) for point, variant, _ in planned}
 
 
 def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
@@ -274,7 +274,7 @@ def test_limits_are_measured_at_every_size_and_cache_state() -> None:
         for axes, dtypes in [(on_gpu()[0], ["int32"]), (on_gpu()[0], ["float32", "float64"])]
     ]
     planned = limit_points(sweeps, {"dtype": "int32", "operation": "sum"})
-    assert [(point.array_size, point.cache) for point in planned] == [
+    assert [(point["array_size"], point["cache"]) for point in planned] == [
         (2**16, "cold"),
         (2**18, "cold"),
         (2**16, "hot"),
@@ -297,7 +297,7 @@ def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
 
         def fill(self, memory: np.ndarray, size: int, word: int) -> None: ...
 
-    rows = measure_limits(Idle(), ["copy", "fill"], [Point(2**16, 1, 1, "int32", "sum", "hot")], SAMPLING, None, KNOWN)
+    rows = measure_limits(Idle(), ["copy", "fill"], [point(2**16, 1)], SAMPLING, None, KNOWN)
     assert [row["status"] for row in rows] == ["wrong_result"] * 2
     assert not any("time_us" in row for row in rows)
 
@@ -307,5 +307,5 @@ def test_limits_that_do_not_fit_into_memory_are_rows() -> None:
         def allocate(self, size: int) -> np.ndarray:
             raise MemoryError("17.18 GB of device memory asked for")
 
-    (row,) = measure_limits(Full(), ["fill"], [Point(2**32, 1, 1, "int32", "sum", "hot")], SAMPLING, None, KNOWN)
+    (row,) = measure_limits(Full(), ["fill"], [point(2**32, 1)], SAMPLING, None, KNOWN)
     assert (row["status"], row["message"]) == ("out_of_memory", "17.18 GB of device memory asked for")

@@ -17,7 +17,6 @@ from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep.points import Point
 
 
 def machine_code(cubin: Path) -> list[bytes]:
@@ -64,7 +63,7 @@ def test_nvbench_verdict_needs_a_judged_point() -> None:
 def test_nvbench_gets_every_launch_of_a_plan() -> None:
     name, values = compare_nvbench.parse_kernel("stepwise/cascaded:grid_size=264")
     kernel = own_sweep.kernel_of(name)
-    one = Point(2**16, 256, 1, "int32", "sum", "cold", **values)
+    one = own_sweep.point(2**16, 256, **values)
     report = {"variants": {"cascaded<int, Sum, 256u>": {"symbol": "_Zcascaded"}}}
     job = compare_nvbench.nvbench_point(name, kernel, one, report, Path("cascaded.cubin"))
     assert [(launch["grid"], launch["arguments"]) for launch in job["launches"]] == [
@@ -77,9 +76,9 @@ def test_nvbench_gets_every_launch_of_a_plan() -> None:
 def test_kernel_tuner_gets_as_many_points() -> None:
     points = compare_kernel_tuner.sweep_points(500)
     assert len(set(points)) == 500
-    assert max(one.array_size for one in points) == 2**24
+    assert max(one["array_size"] for one in points) == 2**24
     whole = compare_kernel_tuner.BLOCK_SIZES[-1] * compare_kernel_tuner.UNROLLS[-1]
-    assert all(one.array_size % whole == 0 for one in points), "whole blocks for every variant"
+    assert all(one["array_size"] % whole == 0 for one in points), "whole blocks for every variant"
     with pytest.raises(ValueError, match="multiple of 25"):
         compare_kernel_tuner.sweep_points(30)
 

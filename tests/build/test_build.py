@@ -9,15 +9,18 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
+from planted import point
 
-from kernelsweep.build import nvcc
+from kernelsweep.build import nvcc, toolkit
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.errors import BuildError
+from kernelsweep.project.project import load_config, load_study
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.points import Point, instantiations
-from kernelsweep.sweep.study import kernel_variants, load_config, load_study, study_names
+from kernelsweep.sweep.points import instantiations
+from kernelsweep.sweep.resolve import kernel_variants
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
 
@@ -157,7 +160,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setattr(nvcc, "DEFAULT_TOOLKIT", str(tmp_path / "toolkit"))
+    monkeypatch.setattr(toolkit, "DEFAULT_TOOLKIT", str(tmp_path / "toolkit"))
     return tmp_path / "toolkit"
 
 
@@ -180,9 +183,9 @@ def test_nvcc_is_found_where_it_is_installed_without_a_path(
     bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = tmp_path / "cuda-13"
-    for toolkit in (bare_machine, chosen):
-        (toolkit / "bin").mkdir(parents=True)
-        (toolkit / "bin/nvcc").touch(mode=0o755)
+    for folder in (bare_machine, chosen):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin/nvcc").touch(mode=0o755)
     assert nvcc.find() == str(bare_machine / "bin/nvcc")
     monkeypatch.setenv("CUDA_HOME", str(chosen))
     assert nvcc.find() == str(chosen / "bin/nvcc")
@@ -221,9 +224,10 @@ def variants(kernel: KernelSource) -> list[str]:
         for unroll in (min(kernel.unroll), max(kernel.unroll))
     ]
     every = [
-        Point(2**20, block, unroll, dtype, operation, "cold") for dtype, operation, block, unroll in (*whole, *corners)
+        point(2**20, block, unroll=unroll, dtype=dtype, operation=operation)
+        for dtype, operation, block, unroll in (*whole, *corners)
     ]
-    return instantiations(kernel, (point for point in every if kernel.unsupported(point.values) is None))
+    return instantiations(kernel, (point for point in every if kernel.unsupported(point) is None))
 
 
 @pytest.mark.nvcc

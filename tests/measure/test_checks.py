@@ -77,7 +77,7 @@ def test_a_partial_that_is_never_written_is_found_for_every_type_and_operation(p
     kernel = kernel_with(tmp_path, LAST_BLOCK_WRITES_NOTHING, plan=plan)
     points = [point(97, dtype=dtype, operation=operation) for dtype, operation in EVERY_TYPE_AND_OPERATION]
     outcomes = run(kernel, points, tmp_path)
-    passed = [(one.dtype, one.operation) for one, outcome in outcomes.items() if outcome.status != "wrong_result"]
+    passed = [(one["dtype"], one["operation"]) for one, outcome in outcomes.items() if outcome.status != "wrong_result"]
     assert not passed
 
 
@@ -166,7 +166,7 @@ def runner_on_tiles(
     task, report = built(kernel, points, folder)
     assert report["status"] == "ok", report["message"]
     tile = make_reduction("int32", "sum", 97, seed=1).tile
-    platform = Copies(np.resize(tile, max(one.array_size for one in points)))
+    platform = Copies(np.resize(tile, max(one["array_size"] for one in points)))
     return Runner(platform, task), platform
 
 

@@ -19,7 +19,7 @@ from kernelsweep.judge.comparison.sides import NAMES, previous
 from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import do_work, find_work, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -41,7 +41,7 @@ from kernelsweep.measure.chunks import dealt, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -57,7 +57,7 @@ pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
 task = KernelTask(**given["task"])
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
-points = [Point(**values) for values in given["points"]]
+points = [Point(values) for values in given["points"]]
 own = dealt(points, chunk, chunks, task.seed)
 planned = [(one, instantiation(kernel, one), None) for one in points if one in own]
 path = folder / "planted.jsonl"
@@ -79,7 +79,7 @@ def slow(tmp_path: Path) -> tuple[KernelSource, KernelTask, dict[str, Any]]:
     kernel = planted_kernel(tmp_path, fault)
     kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
     task, report = built(kernel, SWEEP, tmp_path, seed=SEED)
-    points = [asdict(one) for one in SWEEP]
+    points = [dict(one) for one in SWEEP]
     given = {"root": str(ROOT), "task": asdict(task), "report": report, "points": points}
     (tmp_path / "given.json").write_text(json.dumps(given))
     return kernel, task, report
@@ -137,7 +137,7 @@ def test_chunks_share_two_gpus_and_a_killed_one_goes_on_and_the_rows_are_those_o
     assert begun[1]["begin"] < begun[0]["end"], "side by side"
     assert before and before <= recorded(tmp_path)
     assert set(recorded(tmp_path).values()) == {1}
-    right = [one for one in SWEEP if one.array_size != 3]
+    right = [one for one in SWEEP if one["array_size"] != 3]
     assert len(recorded(tmp_path)) == len(right)
 
     rows, missing = joined(tmp_path, kernel, task, report, [tmp_path / f"{chunk}.json" for chunk in (1, 2, 3)])
@@ -162,8 +162,8 @@ def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
     assert sorted(map(len, shares)) == [15, 15, 15, 15]
     assert set().union(*shares) == set(points)
     for share in shares:
-        assert {one.block_size for one in share} == {32, 64}
-        assert {one.unroll for one in share} == {1, 2, 4}
+        assert {one["block_size"] for one in share} == {32, 64}
+        assert {one["unroll"] for one in share} == {1, 2, 4}
     assert dealt(points, 1, 4, SEED + 1) != shares[0]
     assert dealt(points, 1, 1, SEED) == set(points)
 
@@ -189,7 +189,7 @@ def test_failures_come_back_as_they_were(tmp_path: Path) -> None:
 def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_path: Path) -> None:
     # Pins: an edit compared with the wrong version, since its chunks' journals are read one after another.
     path = tmp_path / "journal/s/k.jsonl"
-    place = {**asdict(point(1000)), "grid_size": None}
+    place = {**point(1000), "grid_size": None}
     settings = dict.fromkeys(("sampling", "repeated_runs", "seed", "code", "driver"), 1) | {"device": "a GPU"}
 
     def add(journal: Path, binary: str, measured: str) -> None:

@@ -32,12 +32,12 @@ from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import load_study
 
 SIZES = (32, 64, 96, 128)
 SEED = 1  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.
@@ -184,7 +184,7 @@ def test_a_wrong_result_at_one_block_size_says_what_was_expected_and_found(tmp_p
     points = [point(size, block_size) for size in (32, 100) for block_size in (32, 64)]
     outcomes = run(kernel, points, tmp_path)
     for one, outcome in outcomes.items():
-        assert outcome.status == ("ok" if one.block_size == 32 else "wrong_result")
+        assert outcome.status == ("ok" if one["block_size"] == 32 else "wrong_result")
     expected = int(make_reduction("int32", "sum", 100, seed=1).tile.sum())
     assert outcomes[point(100, 64)].message == f"expected {expected}, found 14"  # 7 from each of two blocks
 
@@ -402,7 +402,7 @@ def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) ->
     points.append(point(size, block_size, dtype="float32", operation="maximum"))
     outcomes = run(kernel, points, tmp_path)
     for one in points[:2]:
-        tile = make_reduction(one.dtype, "sum", size, seed=1).tile
+        tile = make_reduction(one["dtype"], "sum", size, seed=1).tile
         found = tile.dtype.type(0)
         for element in tile:
             found += element
@@ -441,7 +441,7 @@ OF_TIMES = [
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -466,7 +466,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     header, *_ = (tmp_path / "points.csv").read_text().splitlines()
     assert header == CONTRACT
     written = read(tmp_path / "points.csv")
-    assert [row["array_size"] for row in written] == [str(one.array_size) for one in outcomes]
+    assert [row["array_size"] for row in written] == [str(one["array_size"]) for one in outcomes]
     assert [row["status"] for row in written] == [*STATUSES, "ok"]
     for row in written[1:]:
         assert [row[name] for name in OF_TIMES] == [""] * len(OF_TIMES), row["status"]
@@ -490,7 +490,7 @@ def test_each_visit_is_another_process_in_another_order_and_none_is_repeated(tmp
     points = [point(size) for size in SIZES]
     run(kernel, points, tmp_path, seed=SEED, visits=3, progress=progress)
     orders = [progress.points[first : first + 4] for first in (0, 4, 8)]
-    assert all(sorted(order, key=lambda one: one.array_size) == points for order in orders)
+    assert all(sorted(order, key=lambda one: one["array_size"]) == points for order in orders)
     assert orders[0] != orders[1]
     journal = tmp_path / "journal.jsonl"
     lines = journal.read_text().splitlines()

@@ -20,12 +20,13 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import load_study, study_names
 
 pytestmark = pytest.mark.gpu
 
@@ -75,7 +76,7 @@ def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folde
         pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
     if reason := kernel.unsupported_on(arch):
         pytest.skip(reason)
-    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one.values)]
+    supported = [one for one in dict.fromkeys(points) if not kernel.unsupported(one)]
     assert supported
     outcomes = run(kernel, supported, folder, arch)
     wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
@@ -220,7 +221,6 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from kernelsweep.platforms.gpu import GpuPlatform
-from kernelsweep.build.toolkit import close_context
 
 binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
 platform = GpuPlatform()
@@ -237,8 +237,8 @@ for offset in range(4):
     platform.download(value, found)
     assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
 print("right at every offset")
-del platform, data, partials, arrivals, value, arguments
-close_context()
+del data, partials, arrivals, value, arguments
+platform.close()
 """
 
 OF_ONE_LAUNCH = [
@@ -253,8 +253,8 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
     for count in (5, 100_003, 2**22 + 1):
         one = launched_points(kernel.plan, [point(count, 256, unroll=kernel.unroll[-1], grid_size=64)])[0]
         task, _ = built(kernel, [one], tmp_path, arch)
-        shared_bytes = int(Expression(kernel.shared_elements)(one.values)) * 4
-        arguments = [task.binary, task.variants, one.block_size, one.grid_size, shared_bytes, count]
+        shared_bytes = int(Expression(kernel.shared_elements)(one)) * 4
+        arguments = [task.binary, task.variants, one["block_size"], one["grid_size"], shared_bytes, count]
         found = subprocess.run(
             [sys.executable, "-c", AT_EVERY_OFFSET, json.dumps(arguments)],
             capture_output=True,

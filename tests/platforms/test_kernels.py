@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,13 @@ from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.axes import Expression
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import LAUNCHES, KernelSource
 from kernelsweep.sweep.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
-from kernelsweep.sweep.study import load_study
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
@@ -60,7 +59,7 @@ def variants(kernel: KernelSource) -> list[Point]:
         for operation in kernel.operations
         if (dtype, operation) not in thorough
     ]
-    return [one for one in every if not kernel.unsupported(one.values)]
+    return [one for one in every if not kernel.unsupported(one)]
 
 
 def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
@@ -112,17 +111,17 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
     4.2; gamma(n - 1) * |product| for a product of n elements, section 3.1.
     """
     plan = PLANS[kernel.plan](point)
-    span = point.block_size * point.unroll if kernel.plan == "block_partials" else len(array)
+    span = point["block_size"] * point["unroll"] if kernel.plan == "block_partials" else len(array)
     starts = np.arange(0, len(array), span)
-    ufunc = OPERATIONS[point.operation].ufunc
-    if array.dtype.kind == "i" or point.operation in ("minimum", "maximum"):
+    ufunc = OPERATIONS[point["operation"]].ufunc
+    if array.dtype.kind == "i" or point["operation"] in ("minimum", "maximum"):
         np.testing.assert_array_equal(results, ufunc.reduceat(array, starts, dtype=array.dtype))
         return
     exact = array.astype(np.longdouble)
     expected = ufunc.reduceat(exact, starts)
-    depth = Expression(kernel.summation_depth, [LAUNCHES])({**point.values, LAUNCHES: len(plan.launches)})
-    roundings = depth if point.operation == "sum" else span - 1
-    size = np.add.reduceat(abs(exact), starts) if point.operation == "sum" else abs(expected)
+    depth = Expression(kernel.summation_depth, [LAUNCHES])({**point, LAUNCHES: len(plan.launches)})
+    roundings = depth if point["operation"] == "sum" else span - 1
+    size = np.add.reduceat(abs(exact), starts) if point["operation"] == "sum" else abs(expected)
     unit = float(np.finfo(array.dtype).eps) / 2
     # The reference is itself rounded, at most `span` times, to a long double.
     bound = (roundings * unit / (1 - roundings * unit) + span * float(np.finfo(np.longdouble).eps)) * size
@@ -161,7 +160,7 @@ def launched_once(
     buffers |= zeroed
     buffers[DATA] = Guarded(array, offset)
     entry = library.entries.index(instantiation(kernel, point))
-    shared_bytes = Expression(kernel.shared_elements)(point.values) * array.itemsize
+    shared_bytes = Expression(kernel.shared_elements)(point) * array.itemsize
     for launch in plan.launches:
         arguments = [
             buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(value) for value in launch.arguments
@@ -175,19 +174,19 @@ def launched_once(
     if kernel.plan != "grid_partials":
         return results
     # Which elements a block takes is the kernel's own affair: only the whole is known.
-    if array.dtype.kind == "f" and point.operation in ("minimum", "maximum"):
-        return np.array([extremum(point.operation, results)])
+    if array.dtype.kind == "f" and point["operation"] in ("minimum", "maximum"):
+        return np.array([extremum(point["operation"], results)])
     wide = array.dtype if array.dtype.kind == "i" else np.longdouble
-    return np.array([OPERATIONS[point.operation].ufunc.reduce(results, dtype=wide)])
+    return np.array([OPERATIONS[point["operation"]].ufunc.reduce(results, dtype=wide)])
 
 
 def check(kernel: KernelSource, library: EmulatedLibrary, point: Point, seed: int) -> None:
-    array = elements(point.dtype, point.operation, point.array_size, seed)
+    array = elements(point["dtype"], point["operation"], point["array_size"], seed)
     assert_results_are_right(kernel, point, array, launched(kernel, library, point, array))
 
 
 def sized(variant: Point, array_size: int) -> Point:
-    return replace(variant, array_size=array_size)
+    return variant.at(array_size=array_size)
 
 
 def around_block_boundaries(variant: Point, plan: str) -> list[int]:
@@ -206,7 +205,7 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, tmp_pat
     library = compiled(kernel, built, tmp_path)
 
     for variant in built:
-        if (variant.dtype, variant.operation) in (("int32", "sum"), ("float64", "minimum")):
+        if (variant["dtype"], variant["operation"]) in (("int32", "sum"), ("float64", "minimum")):
             for array_size in around_block_boundaries(variant, kernel.plan):
                 check(kernel, library, sized(variant, array_size), seed=0)
 
@@ -239,10 +238,10 @@ def test_a_vector_kernel_is_right_wherever_its_array_begins(name: str, tmp_path:
     ]
     library = compiled(kernel, built, tmp_path)
     for variant in built:
-        vector = 16 // np.dtype(variant.dtype).itemsize
+        vector = 16 // np.dtype(variant["dtype"]).itemsize
         for offset in range(vector):
             for size in (*range(1, 2 * vector + 2), *around_block_boundaries(variant, kernel.plan), 5000):
-                array = elements(variant.dtype, variant.operation, size, seed=size)
+                array = elements(variant["dtype"], variant["operation"], size, seed=size)
                 results = launched(kernel, library, sized(variant, size), array, offset)
                 assert_results_are_right(kernel, sized(variant, size), array, results)
 
@@ -270,7 +269,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: P
         for dtype in ("float32", "float64")
         for operation in ("minimum", "maximum")
     ]
-    unsupported = kernel.unsupported(built[0].values)
+    unsupported = kernel.unsupported(built[0])
     if unsupported:
         pytest.skip(unsupported)
     library = compiled(kernel, built, tmp_path)
@@ -287,13 +286,13 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: P
         seed=st.integers(0, 2**32 - 1),
     )
     def specials_are_right(variant: Point, specials: list[float], filler: float, size: int, seed: int) -> None:
-        array = np.full(size, filler, variant.dtype)
+        array = np.full(size, filler, variant["dtype"])
         places = np.random.default_rng(seed).permutation(size)[: len(specials)]
         array[places] = specials[: len(places)]
         results = launched(kernel, library, sized(variant, size), array.copy())
-        span = block_size * variant.unroll if kernel.plan == "block_partials" else size
+        span = block_size * variant["unroll"] if kernel.plan == "block_partials" else size
         for result, start in zip(results, range(0, size, span), strict=True):
-            expected = extremum(variant.operation, array[start : start + span])
+            expected = extremum(variant["operation"], array[start : start + span])
             assert (np.isnan(result) and np.isnan(expected)) or (
                 result == expected and np.signbit(result) == np.signbit(expected)
             ), (start, result, expected)
@@ -422,18 +421,18 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
                 one = point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text)
                 if not skip_reason(one, kernel, [], "emulator"):
                     cases.append((exchange, one))
-    cases += [(exchange, replace(one, dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
+    cases += [(exchange, one.at(dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
     library = compiled(kernel, [one for _, one in cases], tmp_path)
     sizes = [1, 16, 31, 1000]
     for exchange, one in cases:
         for size in sizes:
-            array = np.arange(1, size + 1).astype(one.dtype)
+            array = np.arange(1, size + 1).astype(one["dtype"])
             found = launched(kernel, library, sized(one, size), array)
-            expected = modelled(exchange, one.width or 0, one.block_size, unroll, array)
+            expected = modelled(exchange, one["width"] or 0, one["block_size"], unroll, array)
             np.testing.assert_array_equal(found, expected, str(sized(one, size)))
         # The library's own model, by which results are judged everywhere else, says the same.
         numbered = sized(one, 1000)
-        problem = make_exchange(kernel.name, one.dtype, 1000)
+        problem = make_exchange(kernel.name, one["dtype"], 1000)
         found = launched(kernel, library, numbered, problem.tile.copy())
         assert problem.judge(numbered, found, 0).mistake is None
         found[-1] += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,12 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import instantiation, points, skip_reason
-from kernelsweep.sweep.study import load_study
 
 STUDY = load_study("bandwidth_bound", ROOT)
 
@@ -38,7 +37,7 @@ AXES = {
 
 def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
     axes = resolve_axes(AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]})
-    found = {(p.block_size, p.grid_size) for p in points(axes_on_device(axes, 132))}
+    found = {(p["block_size"], p["grid_size"]) for p in points(axes_on_device(axes, 132))}
     assert found == {(128, 16 * 132), (1024, 2 * 132), (128, 264)}
     assert grid_on_device("2048 threads * multiprocessors", 132, 512) == 4 * 132
     assert grid_on_device("1024 threads * multiprocessors", 1, 768) == 1
@@ -49,7 +48,9 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
     found = launched_points("single_launch", points(axes))
     # Of 2^16 elements, 128 threads with 4 vectors of 16 bytes take 2048 of int32 and 1024 of float64.
     grids = {
-        (dtype, size): [p.grid_size for p in found if (p.dtype, p.array_size, p.block_size) == (dtype, size, 128)]
+        (dtype, size): [
+            p["grid_size"] for p in found if (p["dtype"], p["array_size"], p["block_size"]) == (dtype, size, 128)
+        ]
         for dtype in ("int32", "float64")
         for size in (1000, 2**16, 2**28)
     }
@@ -61,9 +62,9 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
         ("float64", 2**16): [3, 64],
         ("float64", 2**28): [3, 264, 528, 1056],
     }
-    assert all(PLANS["single_launch"](p).launches[0].grid == p.grid_size for p in found)
+    assert all(PLANS["single_launch"](p).launches[0].grid == p["grid_size"] for p in found)
     clusters = launched_points("single_launch_of_clusters", points(axes))
-    assert all(p.grid_size is not None and p.grid_size % 8 == 0 for p in clusters)
+    assert all(p["grid_size"] is not None and p["grid_size"] % 8 == 0 for p in clusters)
     assert launched_points("single_launch_of_clusters", clusters) == clusters
     # A plan that doesn't fit its grid starts what the sweep says.
     assert launched_points("two_stages", points(axes)) == points(axes)
@@ -196,7 +197,7 @@ def test_a_sum_of_floats_is_within_its_own_bound_at_every_grid(kernel: KernelSou
     if "float32" not in kernel.dtypes or kernel.gpu_only:
         pytest.skip("no sums of float32 here")
     sweep = [
-        replace(one, grid_size=grid_size)
+        one.at(grid_size=grid_size)
         for one in (point(size, 64, dtype="float32") for size in (1, 1025, 2**18 + 3))
         for grid_size in (1, 5, 300)
     ]

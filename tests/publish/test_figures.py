@@ -36,6 +36,7 @@ from synthetic_sweep import (
 from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
+from kernelsweep.project.project import load_study
 from kernelsweep.publish.figures import (
     FIGURES_OF_TIMES,
     bandwidth,
@@ -48,7 +49,7 @@ from kernelsweep.publish.figures import (
     operations,
     rivals,
 )
-from kernelsweep.sweep.study import load_study, study_names
+from kernelsweep.sweep.config_file import study_names
 
 MODULES = (ladder, bandwidth, block_unroll, correctness)
 # The height of a page's text, in inches, of the two-column papers that we know.

@@ -16,7 +16,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, s
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.layout import as_latex
 from kernelsweep.publish.tables.of_study import table_of
-from kernelsweep.sweep.study import study_names
+from kernelsweep.sweep.config_file import study_names
 
 # The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.
 DOCUMENT = r"""\documentclass{article}

@@ -26,13 +26,13 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json
+from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.share.reduce_header.export import reduce_header
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture
 from kernelsweep.sweep.axes import axes_on_device, resolve_axes
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, points, skip_reason
-from kernelsweep.sweep.study import load_study
 
 # One process, since all use the same header.
 pytestmark = pytest.mark.xdist_group("header")
@@ -80,9 +80,9 @@ def made_up_rows() -> list[dict[str, Any]]:
         racing = [kernel for kernel in OFFERED if not skip_reason(every[0], kernel, [], None)]
         for kernel in STUDY.kernels.values():
             for point in launched_points(kernel.plan, every):
-                fastest = racing[SIZES.index(nearest(point.array_size)) % len(racing)]
+                fastest = racing[SIZES.index(nearest(point["array_size"])) % len(racing)]
                 reason = skip_reason(point, kernel, [], None)
-                time_us = (2 + point.array_size * 1e-6) * generator.choice([1, 1.003, 1.1])
+                time_us = (2 + point["array_size"] * 1e-6) * generator.choice([1, 1.003, 1.1])
                 # A kernel that a header can't offer is faster than all that it can.
                 time_us *= 0.5 if kernel not in OFFERED else 0.8 if kernel is fastest else 1
                 rows.append(row(kernel.name, point, time_us, reason))
@@ -92,8 +92,8 @@ def made_up_rows() -> list[dict[str, Any]]:
 
 
 def row(kernel: str, point: Point, time_us: float, reason: str | None) -> dict[str, Any]:
-    bits = int(point.dtype[-2:])
-    values = {key: value for key, value in point.values.items() if value is not None}
+    bits = int(point["dtype"][-2:])
+    values = {key: value for key, value in point.items() if value is not None}
     identity = {"study": "bandwidth_bound", "kernel": kernel, "platform": H200["platform"], "device": H200["name"]}
     if reason:
         return {**identity, **values, "launches": 1, "status": "skipped", "message": reason}
@@ -107,12 +107,12 @@ def row(kernel: str, point: Point, time_us: float, reason: str | None) -> dict[s
         "time_low_us": f"{time_us * 0.995:.6f}",
         "time_high_us": f"{time_us * 1.005:.6f}",
         "noise": 0.004,
-        "bandwidth_gbs": f"{point.array_size * bits / 8 / time_us / 1e3:.6f}",
+        "bandwidth_gbs": f"{point['array_size'] * bits / 8 / time_us / 1e3:.6f}",
         "peak_fraction": 0.5,
         "clock_mhz": 1980,
         "source_sha256": "as measured",
-        "bit_identical": ("no" if kernel == VARYING and point.array_size > 2**20 else "yes")
-        if point.dtype.startswith("float")
+        "bit_identical": ("no" if kernel == VARYING and point["array_size"] > 2**20 else "yes")
+        if point["dtype"].startswith("float")
         else "",
     }
 

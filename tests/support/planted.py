@@ -11,8 +11,7 @@ from checkout import ROOT
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -61,8 +60,11 @@ def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -
 
 def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
     """An int32 sum, hot and not unrolled unless said otherwise."""
-    values = {"unroll": 1, "dtype": "int32", "operation": "sum", "cache": "hot", **others}
-    return Point(array_size=array_size, block_size=block_size, **values)
+    values = {
+        **{"dtype": "int32", "operation": "sum", "cache": "hot", "array_size": array_size, "block_size": block_size},
+        **{"unroll": 1, "grid_size": None, "width": None, "arguments": ""},
+    }
+    return Point(values).at(**others)
 
 
 def built(
@@ -83,7 +85,7 @@ def built(
         binary,
         emulated=target == "emulator",
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
-        longest=max(p.array_size for p in points),
+        longest=max(p["array_size"] for p in points),
         seed=seed,
         repeated_runs=2,
         visits=visits,

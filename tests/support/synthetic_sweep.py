@@ -15,13 +15,16 @@ from kernelsweep.analysis.published import load_published
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.problems.lanes import source_elements
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
-from kernelsweep.sweep.study import Study, kernel_axes, load_config, load_study, rival_axes
+from kernelsweep.sweep.study import Study
 
 H200: dict[str, Any] = {
     "name": "NVIDIA H200",
@@ -242,7 +245,7 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             reason = skip_reason(point, source, [], "emulator" if device["kind"] == "emulator" else None)
             launches = PLANS[source.plan](point).launches
             row = {
-                **point.values,
+                **point,
                 "study": name,
                 "kernel": kernel,
                 "platform": device["platform"],
@@ -256,14 +259,16 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             }
             if not reason:
                 row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
-            if not reason and study.settings["problem"] == "exchange" and point.array_size <= 32:
-                span = point.block_size * point.unroll
-                assert point.width is not None
+            if not reason and study.settings["problem"] == "exchange" and point["array_size"] <= 32:
+                span = point["block_size"] * point["unroll"]
+                assert point["width"] is not None
                 sources = source_elements(
-                    kernel, point.width, parse_arguments(point.arguments), point.block_size, point.unroll
+                    kernel, point["width"], parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
                 )
-                every_block = [start + int(source) for start in range(0, point.array_size, span) for source in sources]
-                row["output"] = " ".join(str(value) for value in every_block[: point.array_size])
+                every_block = [
+                    start + int(source) for start in range(0, point["array_size"], span) for source in sources
+                ]
+                row["output"] = " ".join(str(value) for value in every_block[: point["array_size"]])
             rows.append(row)
     if device["kind"] == "gpu":
         rows += _beside_the_kernels(name, study, config, device)
@@ -277,29 +282,29 @@ def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[st
     limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
     rows = []
     for place, kernel in enumerate([*limits, *rivals]):
-        for point in points(*rival_axes(config, study, device["platform"])):
+        for point in points(*library_axes(config, study, device["platform"])):
             skipped = kernel == rivals[-1]
             known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
             outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}
             times = {} if skipped else _shipped_results(point, place, 1, 264, device)
-            rows.append({**point.values, "message": "", "flags": "", "output": "", **known, **outcome, **times})
+            rows.append({**point, "message": "", "flags": "", "output": "", **known, **outcome, **times})
     return rows
 
 
 def _shipped_results(point: Point, place: int, launches: int, grid_size: int, device: Mapping[str, Any]) -> Any:
     results: dict[str, Any] = {}
-    bits = int(point.dtype[-2:])
-    if point.dtype.startswith("float") and point.operation == "sum":
+    bits = int(point["dtype"][-2:])
+    if point["dtype"].startswith("float") and point["operation"] == "sum":
         # Every second kernel adds in the order of the one before; up to some size, sums are exact.
         roundoff = 2.0 ** (-24 if bits == 32 else -53)
-        growth = math.log2(max(point.array_size, 2)) ** (1 + 0.4 * (place // 2)) / 20
-        results["relative_error"] = roundoff * growth if point.array_size > 1 + place // 2 * 70000 else 0.0
+        growth = math.log2(max(point["array_size"], 2)) ** (1 + 0.4 * (place // 2)) / 20
+        results["relative_error"] = roundoff * growth if point["array_size"] > 1 + place // 2 * 70000 else 0.0
     if device["kind"] != "gpu":
         return results
-    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point.block_size / 256)))
-    share *= min(1.0, point.array_size / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
-    time_us = LAUNCH_US * launches + point.array_size * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
-    if point.operation == "product":
+    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point["block_size"] / 256)))
+    share *= min(1.0, point["array_size"] / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
+    time_us = LAUNCH_US * launches + point["array_size"] * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
+    if point["operation"] == "product":
         time_us *= 1.02
     return results | {
         "samples": 50,
@@ -307,7 +312,7 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
         "time_low_us": round(time_us * 0.996, 3),
         "time_high_us": round(time_us * 1.006, 3),
         "noise": 0.004,
-        "bandwidth_gbs": point.array_size * bits / 8 / time_us / 1e3,
+        "bandwidth_gbs": point["array_size"] * bits / 8 / time_us / 1e3,
         "clock_mhz": 1980,
     }
 

@@ -12,18 +12,13 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
+from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.sweep.axes import Expression, axes_on_device, parse_size
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.points import instantiations, points, skip_reason
+from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
 from kernelsweep.sweep.schema import check
-from kernelsweep.sweep.study import (
-    Study,
-    check_metrics,
-    kernel_axes,
-    kernel_variants,
-    load_config,
-    load_study,
-    study_names,
-)
+from kernelsweep.sweep.study import Study
 
 STUDY = "toy"
 KERNEL = "doubled"
@@ -221,7 +216,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
-            ["baselines are sums, but the study's reference point is none"],
+            ["baselines compute sums, but the reference point's operation is not `sum`"],
         ),
         ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
@@ -433,7 +428,7 @@ def test_further_points_join_a_full_sweep(toy: Path) -> None:
 
     def sizes(sweep: str, platform: str) -> list[tuple[str, int]]:
         axes = kernel_axes(load_config({"sweep": sweep}, toy), study, KERNEL, platform)
-        return sorted({(point.dtype, point.array_size) for point in points(*axes)})
+        return sorted({(point["dtype"], point["array_size"]) for point in points(*axes)})
 
     integers = [("int32", 1024), ("int32", 2048)]
     assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
@@ -479,7 +474,7 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
     config, study = load_config({"restrictions": ["unroll == 1 or array_size > 100"]}, toy), load_study(STUDY, toy)
     restrictions = [*config["restrictions"], *study.settings["restrictions"]]
     found = {
-        (point.array_size, point.block_size, point.unroll): skip_reason(
+        (point["array_size"], point["block_size"], point["unroll"]): skip_reason(
             point, study.kernels[KERNEL], restrictions, "sm_90"
         )
         for point in points(*kernel_axes(config, study, KERNEL, "nvidia-h200"))
@@ -497,7 +492,7 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
 def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
     config, study = load_config(shipped_config(root), root), load_study("unrolling", root)
     kernel = study.kernels["unrolled_warps_volatile"]
-    assert kernel_variants(config, study, kernel.name, "emulator") == []
+    assert kernel_variants(config, study, kernel.name, "emulator", "emulator") == []
     assert kernel_variants(config, study, kernel.name, "nvidia-h200")
     (axes, _) = kernel_axes(config, study, kernel.name, "emulator")
     reasons = {skip_reason(point, kernel, [], "emulator") for point in points(axes)}
@@ -516,7 +511,7 @@ def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
                 every = points(*kernel_axes(config, study, kernel, "nvidia-h200"))
                 others = [*restricted[:2], *study.settings["restrictions"]]
                 run = [point for point in every if not skip_reason(point, source, others, "sm_90")]
-                compiled = kernel_variants(config, study, kernel, "nvidia-h200", arch="sm_90")
+                compiled = kernel_variants(config, study, kernel, "nvidia-h200", "sm_90")
                 assert compiled == instantiations(source, run), f"{name}/{kernel}"
 
 

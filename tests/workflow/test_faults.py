@@ -38,13 +38,13 @@ from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
-planned = [(one, instantiation(kernel, one), None) for one in (Point(**values) for values in given["points"])]
+planned = [(one, instantiation(kernel, one), None) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 with logged(folder / "job.log"):
@@ -62,7 +62,7 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
     task, report = built(kernel, POINTS, tmp_path)
     assert report["status"] == "ok", report["message"]
-    points = [asdict(one) for one in POINTS]
+    points = [dict(one) for one in POINTS]
     given = {"root": str(ROOT), "task": asdict(task), "report": report, "points": points}
     (tmp_path / "given.json").write_text(json.dumps(given))
 
@@ -96,7 +96,7 @@ def assert_complete(folder: Path) -> None:
     assert Counter(keys(folder / "journal.jsonl")).most_common(1)[0][1] == 1
     assert len(keys(folder / "journal.jsonl")) == len(POINTS)
     rows = read_rows(folder / "rows.csv")
-    assert [int(row["array_size"]) for row in rows] == [one.array_size for one in POINTS]
+    assert [int(row["array_size"]) for row in rows] == [one["array_size"] for one in POINTS]
     assert {row["status"] for row in rows} == {"ok"}
 
 
@@ -202,7 +202,7 @@ def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> Non
     assert (project / "results").read_text() == "mine"
 
 
-def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> None:
+def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path) -> None:
     # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
     # job is a chunk's, and the second time the kernel is one job. Pins: points measured again because of that.
     shrink(project, ["warp_shuffle"])
@@ -222,6 +222,7 @@ def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> Non
     family = psutil.Process(run.pid).children(recursive=True)
     alive = [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
     [job] = [process for process in alive if any("measure_kernel.py" in word for word in process.cmdline()[1:2])]
+    run.kill()  # Pins: a lock of Snakemake's that outlives it, then an error over incomplete files.
     job.kill()
     assert run.wait(PATIENCE_SECONDS) != 0
     assert not (project / target).exists()
@@ -230,6 +231,7 @@ def test_the_same_command_goes_on_after_its_job_was_killed(project: Path) -> Non
 
     again = snakemake(project, target)
     assert again.returncode == 0, again.stdout
+    assert "The last run here was killed." in again.stdout
     for path, lines in kept.items():
         assert path.read_bytes().startswith(lines)
     rows = read_rows(project / target)

@@ -11,8 +11,9 @@ from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text
 from kernelsweep.judge.comparison.verdicts import compare, comparison_rows, comparison_summary
-from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, RECORDING, folder_of
+from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
 
 with logged(snakemake.log[0]):
@@ -20,11 +21,12 @@ with logged(snakemake.log[0]):
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
     if named["after"] == NOW:
-        device = json.loads(Path(snakemake.input.device).read_text())
+        device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
         of_after = f"now, {device['provenance']}"
-        recorded = read_settings(Path(snakemake.input.device).parent)
-        is_recording = snakemake.wildcards.platform.startswith(RECORDING)
-        settings_after = recorded if is_recording else settings_of(params.measuring, params.seed, device)
+        if is_recording(snakemake.wildcards.platform):
+            settings_after = read_settings(Path(snakemake.input.device).parent)
+        else:
+            settings_after = settings_of(params.measuring, params.seed, device)
     else:
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
 
@@ -43,8 +45,10 @@ with logged(snakemake.log[0]):
     points, scatter = compare(before, after, margin, reasons)
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides))
-    Path(snakemake.output.summary).write_text(json.dumps(comparison_summary(points, margin), indent=1) + "\n")
+    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")
+    Path(snakemake.output.summary).write_text(
+        json.dumps(comparison_summary(points, margin), indent=1) + "\n", encoding="utf-8"
+    )
     figure = draw(points, margin, f"Before: {of_before}. After: {of_after}.")
     for path in snakemake.output.figure:
         save(figure, Path(path))

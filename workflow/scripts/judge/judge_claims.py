@@ -17,8 +17,8 @@ from kernelsweep.results import write_rows
 
 with logged(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
-    device = json.loads(Path(inputs.device).read_text())
-    metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.metrics_there)])
+    device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
+    metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.found_metrics)])
     published = published_claims(Path(inputs.claims))
 
     judged = []
@@ -29,5 +29,5 @@ with logged(snakemake.log[0]):
         judged += judge(claims, data, params.uncertainties)
     write_rows(snakemake.output.csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study["title"] for name, study in params.studies.items()}
-    Path(snakemake.output.md).write_text(claims_text(judged, titles, device))
+    Path(snakemake.output.md).write_text(claims_text(judged, titles, device), encoding="utf-8")
     print(f"{len(judged)} claims")

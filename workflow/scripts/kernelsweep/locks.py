@@ -14,6 +14,9 @@ NOTICE_SECONDS = 1.0
 # flock can wait for one file only, and a GPU may be any of several. A job's turn costs it this much at most.
 _POLL_SECONDS = 0.05
 
+# The descriptors that must stay open until this process ends.
+_LOCKS_OF_THIS_RUN: list[int] = []
+
 
 def lock_first(
     paths: Sequence[Path], opened: Callable[[Path], int], waiting: Callable[[int | None], None]
@@ -58,7 +61,7 @@ def _holder(file: int) -> int | None:
     status = os.fstat(file)
     name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
-        with open("/proc/locks") as locks:
+        with open("/proc/locks", encoding="utf-8") as locks:
             for line in locks:  # 1: FLOCK  ADVISORY  WRITE 9440 fe:00:5325608 0 EOF
                 fields = line.split()
                 if fields[1] == "FLOCK" and fields[5] == name and int(fields[4]) > 0:
@@ -71,3 +74,23 @@ def _holder(file: int) -> int | None:
 def process(number: int | None) -> str:
     """A lock's holder in words: "process 1234"."""
     return f"process {number}" if number else "another process"
+
+
+def clear_locks_of_killed_run(folder: Path) -> bool:
+    """Delete the locks in `folder`/locks if the run of Snakemake that made them is gone; True where there were any.
+
+    Snakemake's own locks outlive a run that is killed, and every later run then stops at them. So each run also holds a
+    lock that dies with its process, from this call on.
+    """
+    locks = folder / "locks"
+    try:
+        folder.mkdir(exist_ok=True)
+        file = os.open(folder / "kernelsweep.run", os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # Another run is alive, or this file system has no such locks: Snakemake says the rest.
+        return False
+    _LOCKS_OF_THIS_RUN.append(file)
+    stale = list(locks.glob("*.lock")) if locks.is_dir() else []
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return bool(stale)

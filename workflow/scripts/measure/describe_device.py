@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.logs import logged
 from kernelsweep.platforms.choose import check_pycuda, gpus_of
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.sweep.study import EMULATOR
+from kernelsweep.platforms.names import EMULATOR
 
 with logged(snakemake.log[0]):
     platform = snakemake.wildcards.platform
@@ -32,4 +32,6 @@ with logged(snakemake.log[0]):
         # Of no single GPU, but of the model: a UUID here would measure all again whenever another one comes first.
         device = describe_device() | {"driver": gpu.driver}
         device["provenance"] = f"measured on {device['name']}, driver {device['driver']}"
-    Path(snakemake.output[0]).write_text(json.dumps({"platform": platform, **device}, indent=1) + "\n")
+    Path(snakemake.output[0]).write_text(
+        json.dumps({"platform": platform, **device}, indent=1) + "\n", encoding="utf-8"
+    )

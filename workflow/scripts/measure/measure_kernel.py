@@ -41,7 +41,7 @@ with logged(snakemake.log[0]) as terminal, started:
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
@@ -58,7 +58,7 @@ with logged(snakemake.log[0]) as terminal, started:
         snakemake.input.binary,
         emulated=emulated,
         problem=params.problem,
-        longest=max(point.array_size for point, _, _ in planned),
+        longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=repeated_runs,
         visits=visits,

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
-from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -24,7 +24,7 @@ with logged(snakemake.log[0]):
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd())
     report = read_report(Path(snakemake.input.report))
-    counted, checked, drawn = ([Point(**values) for values in points] for points in params.points)
+    counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []
     if report["status"] != "ok":
         failures = [
@@ -37,23 +37,25 @@ with logged(snakemake.log[0]):
             snakemake.input.binary,
             emulated=True,
             problem=params.problem,
-            longest=max((point.array_size for point in (*counted, *checked, *drawn)), default=1),
+            longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
             sampling=None,
         )
-        runner = CountingRunner(task, kernel_file.read_text())
+        runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
             requests = runner.trace(point, instantiation(kernel, point), block=0, warp=0, capacity=MOST_TRACED)
-            traces.append({"point": asdict(point), "requests": [asdict(request) for request in requests]})
+            traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
-        for finding in run.findings:
-            print(f"  {finding.message}")
-    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+        for mistake in run.mistakes:
+            print(f"  {mistake.message}")
+    failures += mistake_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
-    write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
-    Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")
+    write_rows(Path(snakemake.output.findings), MISTAKE_COLUMNS, failures)
+    Path(snakemake.output.trace).write_text(
+        json.dumps({"kernel": kernel.name, "traces": traces}) + "\n", encoding="utf-8"
+    )

@@ -15,21 +15,22 @@ from kernelsweep.measure.task import kernel_task
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
-from kernelsweep.observe.profiling.selection import choose_points, why_not_compiled
+from kernelsweep.observe.profiling.selection import points_to_profile, why_not_compiled
+from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import point_columns
 from kernelsweep.sweep.points import instantiation
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
     folder = Path(snakemake.output.reports)
@@ -37,7 +38,9 @@ with logged(snakemake.log[0]) as terminal:
 
     metrics = list(definitions(params.metrics).values())
     axes = axes_on_device(params.axes[0], device["multiprocessors"])
-    chosen = choose_points(params.study, kernel, axes, device["multiprocessors"], params.restrictions, report["target"])
+    chosen = points_to_profile(
+        params.study, kernel, axes, device["multiprocessors"], params.restrictions, report["target"]
+    )
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
     reasons = {
         point: failed or reason or why_not_compiled(point, kernel, report["variants"]) for point, reason in chosen
@@ -56,20 +59,22 @@ with logged(snakemake.log[0]) as terminal:
             snakemake.input.binary,
             emulated=emulated,
             problem=params.study["problem"],
-            longest=max(point.array_size for point in runnable),
+            longest=max(point["array_size"] for point in runnable),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
             sampling=None,
         )
         with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
-            # ncu treats the caches one way for all that it sees.
-            for cache in dict.fromkeys(point.cache for point in runnable):
-                asked = [point for point in runnable if point.cache == cache]
-                requests = [(point, instantiation(kernel, point)) for point in asked]
+            # One run of ncu has one cache setting.
+            for cache in dict.fromkeys(point["cache"] for point in runnable):
+                requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]
                 log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
-                result = profile(ncu, asked_for(metrics), params.profiling, task, requests, folder, log)
-                rows += profile_rows(asked, result, metrics, name)
+                seconds = params.profiling["timeout_seconds"]
+                result = profile(
+                    ncu, asked_for(metrics), params.profiling, Requests(task, requests, seconds), folder, log
+                )
+                rows += profile_rows(requests, result, metrics, name)
 
     known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
     binaries = {point: report["variants"].get(instantiation(kernel, point), {}) for point in reasons}

@@ -1,4 +1,4 @@
-"""Run a few points of one kernel under one of compute-sanitizer's tools. What it found, as JSON, and its raw log."""
+"""Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
 import json
 import sys
@@ -10,21 +10,22 @@ from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
-from kernelsweep.observe.sanitizer.selection import choose_points
+from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.choose import gpus_of
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import instantiation, points, skip_reason
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if not emulated:
@@ -32,7 +33,7 @@ with logged(snakemake.log[0]):
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
-    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], report["target"])
+    chosen = points_to_check(sweeps, kernel, params.restrictions, report["variants"], report["target"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
@@ -55,16 +56,16 @@ with logged(snakemake.log[0]):
             snakemake.input.binary,
             emulated=emulated,
             problem=params.problem,
-            longest=max(point.array_size for point in chosen),
+            longest=max(point["array_size"] for point in chosen),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
             sampling=None,
         )
         requests = [(point, instantiation(kernel, point)) for point in chosen]
-        run = run_points(compute_sanitizer, wildcards.tool, task, requests, params.timeout_seconds, raw)
-        for point, outcome in zip(chosen, run.outcomes, strict=False):
-            print(f"{outcome.status}: {describe(point)}: {outcome.message}".rstrip(": "))
+        run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
+        for point, answer in zip(chosen, run.answers, strict=False):
+            print(f"{answer.status}: {describe(point)}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
         status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
         result = Result(
@@ -72,7 +73,7 @@ with logged(snakemake.log[0]):
             reason=reason,
             errors=log.errors,
             warnings=log.warnings,
-            points=len(run.outcomes),
+            points=len(run.answers),
             findings=log.findings,
             **known,
         )

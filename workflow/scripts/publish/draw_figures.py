@@ -14,7 +14,7 @@ from kernelsweep.publish.figures import TEXTS_FILE
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
-    metrics = read_metrics(study, [*inputs.metrics, *params.metrics_there], params.definitions)
+    metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
     data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
 
     folder = Path(snakemake.output[0])
@@ -27,4 +27,4 @@ with logged(snakemake.log[0]):
                 save(figure, folder / file_name)
             if WIDTHS[width] == TWO_COLUMNS:
                 texts[name] = texts_of(figure)
-    (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
+    (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.tally import tally
 from kernelsweep.logs import logged
+from kernelsweep.project import files
 from kernelsweep.publish.figures import FIGURES_OF_METRICS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, figure, link
@@ -19,7 +20,7 @@ from kernelsweep.results import each_row
 
 page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
 base = page.parent
-results = Path("results") / snakemake.wildcards.platform
+results = Path(files.folder(files.parts_of(snakemake.wildcards.scope)[0]))
 # A study's figures are of two kinds: drawn from measurements alone, or from metrics as well.
 measured, with_metrics = ([Path(path) for path in paths] for paths in (params.measurements, params.metrics))
 
@@ -78,7 +79,7 @@ def chapter_section(name: str) -> Section:
 with logged(snakemake.log[0]):
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = tally(row for row in rows if row["study"] in params.studies)
-    device = json.loads(Path(inputs.device).read_text())
+    device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = json.loads(environment_file.read_text()) if environment_file else None
 

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.drawing.layout import WIDTHS, file_names, save
 from kernelsweep.logs import logged
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.tables.layout import as_csv
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
@@ -21,7 +22,7 @@ with logged(snakemake.log[0]):
     sets = []
     for platform, path in params.measurements.items():
         folder = Path(path).parent
-        if platform.startswith("recording/"):
+        if is_recording(platform):
             check_recording(folder)
             device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
         else:
@@ -32,9 +33,9 @@ with logged(snakemake.log[0]):
         sets.append(DataSet(platform, device, measurements, claims))
 
     rows = pandas.concat([device_rows(name, settings, sets) for name, settings in params.studies.items()])
-    Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets))
-    Path(snakemake.output.rows).write_text(as_csv(rows))
-    Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)))
+    Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets), encoding="utf-8")
+    Path(snakemake.output.rows).write_text(as_csv(rows), encoding="utf-8")
+    Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)), encoding="utf-8")
     for name, settings in params.studies.items():
         for width in params.widths:
             figure = devices_figure.draw(name, settings, sets, WIDTHS[width])

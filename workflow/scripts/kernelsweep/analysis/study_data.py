@@ -102,7 +102,7 @@ def read_study_data(
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name),
-        device=json.loads(Path(device).read_text()),
+        device=json.loads(Path(device).read_text(encoding="utf-8")),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
     )

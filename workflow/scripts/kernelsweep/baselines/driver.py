@@ -26,7 +26,7 @@ _LOOKED_AT = 4096
 def limit_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[Point]:
     """Every array size and cache state of the sweep, in the reference point's type, whose operation doesn't matter."""
     every = (
-        Point(point.array_size, 1, 1, reference["dtype"], reference["operation"], point.cache)
+        point.at(dtype=reference["dtype"], operation=reference["operation"], block_size=1, unroll=1)
         for point in points(*sweeps)
     )
     return list(dict.fromkeys(every))
@@ -50,7 +50,7 @@ def measure_limits(
     rows = []
     for name in names:
         for point in planned:
-            row = {**known, **point.values, "kernel": f"{LIMIT_PREFIX}{name}"}
+            row = {**known, **point, "kernel": f"{LIMIT_PREFIX}{name}"}
             try:
                 row |= _measure(platform, name, point, sampling, peak_bandwidth_gbs)
             except MemoryError as error:
@@ -61,7 +61,7 @@ def measure_limits(
 
 def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, peak_bandwidth_gbs: float | None) -> Row:
     """The columns that come of moving as many bytes as the point's array has."""
-    size = max(point.array_size * np.dtype(point.dtype).itemsize, 8)
+    size = max(point["array_size"] * np.dtype(point["dtype"]).itemsize, 8)
     sizes = [size // 2, size // 2] if name == "copy" else [size]
     buffers: list[Memory] = []
     try:
@@ -76,7 +76,7 @@ def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, pe
                 platform.fill(target, size, _FILLING)
 
         def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            if point.cache == "cold":
+            if point["cache"] == "cold":
                 platform.flush_cache()
             start()
             move()

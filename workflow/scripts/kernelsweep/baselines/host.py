@@ -73,7 +73,7 @@ def compile_sums(source: Path, library: Path) -> None:
     compiler = gcc.find()
     environment = {**os.environ, "LC_ALL": "C"}  # Messages in English, as all others are.
     command = [*compiler, *_OPTIONS, str(source), "-o", str(library)]
-    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
     if run.returncode != 0:
         reason = run.stderr.strip() or f"exit status {run.returncode}"
         raise BuildError(f"{compiler[0]} refused {source.name}: {reason}")
@@ -118,14 +118,14 @@ def measure_baselines(
     The input is the kernels' own. Samples follow each other, so the cache state is hot: the processor's caches are as
     the sample before left them. What can't be compiled, or doesn't fit into memory, is a row that says so.
     """
-    point = Point(reference["array_size"], 1, 1, reference["dtype"], "sum", "hot")
-    problem = make_reduction(point.dtype, point.operation, point.array_size, seed)
+    point = Point({**reference, "block_size": 1, "unroll": 1, "operation": "sum", "cache": "hot"})
+    problem = make_reduction(point["dtype"], point["operation"], point["array_size"], seed)
     source_sha256 = hashlib.sha256(source.read_bytes()).hexdigest()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "sums.so"
         for name in names:
-            row = {**known, **point.values, "kernel": f"{BASELINE_PREFIX}{name}", "device": processor_name()}
+            row = {**known, **point, "kernel": f"{BASELINE_PREFIX}{name}", "device": processor_name()}
             try:
                 if BASELINES[name].compiled:
                     row["source_sha256"] = source_sha256
@@ -144,12 +144,12 @@ def measure_baselines(
 def _measure(name: str, point: Point, problem: Reduction, library: Path, sampling: Sampling) -> Row:
     """The columns that come of running a baseline: its status and, where it is right, its times."""
     baseline = BASELINES[name]
-    data = np.resize(problem.tile, point.array_size)
+    data = np.resize(problem.tile, point["array_size"])
     work = data.copy() if baseline.updates_input else data
     run = bind(name, work, library if baseline.compiled else None)
 
-    result = np.array([run()], point.dtype)
-    judgement = problem.judge(point, result, baseline.depth(point.array_size))
+    result = np.array([run()], point["dtype"])
+    judgement = problem.judge(point, result, baseline.depth(point["array_size"]))
     error = judgement.relative_error
     row: Row = {
         "status": "wrong_result" if judgement.mistake else "ok",

@@ -20,6 +20,8 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.resolve import swept_axes
+from kernelsweep.sweep.study import Study
 
 
 class Reduction(Protocol):
@@ -108,6 +110,11 @@ def why_missing(name: str) -> str | None:
     return f"{package} is not installed ({RIVALS[name].install})"
 
 
+def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
+    """The axes of a study's libraries on a platform, as kernel_axes; each library chooses its own blocks."""
+    return [{**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, RIVAL_PLAN, platform)]
+
+
 def planned_points(
     name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]
 ) -> list[tuple[Point, str, str | None]]:
@@ -115,8 +122,8 @@ def planned_points(
     rival, kernel = RIVALS[name], as_kernel(name)
 
     def reason(point: Point) -> str | None:
-        if point.array_size > rival.largest:
-            return f"array size {point.array_size}: {rival.label} counts to {rival.largest}"
+        if point["array_size"] > rival.largest:
+            return f"array size {point['array_size']}: {rival.label} counts to {rival.largest}"
         return why_missing(name) or skip_reason(point, kernel, restrictions, None)
 
     return [(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
@@ -137,7 +144,7 @@ def rival_report(
         code = fingerprint(Path(__file__).parent.parent, ("baselines.library_platform", f"baselines.{name}"))
         digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
-            variant: {"rival": name, "operation": point.operation, "dtype": point.dtype, "binary_sha256": digest}
+            variant: {"rival": name, "operation": point["operation"], "dtype": point["dtype"], "binary_sha256": digest}
             for variant, point in run.items()
         }
     return report

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
+from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import BuildError
 
 _LANGUAGE = [
@@ -20,8 +19,6 @@ _LANGUAGE = [
     "--expt-relaxed-constexpr",  # std::numeric_limits in a kernel, without a warning
     "-lineinfo",  # source lines for the sanitizer and the profiler; the machine code stays the same
 ]
-
-DEFAULT_TOOLKIT = "/usr/local/cuda"  # where NVIDIA's installers put it, often without a word to the PATH
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -32,20 +29,17 @@ _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties
 
 
 def find() -> str:
-    """The path of nvcc. Raises BuildError where there is none, saying where it was looked for."""
-    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT]
-    for folder in (None, *(f"{toolkit}/bin" for toolkit in toolkits if toolkit)):
-        if nvcc := shutil.which("nvcc", path=folder):
-            return nvcc
+    """The path of nvcc. Raises BuildError if it is not installed."""
+    if nvcc := find_tool("nvcc"):
+        return nvcc
     raise BuildError(
-        f"nvcc was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, or "
-        "run without a GPU by --config platform=emulator"
+        f"{not_found('nvcc')}: install the CUDA toolkit, or run without a GPU by --config platform=emulator"
     )
 
 
 def version() -> str:
     """The compiler's release, such as "nvcc 13.0.88"."""
-    text = subprocess.run([find(), "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", check=True).stdout
     match = re.search(r"V([\d.]+)", text)
     return f"nvcc {match[1]}" if match else text.strip()
 
@@ -57,7 +51,7 @@ def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], o
     """
     command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
     command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     output = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
@@ -81,7 +75,7 @@ def compile_library(source: Path, library: Path, arch: str) -> None:
         str(library),
         str(source),
     ]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if run.returncode != 0:
         raise BuildError(f"nvcc refused {source.name}:\n{(run.stderr + run.stdout).strip()}")
 
@@ -137,5 +131,7 @@ def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
 
 def _demangled(symbols: Sequence[str]) -> list[str]:
     """Function names as C++ spells them, without return type and parameters."""
-    filtered = subprocess.run(["c++filt", *symbols], capture_output=True, text=True, check=True).stdout.splitlines()
+    filtered = subprocess.run(
+        ["c++filt", *symbols], capture_output=True, encoding="utf-8", check=True
+    ).stdout.splitlines()
     return [re.sub(r"^void |\(.*$", "", name) for name in filtered]

@@ -39,17 +39,17 @@ def dealt(points: Sequence[Point], chunk: int, chunks: int, seed: int) -> set[Po
 def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
     """Write those of a chunk's outcomes that no journal has."""
     failures = [
-        {"point": asdict(point), "outcome": asdict(outcome)}
+        {"point": dict(point), "outcome": asdict(outcome)}
         for point, outcome in outcomes.items()
         if outcome.status != "ok"
     ]
-    path.write_text(json.dumps(failures, indent=1) + "\n")
+    path.write_text(json.dumps(failures, indent=1) + "\n", encoding="utf-8")
 
 
 def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:
     """The outcomes that the chunks of a kernel have written so."""
     return {
-        Point(**failure["point"]): read_outcome(failure["outcome"])
+        Point(failure["point"]): read_outcome(failure["outcome"])
         for path in paths
         for failure in json.loads(path.read_text())
     }

@@ -96,21 +96,21 @@ def _shortened(name: str, room: int) -> str:
 def _merit(point: Point, outcome: Outcome) -> tuple[float, str]:
     """How good a timed point is, more being better, and that in words: bandwidth, or the time of an exchange."""
     time_us = statistics.median(outcome.samples)
-    if point.width is not None:
+    if point["width"] is not None:
         return -time_us, f"{time_us:.2f} µs"
-    bandwidth_gbs = point.array_size * np.dtype(point.dtype).itemsize / time_us / 1e3
+    bandwidth_gbs = point["array_size"] * np.dtype(point["dtype"]).itemsize / time_us / 1e3
     return bandwidth_gbs, f"{bandwidth_gbs:.0f} GB/s"
 
 
 def _words(point: Point) -> list[str]:
     """What of a point its bandwidth depends on most: 2^24, int32, block 256, ×8."""
-    power = point.array_size.bit_length() - 1
+    power = point["array_size"].bit_length() - 1
     return [
-        f"2^{power}" if point.array_size == 2**power else f"{point.array_size:,}",
-        point.dtype,
-        *(["hot"] if point.cache == "hot" else []),
-        f"block {point.block_size}",
-        *([f"×{point.unroll}"] if point.unroll > 1 else []),
-        *([f"grid {point.grid_size}"] if point.grid_size is not None else []),
-        *([f"width {point.width}"] if point.width is not None else []),
+        f"2^{power}" if point["array_size"] == 2**power else f"{point['array_size']:,}",
+        point["dtype"],
+        *(["hot"] if point["cache"] == "hot" else []),
+        f"block {point['block_size']}",
+        *([f"×{point['unroll']}"] if point["unroll"] > 1 else []),
+        *([f"grid {point['grid_size']}"] if point["grid_size"] is not None else []),
+        *([f"width {point['width']}"] if point["width"] is not None else []),
     ]

@@ -13,34 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import fingerprint
+from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Worker
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point, instantiation
-
-# What a time depends on besides the binary, the point and the settings.
-_MEASURING_MODULES = (
-    "measure.runner",
-    "measure.memory",
-    "sweep.launch_plans",
-    "measure.sampling",
-    "statistics",
-    "measure.energy",
-    "problems.reduction",
-    "problems.exchange",
-    "problems.lanes",
-    "problems.operations",
-    "platforms.gpu",
-    "platforms.monitor",
-    "platforms.emulator",
-    "platforms.emulated_library",
-)
 
 # What tells a kernel's variants apart in builds.csv.
 _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
@@ -99,13 +81,13 @@ def find_work(
     outcomes = {**(failed or {}), **outcomes}
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     work = Work(order, outcomes, visited, [[] for _ in range(task.visits)])
-    code = fingerprint(Path(__file__).parents[1], _MEASURING_MODULES)
+    code = measuring_code()
     for (point, variant, _), visit in itertools.product(planned, range(task.visits)):
         if point in outcomes:
             continue
         parts = {
             "binary": task.variants[variant]["binary_sha256"],
-            "point": point.values,
+            "point": dict(point),
             "sampling": task.sampling,
             "repeated_runs": task.repeated_runs,
             "seed": task.seed,
@@ -120,6 +102,13 @@ def find_work(
         else:
             work.missing[visit].append((point, variant, parts))
     return work
+
+
+def measuring_code() -> str:
+    """A hash of the code that a time depends on besides the binary, the point and the settings."""
+    package = Path(__file__).parents[1]
+    starts = [package / name for name in ("measure/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
+    return code_hash(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
 
 
 def do_work(
@@ -220,7 +209,7 @@ def _shuffled(missing: Sequence[_Missing], generator: random.Random) -> list[_Mi
     """The points in random order, but those of one input after another: each change of it costs up to a second."""
     of_input: dict[tuple[str, str], list[_Missing]] = {}
     for entry in missing:
-        of_input.setdefault((entry[0].dtype, entry[0].operation), []).append(entry)
+        of_input.setdefault((entry[0]["dtype"], entry[0]["operation"]), []).append(entry)
     groups = list(of_input.values())
     generator.shuffle(groups)
     for group in groups:
@@ -245,7 +234,7 @@ def measurement_rows(
         rows.append(
             {
                 **known,
-                **point.values,
+                **point,
                 "device": device["name"],
                 "launches": len(launches),
                 "grid_size": launches[0].grid,
@@ -267,7 +256,7 @@ def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
         return {}
-    size = point.array_size * np.dtype(point.dtype).itemsize
+    size = point["array_size"] * np.dtype(point["dtype"]).itemsize
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
@@ -289,7 +278,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
     """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
     return (
         {
-            **values,
+            **point,
             "grid_size": grid_size,
             "visit": number,
             "sample": sample,
@@ -297,7 +286,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for values, grid_size in [(point.values, PLANS[kernel.plan](point).launches[0].grid)]
+        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
@@ -310,7 +299,7 @@ def build_rows(
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
     for point, outcome in outcomes.items():
-        variant = {name: point.values[name] for name in _VARIANT_COLUMNS}
+        variant = {name: point[name] for name in _VARIANT_COLUMNS}
         if outcome.status == "skipped":
             continue
         resources = report["variants"].get(instantiation(kernel, point), {})

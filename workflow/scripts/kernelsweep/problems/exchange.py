@@ -32,7 +32,7 @@ class Exchange:
     def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
         """Every element must be exactly the one that CUDA's rules put in its place."""
         output = " ".join(str(value) for value in results.tolist()) if len(results) <= _SHOWN else ""
-        span = point.block_size * point.unroll
+        span = point["block_size"] * point["unroll"]
         step = max(_COMPARED // span, 1) * span
         for start in range(0, len(results), step):
             found = results[start : start + step]
@@ -46,13 +46,13 @@ class Exchange:
 
     def _expected(self, point: Point, start: int, count: int) -> np.ndarray[Any, Any]:
         """What belongs into `count` elements from `start` on, the first of a thread block."""
-        span = point.block_size * point.unroll
+        span = point["block_size"] * point["unroll"]
         blocks = -(-count // span)
         sources = source_elements(
-            self.kernel, point.width or 0, parse_arguments(point.arguments), point.block_size, point.unroll
+            self.kernel, point["width"] or 0, parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
         )
         padded = _repeated(self.tile, start, blocks * span)
-        padded[max(point.array_size - start, 0) :] = 0  # What threads past the array's end hold.
+        padded[max(point["array_size"] - start, 0) :] = 0  # What threads past the array's end hold.
         return np.take(padded.reshape(blocks, span), sources, axis=1).ravel()[:count]
 
 

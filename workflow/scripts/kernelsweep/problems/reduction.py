@@ -44,8 +44,8 @@ class Reduction:
         """Compare the results, combined on the host, with the reference; see problem.Problem."""
         error = None
         if self.dtype.kind == "f" and OPERATIONS[self.operation].rounds:
-            error = relative_error(self, point.array_size, results)
-        return Judgement(mistake(self, point.array_size, results, depth), error)
+            error = relative_error(self, point["array_size"], results)
+        return Judgement(mistake(self, point["array_size"], results, depth), error)
 
 
 def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduction:

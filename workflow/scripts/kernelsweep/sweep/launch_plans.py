@@ -7,7 +7,7 @@ array is handed over as its address, a number as a size_t.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
@@ -57,20 +57,20 @@ class Plan:
 
 def block_partials(point: Point) -> Plan:
     """(data, partials, array_size): one launch, a block for every block_size * unroll elements, a partial a block."""
-    grid = _blocks(point.array_size, point)
-    launch = Launch(grid, point.block_size, (DATA, "partials", point.array_size))
+    grid = _blocks(point["array_size"], point)
+    launch = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
     return Plan((launch,), {"partials": grid}, "partials", grid)
 
 
 def until_one_value(point: Point) -> Plan:
     """(data, partials, array_size): as block_partials, then the same kernel over the partials until one is left."""
     launches: list[Launch] = []
-    source, count = DATA, point.array_size
+    source, count = DATA, point["array_size"]
     sizes: dict[str, int] = {}
     while not launches or count > 1:
         target = "partials" if len(launches) % 2 == 0 else "further_partials"
         grid = _blocks(count, point)
-        launches.append(Launch(grid, point.block_size, (source, target, count)))
+        launches.append(Launch(grid, point["block_size"], (source, target, count)))
         sizes[target] = max(grid, sizes.get(target, 0))
         source, count = target, grid
     return Plan(tuple(launches), sizes, source, 1)
@@ -79,15 +79,15 @@ def until_one_value(point: Point) -> Plan:
 def two_stages(point: Point) -> Plan:
     """(data, partials, array_size): a partial from each of grid_size blocks, then one block over the partials."""
     grid = _grid(point)
-    first = Launch(grid, point.block_size, (DATA, "partials", point.array_size))
-    second = Launch(1, point.block_size, ("partials", "value", grid))
+    first = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
+    second = Launch(1, point["block_size"], ("partials", "value", grid))
     return Plan((first, second), {"partials": grid, "value": 1}, "value", 1)
 
 
 def grid_partials(point: Point) -> Plan:
     """(data, partials, array_size): one launch of at most grid_size blocks, a partial a block."""
     grid = _fitted_grid(point)
-    launch = Launch(grid, point.block_size, (DATA, "partials", point.array_size))
+    launch = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
     return Plan((launch,), {"partials": grid}, "partials", grid)
 
 
@@ -111,11 +111,11 @@ def whole_clusters(blocks: Any) -> Any:
 
 def three_stages(point: Point) -> Plan:
     """(data, array_size), in place: grid_size blocks leave a value a thread, one block one a thread, one thread one."""
-    threads = _grid(point) * point.block_size
+    threads = _grid(point) * point["block_size"]
     launches = (
-        Launch(_grid(point), point.block_size, (DATA, point.array_size)),
-        Launch(1, point.block_size, (DATA, min(point.array_size, threads))),
-        Launch(1, 1, (DATA, min(point.array_size, point.block_size))),
+        Launch(_grid(point), point["block_size"], (DATA, point["array_size"])),
+        Launch(1, point["block_size"], (DATA, min(point["array_size"], threads))),
+        Launch(1, 1, (DATA, min(point["array_size"], point["block_size"]))),
     )
     return Plan(launches, {}, DATA, 1)
 
@@ -123,10 +123,10 @@ def three_stages(point: Point) -> Plan:
 def halving(point: Point) -> Plan:
     """(data, array_size, half), in place: a launch for each halving, which adds the upper half to the lower."""
     launches: list[Launch] = []
-    count = point.array_size
+    count = point["array_size"]
     while count > 1:
         half = (count + 1) // 2
-        block = min(point.block_size, count - half)
+        block = min(point["block_size"], count - half)
         launches.append(Launch(ceil((count - half) / block), block, (DATA, count, half)))
         count = half
     # An array of one element is its own result; the launch finds nothing to add.
@@ -135,36 +135,36 @@ def halving(point: Point) -> Plan:
 
 def one_to_one(point: Point) -> Plan:
     """(data, output, array_size): one launch, which leaves an element of output for every element of the input."""
-    launch = Launch(_blocks(point.array_size, point), point.block_size, (DATA, "output", point.array_size))
-    return Plan((launch,), {"output": point.array_size}, "output", point.array_size)
+    launch = Launch(_blocks(point["array_size"], point), point["block_size"], (DATA, "output", point["array_size"]))
+    return Plan((launch,), {"output": point["array_size"]}, "output", point["array_size"])
 
 
 def _blocks(count: int, point: Point) -> int:
     """As many blocks as `count` elements need."""
-    return -(-count // (point.block_size * point.unroll))
+    return int(-(-count // (point["block_size"] * point["unroll"])))
 
 
 def library_call(point: Point) -> Plan:
     """(data, value, array_size): one call of a library that leaves one value, whatever it launches for that."""
-    return Plan((Launch(1, 1, (DATA, "value", point.array_size)),), {"value": 1}, "value", 1)
+    return Plan((Launch(1, 1, (DATA, "value", point["array_size"])),), {"value": 1}, "value", 1)
 
 
 def _single_launch(point: Point, grid: int) -> Plan:
-    launch = Launch(grid, point.block_size, (DATA, "partials", "arrivals", "value", point.array_size))
-    arrivals = (16 + 8 * grid) // np.dtype(point.dtype).itemsize
+    launch = Launch(grid, point["block_size"], (DATA, "partials", "arrivals", "value", point["array_size"]))
+    arrivals = (16 + 8 * grid) // np.dtype(point["dtype"]).itemsize
     return Plan((launch,), {"partials": grid, "value": 1}, "value", 1, {"arrivals": arrivals})
 
 
 def _fitted_grid(point: Point) -> int:
     """The number of blocks that the sweep sets, or as many as have a vector for each thread and unroll factor."""
-    block_elements = point.block_size * point.unroll * (VECTOR_BYTES // np.dtype(point.dtype).itemsize)
-    return min(_grid(point), -(-point.array_size // block_elements))
+    block_elements = point["block_size"] * point["unroll"] * (VECTOR_BYTES // np.dtype(point["dtype"]).itemsize)
+    return min(_grid(point), int(-(-point["array_size"] // block_elements)))
 
 
 def _grid(point: Point) -> int:
     """The number of blocks that the sweep sets."""
-    assert point.grid_size is not None, "the configuration is checked for it"
-    return point.grid_size
+    assert point["grid_size"] is not None, "the configuration is checked for it"
+    return int(point["grid_size"])
 
 
 PLANS: Mapping[str, Callable[[Point], Plan]] = {
@@ -183,7 +183,7 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
 
 def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
     """The columns that name a point; grid_size is the first launch's, as in measurements.csv."""
-    return {**point.values, "grid_size": PLANS[plan](point).launches[0].grid}
+    return {**point, "grid_size": PLANS[plan](point).launches[0].grid}
 
 
 # The plans whose number of blocks is the sweep's to choose: the axis grid_size.
@@ -194,8 +194,8 @@ PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)
 
 def round_elements(plan: str, point: Point) -> int:
     """How many elements all blocks take in one round, or one block where the array sets their number."""
-    vector = VECTOR_BYTES // np.dtype(point.dtype).itemsize if plan in FITTED_PLANS else 1
-    return point.block_size * point.unroll * vector * (point.grid_size or 1)
+    vector = VECTOR_BYTES // np.dtype(point["dtype"]).itemsize if plan in FITTED_PLANS else 1
+    return int(point["block_size"] * point["unroll"] * vector * (point["grid_size"] or 1))
 
 
 def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:
@@ -205,4 +205,4 @@ def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:
     """
     if plan not in PLANS_WITH_A_GRID:
         return list(points)
-    return list(dict.fromkeys(replace(point, grid_size=PLANS[plan](point).launches[0].grid) for point in points))
+    return list(dict.fromkeys(point.at(grid_size=PLANS[plan](point).launches[0].grid) for point in points))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from kernelsweep.problems.lanes import missing_lane
@@ -17,29 +17,47 @@ from kernelsweep.sweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
 _WITHIN_A_VARIANT = ("array_size", "cache", "grid_size")
 
 
-@dataclass(frozen=True)
-class Point:
-    """One row of the results: a variant at one array size and cache state.
+class Point(Mapping[str, Any]):
+    """One value on every axis: one row of the results. It can't be changed, and is a key of dictionaries.
 
-    grid_size  the number of blocks, where the kernel's plan leaves it to the sweep; else None
-    width      how many neighbouring lanes exchange among themselves, for an exchange; else None
-    arguments  an exchange's own arguments, such as "delta=2"; else empty
+    Points are equal if they have the same values on the same axes, in the same order.
     """
 
-    array_size: int
-    block_size: int
-    unroll: int
-    dtype: str
-    operation: str
-    cache: str
-    grid_size: int | None = None
-    width: int | None = None
-    arguments: str = ""
+    __slots__ = ("_places", "_values")  # There may be millions of points.
 
-    @property
-    def values(self) -> dict[str, Any]:
-        """The axis values by name, as expressions and result rows use them."""
-        return {axis: getattr(self, axis) for axis in AXES}
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._places = _places(tuple(values))
+        self._values = tuple(values.values())
+
+    def __getitem__(self, axis: str) -> Any:
+        return self._values[self._places[axis]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and self._places is other._places and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self._values)
+
+    def __repr__(self) -> str:
+        return f"Point({dict(self)})"
+
+    def at(self, **changes: Any) -> Point:
+        """The point with other values on some of its axes. Raises KeyError for an axis that it hasn't."""
+        for axis in changes:
+            self._places[axis]
+        return Point({**self, **changes})
+
+
+@cache
+def _places(axes: tuple[str, ...]) -> Mapping[str, int]:
+    """Each axis' place among the values. Points of one sweep share it."""
+    return {axis: place for place, axis in enumerate(axes)}
 
 
 def points(*sweeps: Axes) -> list[Point]:
@@ -50,7 +68,7 @@ def points(*sweeps: Axes) -> list[Point]:
 def _combinations(axes: Axes) -> Iterator[Point]:
     for combination in itertools.product(*(axes[axis] for axis in AXES)):
         values = dict(zip(AXES, combination, strict=True))
-        yield Point(**{**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
+        yield Point({**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
 
 
 def parse_arguments(arguments: str) -> dict[str, int]:
@@ -69,15 +87,15 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     target        what the kernel is compiled for: an architecture such as sm_90, "emulator" or "counting"; None for a
                   GPU of any architecture
     """
-    unsupported = kernel.unsupported(point.values) or kernel.unsupported_on(target)
+    unsupported = kernel.unsupported(point) or kernel.unsupported_on(target)
     if unsupported:
         return unsupported
-    if point.width is not None:
-        missing = missing_lane(kernel.name, point.width, parse_arguments(point.arguments), point.block_size)
+    if point["width"] is not None:
+        missing = missing_lane(kernel.name, point["width"], parse_arguments(point["arguments"]), point["block_size"])
         if missing:
             return missing
     for restriction in restrictions:
-        if not expression(restriction)(point.values):
+        if not expression(restriction)(point):
             return f"restriction: {restriction}"
     return None
 
@@ -87,13 +105,13 @@ def instantiation(kernel: KernelSource, point: Point) -> str:
 
     Points that differ in nothing the template depends on share a variant's machine code.
     """
-    values = {**point.values, **parse_arguments(point.arguments)}
+    values = {**point, **parse_arguments(point.get("arguments", ""))}
 
     def argument(name: str) -> str:
         if name == "Element":
-            return CXX_TYPES[point.dtype]
+            return CXX_TYPES[point["dtype"]]
         if name == "Operation":
-            return OPERATIONS[point.operation].cxx
+            return OPERATIONS[point["operation"]].cxx
         return f"{values[name]}u" if TEMPLATE_PARAMETERS[name] == "unsigned" else str(values[name])
 
     return f"{kernel.name}<{', '.join(argument(name) for name in kernel.template_parameters)}>"

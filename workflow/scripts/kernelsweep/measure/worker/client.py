@@ -13,7 +13,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.sweep.points import Point
 
@@ -55,7 +55,7 @@ class Worker:
 
         Raises UserError where a worker can't even start.
         """
-        request = {"point": asdict(point), "variant": variant, **settings}
+        request = {"point": dict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
         if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
             outcome, _ = self._outcome(request)

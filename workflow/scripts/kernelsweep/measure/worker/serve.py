@@ -21,7 +21,8 @@ from dataclasses import asdict
 from typing import TextIO
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask, Runner
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point
 
@@ -66,7 +67,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(**{**request, "point": Point(**request["point"])})
+            outcome = runner.run(**{**request, "point": Point(request["point"])})
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

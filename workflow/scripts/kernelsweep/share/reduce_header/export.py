@@ -27,7 +27,6 @@ from kernelsweep.sweep.axes import Expression
 from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource, source_sha256
 from kernelsweep.sweep.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
-from kernelsweep.sweep.points import Point
 
 # Where the operations are, in the folder of kernels.
 _OPERATIONS_FILE = "include/operations.cuh"
@@ -168,8 +167,8 @@ def _arguments(kind: Kind) -> str:
 def _row(choice: Choice, kind: Kind, variants: Sequence[Variant]) -> str:
     """A choice as the members of a Configuration."""
     shape = choice.shape
-    point = Point(choice.array_size, shape.block_size, shape.unroll, kind.dtype, kind.operation, kind.cache)
-    shared_bytes = int(Expression(shape.kernel.shared_elements)(point.values)) * np.dtype(kind.dtype).itemsize
+    values = {"dtype": kind.dtype, "operation": kind.operation, "block_size": shape.block_size, "unroll": shape.unroll}
+    shared_bytes = int(Expression(shape.kernel.shared_elements)(values)) * np.dtype(kind.dtype).itemsize
     members = (
         "SIZE_MAX" if choice.largest_size is None else choice.largest_size,
         f'"{shape.kernel.name}"',

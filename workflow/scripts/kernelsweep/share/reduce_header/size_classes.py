@@ -161,13 +161,13 @@ def _limits(kernel: KernelSource, launched: Mapping[tuple[int, int], _Row]) -> l
 def _grid(kernel: KernelSource, row: _Row, array_size: int, blocks: int) -> int:
     """How many blocks the kernel's plan starts where it may start `blocks`."""
     point = Point(
-        array_size=array_size,
-        block_size=int(row["block_size"]),
-        unroll=int(row["unroll"]),
-        dtype=row["dtype"],
-        operation=row["operation"],
-        cache=row["cache"],
-        grid_size=blocks,
+        {
+            "array_size": array_size,
+            "block_size": int(row["block_size"]),
+            "unroll": int(row["unroll"]),
+            "dtype": row["dtype"],
+            "grid_size": blocks,
+        }
     )
     return PLANS[kernel.plan](point).launches[0].grid
 

@@ -1,0 +1,68 @@
+"""Read config.yaml: checked, with defaults. And what a schema can't check, in config.yaml or in a study's file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.axes import expression, parse_size
+from kernelsweep.sweep.schema import check, nearest
+
+# How messages call the file.
+CONFIG_FILE = "config/config.yaml (or --config)"
+
+
+def study_names(root: Path) -> list[str]:
+    """The names of the studies that have a file in config/studies/."""
+    return sorted(path.stem for path in (root / "config/studies").glob("*.yaml"))
+
+
+def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """Check config.yaml's content, including values from --config, and fill in the defaults.
+
+    Raises UserError with file, key, value and what is allowed.
+    """
+    # Snakemake's --config profile=true passes a text.
+    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", CONFIG_FILE)
+    known = study_names(root)
+    for name in checked["studies"]:
+        if name not in known:
+            guess = nearest(name, known) or ";"
+            raise UserError(f"{CONFIG_FILE}: studies names {name!r}{guess} Known: {', '.join(known)}.")
+    measuring = checked["measuring"]
+    if measuring["max_samples"] < measuring["min_samples"]:
+        raise UserError(
+            f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
+            f"Allowed: at least min_samples, {measuring['min_samples']}."
+        )
+    check_sizes(checked, CONFIG_FILE)
+    check_restrictions(checked, CONFIG_FILE)
+    return checked
+
+
+def check_sizes(settings: Any, shown: str, key: str = "") -> None:
+    """Raise UserError if an array size, wherever it stands, isn't from 1 to 2^32 once it is computed."""
+    children = settings.items() if isinstance(settings, dict) else enumerate(settings)
+    for name, value in children:
+        path = f"{key}.{name}" if key else str(name)
+        if isinstance(value, (dict, list)):
+            check_sizes(value, shown, path)
+        elif "array_size" in path.split(".") and value is not None:
+            try:
+                parse_size(value)
+            except ValueError as error:
+                raise UserError(
+                    f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
+                ) from error
+
+
+def check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
+    """Raise UserError if a restriction isn't an expression over the axes."""
+    for restriction in settings["restrictions"]:
+        try:
+            expression(restriction)
+        except UserError as error:
+            raise UserError(f"{shown}: restrictions: {error}") from error
