@@ -383,10 +383,10 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    rules = project / "workflow/scripts/kernelsweep/project/project.py"
-    own_way = 'instead of Nsight Compute."""\n        return platform == EMULATOR\n'
-    assert own_way in rules.read_text()
-    rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
+    kinds = project / "workflow/scripts/kernelsweep/platforms/kinds.py"
+    own_way = "        counts=True,\n"
+    assert own_way in kinds.read_text()
+    kinds.write_text(kinds.read_text().replace(own_way, ""))
     shrink(project, ["warp_shuffle"])
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())

@@ -35,7 +35,7 @@ with logged(snakemake.log[0]):
             kernel,
             report,
             snakemake.input.binary,
-            emulated=True,
+            platform="",
             problem=params.problem,
             longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
