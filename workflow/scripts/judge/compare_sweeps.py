@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text

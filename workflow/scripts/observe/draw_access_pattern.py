@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.logs import logged
 from kernelsweep.observe.counting.access_pattern import draw
 
