@@ -8,6 +8,7 @@ from textwrap import shorten
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged, teller
@@ -19,7 +20,6 @@ from kernelsweep.observe.profiling.selection import points_to_profile, why_not_c
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.platforms.names import EMULATOR
-from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
