@@ -1,10 +1,7 @@
 """Set two sweeps against each other, point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.drawing.style import save
 from kernelsweep.judge.comparison.ratios import draw

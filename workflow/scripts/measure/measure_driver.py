@@ -1,10 +1,7 @@
 """Time the driver's copy and fill at every size of a study: what the device's memory can do, as measurement rows."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.baselines.driver import limit_points, measure_limits
 from kernelsweep.logs import logged, teller

@@ -5,13 +5,10 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 import json
-import sys
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.measure.worker.process import WorkerProcess
 

@@ -1,11 +1,8 @@
 """Measure a library's reduction at every size, type and operation of a study, checked and timed as kernels are."""
 
 import json
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.baselines.libraries import as_kernel, planned_points, rival_report
 from kernelsweep.build.build_report import read_report

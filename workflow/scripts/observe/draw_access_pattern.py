@@ -1,10 +1,7 @@
 """Draw what one warp of each of a study's kernels does to memory, step by step, as SVG, PNG and PDF."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.drawing.style import save
 from kernelsweep.logs import logged

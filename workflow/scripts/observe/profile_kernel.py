@@ -1,12 +1,9 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
 import json
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version

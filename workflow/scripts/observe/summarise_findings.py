@@ -1,10 +1,7 @@
 """Gather what compute-sanitizer found in all kernels: a summary for readers, and a row a kernel and tool."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.observe.sanitizer.report import COLUMNS, read_result, rows, summarise

@@ -1,11 +1,8 @@
 """Make a study's table, published figures beside ours, as Markdown, CSV and LaTeX."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import load_published, load_published_metrics, load_published_outputs
