@@ -86,6 +86,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
 
     Raises UserError with the first mistake: file, key, value, and what is allowed.
     """
+    for folder in {root, Path.cwd()}:
+        check_folder(folder)
     checked = load_config(config, root)
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
@@ -94,6 +96,26 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
     return Project(root, checked, studies, platforms, models)
+
+
+# Characters that a folder's path can't have, and what would misread them.
+_UNUSABLE_IN_PATHS = {
+    "{": "Snakemake",
+    "}": "Snakemake",
+    '"': "C++ compilers",
+    ":": "Python's search path",
+    "\n": "C++ compilers",
+}
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UserError for a folder whose path has a character that the tools behind a run misread."""
+    for character, tool in _UNUSABLE_IN_PATHS.items():
+        if character in str(folder):
+            raise UserError(
+                f"{folder}: the path has the character {character!r}, which {tool} would misread. "
+                "Move or rename the folder."
+            )
 
 
 def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
