@@ -26,7 +26,7 @@ from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.observe.profiling.rows import profile_rows
-from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Requests
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
@@ -204,7 +204,7 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
     steps = []
     for kernel, source in study.kernels.items():
         axes = axes_on_device(kernel_axes(config, study, kernel, "nvidia-h200")[0], 132)
-        chosen = choose_points(study.settings, source, axes, 132, [], None)
+        chosen = points_to_profile(study.settings, source, axes, 132, [], None)
         assert all(reason is None for _, reason in chosen), "each can be run"
         assert {point["array_size"] for point, _ in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point, _ in chosen]
@@ -220,7 +220,7 @@ def test_a_study_can_add_points() -> None:
     config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
     axes = kernel_axes(config, study, "unrolled", "nvidia-h200")[0]
     settings = {**study.settings, "profiled": [further]}
-    chosen = [point for point, _ in choose_points(settings, study.kernels["unrolled"], axes, 132, [], None)]
+    chosen = [point for point, _ in points_to_profile(settings, study.kernels["unrolled"], axes, 132, [], None)]
     assert [(p["unroll"], p["array_size"], p["cache"]) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
 
 
@@ -384,10 +384,10 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    rules = project / "workflow/scripts/kernelsweep/project/project.py"
-    own_way = 'instead of Nsight Compute."""\n        return platform == EMULATOR\n'
-    assert own_way in rules.read_text()
-    rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
+    kinds = project / "workflow/scripts/kernelsweep/platforms/kinds.py"
+    own_way = "        counts=True,\n"
+    assert own_way in kinds.read_text()
+    kinds.write_text(kinds.read_text().replace(own_way, ""))
     shrink(project, ["warp_shuffle"])
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())

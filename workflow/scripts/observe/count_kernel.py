@@ -7,7 +7,7 @@ from pathlib import Path
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
-from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -32,7 +32,7 @@ with logged(snakemake.log[0]):
             kernel,
             report,
             snakemake.input.binary,
-            emulated=True,
+            platform="",
             problem=params.problem,
             longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
@@ -48,11 +48,11 @@ with logged(snakemake.log[0]):
             traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
-        for finding in run.findings:
-            print(f"  {finding.message}")
-    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+        for mistake in run.mistakes:
+            print(f"  {mistake.message}")
+    failures += mistake_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
-    write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
+    write_rows(Path(snakemake.output.findings), MISTAKE_COLUMNS, failures)
     Path(snakemake.output.trace).write_text(
         json.dumps({"kernel": kernel.name, "traces": traces}) + "\n", encoding="utf-8"
     )

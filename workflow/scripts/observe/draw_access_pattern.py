@@ -1,4 +1,4 @@
-"""Draw what one warp of each of a study's kernels does to memory, step by step, as SVG, PNG and PDF."""
+"""Draw the memory accesses of one warp of each kernel of a study, step by step, as SVG, PNG and PDF."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""End a run of compute-sanitizer: show its summary on the terminal, and fail where it found what it shouldn't."""
+"""End a run of compute-sanitizer: show its summary on the terminal, and fail after an unexpected finding."""
 
 from pathlib import Path
 

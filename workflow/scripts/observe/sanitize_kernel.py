@@ -1,4 +1,4 @@
-"""Run a few points of one kernel under one of compute-sanitizer's tools. What it found, as JSON, and its raw log."""
+"""Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
 import json
 from pathlib import Path
@@ -11,26 +11,26 @@ from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
-from kernelsweep.observe.sanitizer.selection import choose_points
-from kernelsweep.platforms.choose import gpus_of
-from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.observe.sanitizer.selection import points_to_check
+from kernelsweep.platforms.gpus import gpus_of
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import instantiation, points, skip_reason
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
-    emulated = wildcards.platform == EMULATOR
+    kind = kind_of(wildcards.platform)
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
-    if not emulated:
-        gpus_of(wildcards.platform)
+    if kind.needs_gpu:
+        gpus_of(wildcards.platform)  # It says what is missing.
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
-    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], report["target"])
+    chosen = points_to_check(sweeps, kernel, params.restrictions, report["variants"], report["target"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
@@ -51,7 +51,7 @@ with logged(snakemake.log[0]):
             kernel,
             report,
             snakemake.input.binary,
-            emulated=emulated,
+            platform=kind.implementation,
             problem=params.problem,
             longest=max(point["array_size"] for point in chosen),
             seed=params.seed,

@@ -10,11 +10,13 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.sanitizer import watched_platforms
+from kernelsweep.observe.sanitizer import sanitized_platforms
 from kernelsweep.platforms.choose import recordings
-from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import files, inputs, parameters
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.targets import EMULATOR
 
 
 def everything(project: Project) -> list[str]:
@@ -97,7 +99,7 @@ def counted_against_ncu(project: Project) -> list[str]:
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
-    return [files.sanitizer_end(platform) for platform in watched_platforms(list(project.models), project.platforms)]
+    return [files.sanitizer_end(platform) for platform in sanitized_platforms(list(project.models), project.platforms)]
 
 
 def archive(project: Project) -> list[str]:
@@ -107,7 +109,7 @@ def archive(project: Project) -> list[str]:
 
 def header(project: Project) -> list[str]:
     """The C++ headers of the platforms with times."""
-    timed = [platform for platform in project.platforms if project.has_clock(platform)]
+    timed = [platform for platform in project.platforms if kind_of(platform).has_clock]
     if not timed:
         raise UserError("The target header needs times, and the emulator has none: name another platform.")
     return [files.header(platform) for platform in timed]

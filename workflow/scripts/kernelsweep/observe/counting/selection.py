@@ -1,33 +1,33 @@
-"""Which points of a kernel are counted, checked for mistakes, and drawn."""
+"""Select the points of a kernel that are counted, checked for mistakes, and drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import EXCHANGE, Study
+from kernelsweep.sweep.targets import COUNTING
 
-# The picture of a warp is of a block of two warps, whose few steps have room in it.
+# Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
 
 
 def counted_points(
     study: Study, kernel: str, axes: Axes, multiprocessors: int, restrictions: Sequence[str]
 ) -> list[Point]:
-    """The points that Nsight Compute would be given on a GPU with so many multiprocessors, as far as they can be run.
+    """The points to profile on a GPU with this number of multiprocessors, without those that can't run.
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET)
+    chosen = points_to_profile(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING)
     return [point for point, reason in chosen if not reason]
 
 
 def checked_points(counted: Sequence[Point], plan: str) -> list[Point]:
-    """The same variants at sizes around their blocks' boundaries: a single element, and ragged tails of every kind."""
+    """The same variants at sizes around block boundaries: a single element, and every kind of ragged tail."""
     sizes = {point: _boundary_sizes(point, plan) for point in counted}
     return [point.at(array_size=size) for point, found in sizes.items() for size in found]
 
@@ -36,13 +36,13 @@ def _boundary_sizes(point: Point, plan: str) -> list[int]:
     if point["width"] is not None:
         return [point["array_size"]]
     span = round_elements(plan, point.at(grid_size=None))
-    # Where the sweep sets the grid, its threads come round a second time for the last elements.
+    # If the sweep sets the grid size, this size has every thread loop a second time for the last elements.
     largest = 3 * span + 7 if point["grid_size"] is None else round_elements(plan, point) + 7
     return [1, span - 1, span, span + 1, largest]
 
 
 def drawn_point(study: Study, kernel: str, counted: Sequence[Point]) -> Point | None:
-    """The point whose first warp is drawn: a kernel's last step, of one small block; None for exchanges."""
+    """The point whose first warp is drawn: the kernel's last step, with one small block; None for exchanges."""
     if not counted or study.settings["problem"] == EXCHANGE:
         return None
     last = counted[-1]

@@ -1,4 +1,4 @@
-"""Choose a few points of a kernel's sweep for compute-sanitizer, under which a kernel runs many times slower."""
+"""Select a few points of a kernel's sweep for compute-sanitizer, which makes a kernel many times slower."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_POINTS = 24
 
-# Of an exchange, the sweep's own sizes up to this one are run: its groups of lanes make the boundaries, not its blocks.
+# An exchange runs the sweep's own sizes up to this one, since its boundaries are those of lane groups, not of blocks.
 LARGEST_EXCHANGE = 1000
 
 
-def choose_points(
+def points_to_check(
     sweeps: Sequence[Axes],
     kernel: KernelSource,
     restrictions: Sequence[str],
     variants: Container[str],
     target: str | None,
 ) -> list[Point]:
-    """Points around block boundaries, at most MOST_POINTS, or as many as the sweep has groups where those are more.
+    """Points around block boundaries: at most MOST_POINTS, but at least one of each group.
 
     sweeps    the kernel's axes on the device
-    variants  the C++ names of those that are compiled; points of others are left out
+    variants  the C++ names of the compiled variants; points of others are left out
     target    as in points.skip_reason
 
-    A group is what must be there at least once: an element type with an operation, an exchange's width and arguments.
-    The first group gets every corner of the sweep (the smallest and the largest block size, unroll factor and grid) at
-    every size, until there are enough points; each other group gets one, at the corners in turn.
+    A group is an element type with an operation, or an exchange's width with its arguments. The first group gets every
+    corner of the sweep (the smallest and the largest block size, unroll factor and grid) at every size, up to the
+    limit; each other group gets one point, at the corners in turn.
     """
     swept = points(*sweeps)
 
@@ -43,7 +43,7 @@ def choose_points(
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
-        # Nothing is timed, so that hot or cold is one.
+        # The cache state makes no difference, since nothing is timed.
         shape = point.at(array_size=1, cache=swept[0]["cache"])
         group = groups.setdefault((point["dtype"], point["operation"], point["width"], point["arguments"]), {})
         group.setdefault(shape, []).append(point["array_size"])
@@ -57,26 +57,26 @@ def choose_points(
 
 
 def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:
-    """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
+    """A group's points: the corners at each shape's most important size, then at its next one, and so on."""
     sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
     return [_corners(rank) for rank in ranks if rank]
 
 
 def _sizes(shape: Point, swept: Sequence[int], plan: str) -> list[int]:
-    """Array sizes for a shape, the one that reaches most code first."""
+    """Array sizes for a shape, the one that executes most code first."""
     if shape["width"] is not None:
         small = sorted({size for size in swept if size <= LARGEST_EXCHANGE}, reverse=True)
         if small:
             return small
     span = round_elements(plan, shape.at(grid_size=None))
-    # Where the sweep sets the grid, its threads come round a second time for the last elements.
+    # If the sweep sets the grid size, this size has every thread loop a second time for the last elements.
     largest = 3 * span + 7 if shape["grid_size"] is None else round_elements(plan, shape) + 7
     return [size for size in dict.fromkeys((largest, span - 1, span + 1, 1)) if size > 0]
 
 
 def _corners(among: Sequence[Point]) -> list[Point]:
-    """The points with the extreme block sizes, unroll factors and grids; the smallest and the largest come first."""
+    """The points with extreme block sizes, unroll factors and grids, beginning with all smallest and all largest."""
     signs = sorted(itertools.product((1, -1), repeat=3), key=lambda sign: -abs(sum(sign)))
 
     def corner(block: int, unroll: int, grid: int) -> Point:
