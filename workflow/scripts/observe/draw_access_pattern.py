@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.logs import logged
 from kernelsweep.observe.counting.access_pattern import draw
 

@@ -11,6 +11,7 @@ import pandas
 from kernelsweep.analysis.reference import at_reference, has_times, in_one_group, undefined_kernels
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
@@ -41,26 +42,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What is known of a study on a platform.
-
-    study          its checked settings: problem, kernels, reference, ladder
-    measurements   its rows of measurements.csv, as measurements.load_measurements() gives them
-    metrics        its rows of metrics.csv, as step_metrics.load_metrics() gives them
-    uncertainties  by a metric's name, how far it may lie from run to run, as a fraction; 0 for counts
-    device         the platform's
-    """
-
-    study: Mapping[str, Any]
-    measurements: pandas.DataFrame
-    metrics: pandas.DataFrame
-    uncertainties: Mapping[str, float]
-    device: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class _Point:
-    """The evidence at one point: the study's reference point, or a claim's own.
+    """What is known of a study at one point: its reference point, or a claim's own.
 
     where      the point in words
     rows       the measurements there; on_host those that may differ from it in block size and cache, as on the host
@@ -86,28 +69,31 @@ class _NotMeasured(Exception):
     """There is nothing to judge a claim by; the text says why."""
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
-    """Each claim about the study with its verdict, in their order."""
+def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, float]) -> list[Judged]:
+    """Each claim about a study with its verdict, in their order.
+
+    uncertainties  by a metric's name, how far it may lie from run to run, as a fraction; 0 for counts
+    """
     points: dict[str, _Point] = {}
     for claim in claims:
         if str(claim.at) not in points:
-            points[str(claim.at)] = _point(claim.at, evidence)
+            points[str(claim.at)] = _point(claim.at, data, uncertainties)
     return [_judge(claim, points[str(claim.at)]) for claim in claims]
 
 
-def _point(at: Mapping[str, Any], evidence: Evidence) -> _Point:
-    study = {**evidence.study, "reference": {**evidence.study["reference"], **at}}
+def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, float]) -> _Point:
+    study = {**data.settings, "reference": {**data.settings["reference"], **at}}
     return _Point(
         where=reference_text(study),
-        rows=at_reference(study, evidence.measurements),
-        on_host=at_reference(study, evidence.measurements, free=("block_size", "cache")),
-        in_group=in_one_group(study, evidence.measurements),
-        metrics=at_reference(study, evidence.metrics),
-        steps=ladder_steps(study, evidence.device),
-        kernels=[entry["name"] for entry in study["kernels"]],
-        undefined=undefined_kernels(evidence.measurements),
-        uncertainties=evidence.uncertainties,
-        device=evidence.device,
+        rows=at_reference(study, data.measurements),
+        on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
+        in_group=in_one_group(study, data.measurements),
+        metrics=at_reference(study, data.metrics.rows),
+        steps=ladder_steps(study, data.device),
+        kernels=data.kernel_names,
+        undefined=undefined_kernels(data.measurements),
+        uncertainties=uncertainties,
+        device=data.device,
     )
 
 
