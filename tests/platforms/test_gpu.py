@@ -23,8 +23,9 @@ from kernelsweep.measure.worker.process import environment
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation

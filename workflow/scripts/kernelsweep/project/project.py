@@ -23,6 +23,7 @@ from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 
 
@@ -80,6 +81,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
+    for study in studies.values():
+        check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
 
 
