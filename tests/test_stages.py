@@ -28,7 +28,6 @@ STAGES = [
 
 # Imports of a later stage that still have to go: the module, and the one that it imports.
 BACKWARD = {
-    ("measure.worker.serve", "baselines.library_platform"),
     ("sweep.kernel_header", "problems.operations"),
     ("sweep.kernel_source", "problems.operations"),
     ("sweep.points", "problems.lanes"),

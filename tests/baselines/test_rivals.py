@@ -189,7 +189,7 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
 
     monkeypatch.setattr(gpu.GpuPlatform, "time", time_on_device)
     monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
-    platform = object.__new__(rival.RivalPlatform)
+    platform = object.__new__(rival.LibraryPlatform)
     platform._streams = itertools.cycle(range(gpu.STREAMS))
     platform._variants = {"cub<int, Sum>": {"rival": "cub", "operation": "sum", "dtype": "int32"}}
     platform._reduce, platform._warm = queued, None

@@ -12,7 +12,7 @@ import pytest
 from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.comparison.ratios import draw

@@ -20,10 +20,12 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation
@@ -48,7 +50,7 @@ OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 @pytest.fixture(scope="module")
 def arch() -> str:
-    from kernelsweep.platforms.choose import visible_gpu
+    from kernelsweep.platforms.gpus import visible_gpu
 
     gpu = visible_gpu()
     assert gpu is not None
@@ -286,7 +288,7 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         as_kernel(name),
         report,
         library,
-        emulated=False,
+        platform=kind_of("gpu").implementation,
         problem="reduction",
         longest=2**22,
         seed=1,

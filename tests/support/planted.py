@@ -13,6 +13,7 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
@@ -83,7 +84,7 @@ def built(
         kernel,
         report,
         binary,
-        emulated=target == "emulator",
+        platform=kind_of(target).implementation,
         problem="exchange" if kernel.plan == "one_to_one" else "reduction",
         longest=max(p["array_size"] for p in points),
         seed=seed,

@@ -46,7 +46,7 @@ rule measure_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core.
-    threads: lambda wildcards: 1 if PROJECT.needs_gpu(wildcards.platform) else workflow.cores
+    threads: lambda wildcards: 1 if kind_of(wildcards.platform).needs_gpu else workflow.cores
     resources:
         **at_the_device(resources.minutes_of_kernel),
     params:

@@ -1,10 +1,7 @@
 """End a comparison: show its answer on the terminal, and fail if results became wrong, or kernels slower."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict

@@ -1,12 +1,8 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
 import json
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
@@ -18,8 +14,8 @@ from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile, why_not_compiled
 from kernelsweep.observe.requests import Requests
-from kernelsweep.platforms.lease import leased_gpu
-from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -28,7 +24,6 @@ from kernelsweep.sweep.points import instantiation
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
@@ -57,7 +52,7 @@ with logged(snakemake.log[0]) as terminal:
             kernel,
             report,
             snakemake.input.binary,
-            emulated=emulated,
+            platform=kind_of(wildcards.platform).implementation,
             problem=params.study["problem"],
             longest=max(point["array_size"] for point in runnable),
             seed=params.seed,
@@ -65,7 +60,7 @@ with logged(snakemake.log[0]) as terminal:
             visits=1,
             sampling=None,
         )
-        with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
+        with leased_device(wildcards.platform, device, teller(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(point["cache"] for point in runnable):
                 requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import DRIVER_LIMIT_KERNELS
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -53,7 +54,7 @@ def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> panda
 
 def has_times(device: Mapping[str, Any]) -> bool:
     """Whether the device's times are reported: a GPU's are, an emulator's never."""
-    return bool(device["kind"] == "gpu")
+    return KINDS[device["kind"]].has_clock
 
 
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:

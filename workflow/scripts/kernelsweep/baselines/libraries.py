@@ -71,6 +71,9 @@ RIVALS: Mapping[str, Rival] = {
     "torch": Rival("PyTorch's sum", _ALL, "torch", "pip install torch"),
 }
 
+# What calls them, as platforms.kinds.Kind has it.
+IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
+
 # The plan by which they are called.
 RIVAL_PLAN = "library_call"
 

@@ -10,7 +10,7 @@ from kernelsweep.baselines.libraries import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
 
 
-class RivalPlatform(GpuPlatform):
+class LibraryPlatform(GpuPlatform):
     """As GpuPlatform, for one rival. Variants are its types and operations.
 
     Libraries compile, and allocate memory, at their first call for a type, a size or a stream. Neither may happen while

@@ -19,7 +19,8 @@ from typing import Any
 import yaml
 
 from kernelsweep.measure.environment import git_revision, package_versions
-from kernelsweep.platforms.names import EMULATOR, is_recording, recording_folder
+from kernelsweep.platforms.names import is_recording, recording_folder
+from kernelsweep.sweep.targets import EMULATOR
 
 # What a run reads of the project. The README's place is taken by the archive's own.
 PROJECT = (

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import BUILD_COLUMNS, CONTRACT_COLUMNS, METRIC_COLUMNS, STATUSES
 
 # A recording travels with every clone, so it is kept small.
@@ -111,7 +112,7 @@ def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
     for key in DEVICE_KEYS:
         if key not in device:
             raise UserError(f"{shown}: device lacks the key {key!r}; let a run of this version write it")
-    if device["kind"] != "gpu":
+    if not KINDS[device["kind"]].has_clock:
         raise UserError(f"{shown}: measured on {device['name']}. Recordings are of GPUs: others have no times")
     return device
 

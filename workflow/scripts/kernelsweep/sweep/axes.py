@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
@@ -96,77 +93,3 @@ def grid_of_threads(grid_size: Any, block_size: int) -> Any:
     """A grid of so many threads ("270336 threads") as a number of blocks, at least one; any other grid as it is."""
     match = _OF_THREADS.fullmatch(grid_size) if isinstance(grid_size, str) else None
     return max(int(match[1]) // block_size, 1) if match else grid_size
-
-
-_ALLOWED_NODES = (
-    ast.Expression,
-    ast.BoolOp,
-    ast.And,
-    ast.Or,
-    ast.UnaryOp,
-    ast.Not,
-    ast.USub,
-    ast.BinOp,
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Pow,
-    ast.Compare,
-    ast.Lt,
-    ast.LtE,
-    ast.Gt,
-    ast.GtE,
-    ast.Eq,
-    ast.NotEq,
-    ast.In,
-    ast.NotIn,
-    ast.List,
-    ast.Tuple,
-    ast.Constant,
-    ast.Name,
-    ast.Load,
-    ast.Call,
-)
-_FUNCTIONS = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
-
-
-class Expression:
-    """Arithmetic over a point's axes, such as ``block_size * unroll <= array_size``.
-
-    Allowed are the axes' names and those of `others`, numbers, texts, arithmetic, comparisons, and/or/not, and log2,
-    ceil, min, max. Raises UserError for anything else, so that a configuration file can't run code.
-    """
-
-    def __init__(self, text: str, others: Sequence[str] = ()) -> None:
-        self.text = text
-        known = (*AXES, *others, *_FUNCTIONS)
-        try:
-            tree = ast.parse(text.strip(), mode="eval")
-        except (SyntaxError, ValueError) as error:
-            raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
-        for node in ast.walk(tree):
-            if isinstance(node, ast.BitXor):
-                raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
-            if not isinstance(node, _ALLOWED_NODES):
-                raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
-            if isinstance(node, ast.Name) and node.id not in known:
-                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join(known)}")
-        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        self._code = compile(tree, "<expression>", "eval")
-
-    def __call__(self, values: Mapping[str, Any]) -> Any:
-        """The expression's value for one point's axis values."""
-        try:
-            return eval(self._code, {"__builtins__": {}, **_FUNCTIONS}, dict(values))
-        except (ArithmeticError, TypeError, ValueError) as error:
-            raise UserError(f"{self.text!r} can't be computed for {dict(values)}: {error}") from error
-
-
-# A restriction is asked of every point.
-@cache
-def expression(text: str) -> Expression:
-    """The expression over the axes that a restriction is."""
-    return Expression(text)

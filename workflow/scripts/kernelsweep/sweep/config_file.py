@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.sweep.axes import expression, parse_size
+from kernelsweep.sweep.axes import AXES, parse_size
+from kernelsweep.sweep.expressions import CONDITION, check_kind
 from kernelsweep.sweep.schema import check, nearest
 
 # How messages call the file.
@@ -60,9 +61,9 @@ def check_sizes(settings: Any, shown: str, key: str = "") -> None:
 
 
 def check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
-    """Raise UserError if a restriction isn't an expression over the axes."""
-    for restriction in settings["restrictions"]:
+    """Raise UserError if a restriction isn't a condition over the axes."""
+    for number, restriction in enumerate(settings["restrictions"]):
         try:
-            expression(restriction)
+            check_kind(restriction, AXES, CONDITION)
         except UserError as error:
-            raise UserError(f"{shown}: restrictions: {error}") from error
+            raise UserError(f"{shown}: restrictions.{number}: {error}") from error

@@ -12,7 +12,8 @@ import yaml
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import Expression
+from kernelsweep.sweep.axes import AXES
+from kernelsweep.sweep.expressions import NUMBER, check_kind
 from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
 from kernelsweep.sweep.schema import check, keys_of, parse_yaml
 
@@ -141,7 +142,7 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
     settings = check(written, schema, of_header)
     for key, others in (("summation_depth", [LAUNCHES]), ("shared_elements", [])):
         try:
-            Expression(settings[key], others)
+            check_kind(settings[key], [*AXES, *others], NUMBER)
         except UserError as error:
             raise UserError(f"{of_header}: {key}: {error}") from error
 

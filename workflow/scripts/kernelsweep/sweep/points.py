@@ -9,8 +9,9 @@ from typing import Any
 
 from kernelsweep.problems.lanes import missing_lane
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import AXES, Axes, expression, grid_of_threads
+from kernelsweep.sweep.axes import AXES, Axes, grid_of_threads
 from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
 
 # The axes that no template has: points that differ in these alone are of one variant.
@@ -95,7 +96,7 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
         if missing:
             return missing
     for restriction in restrictions:
-        if not expression(restriction)(point):
+        if not admits(restriction, point):
             return f"restriction: {restriction}"
     return None
 

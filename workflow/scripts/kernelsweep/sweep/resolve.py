@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.sweep.axes import ABSENT, Axes, expression, resolve_axes
+from kernelsweep.sweep.axes import ABSENT, Axes, resolve_axes
+from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import variants_run
 from kernelsweep.sweep.study import EXCHANGE, Study

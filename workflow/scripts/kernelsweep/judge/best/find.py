@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas
-
-from kernelsweep.analysis.reference import of_kernels, timed, undefined_kernels
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
 
 # The fastest configuration is looked for in each group of rows with equal values of these.
@@ -51,21 +50,14 @@ class Best:
     ties: tuple[Configuration, ...]
 
 
-def find_best(
-    name: str,
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    gridded: Collection[str],
-) -> list[Best]:
+def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best]:
     """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times.
 
-    measurements  the study's rows, from measurements.load_measurements()
-    gridded       the kernels whose grid size is an axis of the sweep
+    gridded  the kernels whose grid size is an axis of the sweep
     """
-    rows = timed(of_kernels(study, measurements), device)
-    undefined = undefined_kernels(measurements)
-    kernels = [entry["name"] for entry in study["kernels"]]
+    rows = timed(data.kernel_rows, data.device)
+    undefined = undefined_kernels(data.measurements)
+    kernels = data.kernel_names
     # By time; the other columns make the order of equal times reproducible.
     ordered = rows[list(_COLUMNS)].sort_values(["time_us", "block_size", "unroll", "grid_size"]).to_dict("records")
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}

@@ -11,6 +11,7 @@ import pandas
 from kernelsweep.analysis.reference import at_reference, has_times, in_one_group, undefined_kernels
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
@@ -38,33 +39,17 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """The results of a study on a platform.
-
-    study          its checked settings: problem, kernels, reference, ladder
-    measurements   its rows of measurements.csv, from measurements.load_measurements()
-    metrics        its rows of metrics.csv, from step_metrics.load_metrics()
-    uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
-    device         the platform's
-    """
-
-    study: Mapping[str, Any]
-    measurements: pandas.DataFrame
-    metrics: pandas.DataFrame
-    uncertainties: Mapping[str, float]
-    device: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class _Point:
-    """The evidence at one point: the study's reference point, or a claim's own.
+    """The results of a study at one point: its reference point, or a claim's own point.
 
     where      the point in words
-    rows       the measurements there; on_host those that may differ from it in block size and cache, as on the host
-    in_group   an exchange's, in one thread block that is one group
-    metrics    the metrics there
+    rows       its measurements
+    on_host    its measurements with any block size and cache state, which the host's baselines don't have
+    in_group   an exchange's measurements in one thread block that is one group
+    metrics    its metrics
     steps      the ladder's
-    kernels    the study's; undefined those whose behaviour is
+    kernels    the study's kernels
+    undefined  those with undefined behaviour
     """
 
     where: str
@@ -83,28 +68,31 @@ class _NotMeasured(Exception):
     """A claim's quantity is missing; the text says why."""
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
-    """The claims about the study with their verdicts, in their order."""
+def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, float]) -> list[Judged]:
+    """The claims about a study with their verdicts, in their order.
+
+    uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
+    """
     points: dict[str, _Point] = {}
     for claim in claims:
         if str(claim.at) not in points:
-            points[str(claim.at)] = _point(claim.at, evidence)
+            points[str(claim.at)] = _point(claim.at, data, uncertainties)
     return [_judge(claim, points[str(claim.at)]) for claim in claims]
 
 
-def _point(at: Mapping[str, Any], evidence: Evidence) -> _Point:
-    study = {**evidence.study, "reference": {**evidence.study["reference"], **at}}
+def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, float]) -> _Point:
+    study = {**data.settings, "reference": {**data.settings["reference"], **at}}
     return _Point(
         where=reference_text(study),
-        rows=at_reference(study, evidence.measurements),
-        on_host=at_reference(study, evidence.measurements, free=("block_size", "cache")),
-        in_group=in_one_group(study, evidence.measurements),
-        metrics=at_reference(study, evidence.metrics),
-        steps=ladder_steps(study, evidence.device),
-        kernels=[entry["name"] for entry in study["kernels"]],
-        undefined=undefined_kernels(evidence.measurements),
-        uncertainties=evidence.uncertainties,
-        device=evidence.device,
+        rows=at_reference(study, data.measurements),
+        on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
+        in_group=in_one_group(study, data.measurements),
+        metrics=at_reference(study, data.metrics.rows),
+        steps=ladder_steps(study, data.device),
+        kernels=data.kernel_names,
+        undefined=undefined_kernels(data.measurements),
+        uncertainties=uncertainties,
+        device=data.device,
     )
 
 

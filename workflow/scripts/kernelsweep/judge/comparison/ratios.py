@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.sides import name_of
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, ComparedPoint, by_kernel, by_size
 
@@ -21,7 +22,6 @@ TITLE = "Time after over time before"
 MOST_COLUMNS = 4
 PANEL_IN = 1.75
 ONE_PANEL_IN = 2.7
-EMPTY_BODY_IN = 1.2
 
 # Points of one array size stand side by side in this fraction of the distance between two sizes.
 SPREAD = 0.8
@@ -61,9 +61,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
     without = len(points) - len(compared)
     left_out = f" {without:,} points were not compared: see comparison.md." if without else ""
     if not compared:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, TITLE, "No ratios to draw.", sides + left_out)
-        style.say_missing(figure.subplots(), _why_none(points))
-        return figure
+        return empty_figure(TWO_COLUMNS, Texts(TITLE, "No ratios to draw.", sides + left_out), _why_none(points))
     caption = (
         f"{sides} Bars: 99% intervals of the ratios; black: geometric mean of an array size; shaded: within "
         f"{margin:.2%} of 1.{left_out}"
@@ -73,18 +71,18 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
     rows = math.ceil(len(kernels) / columns)
     message = f"{len(compared):,} points: " + ", ".join(f"{counts[name]:,} {name}" for name in reversed(LOOKS)) + "."
     body_in = PANEL_IN * rows if len(kernels) > 1 else ONE_PANEL_IN
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, TITLE, message, caption, with_legend=True)
+    figure = new_figure(TWO_COLUMNS, body_in, Texts(TITLE, message, caption), with_legend=1)
     sizes = sorted({point.array_size for point in compared})
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     one_study = len({kernel.partition("/")[0] for kernel in kernels}) == 1
     for axes, (kernel, of_kernel) in zip(grid.flat, kernels.items(), strict=False):
-        _panel(axes, of_kernel, sizes, margin, style.TWO_COLUMN_IN / columns)
+        _panel(axes, of_kernel, sizes, margin, TWO_COLUMNS.inches / columns)
         study, _, name = kernel.partition("/")
         axes.set_title(kernel if len(kernels) == 1 else name if one_study else f"{study}:\n{name}", loc="left")
     for axes in list(grid.flat)[len(kernels) :]:
         axes.set_axis_off()
     _scale(list(grid.flat)[: len(kernels)], columns, sizes, _limits(compared, margin))
-    style.legend_above(
+    legend_above(
         figure,
         [
             Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=0.6, label=name)
@@ -104,7 +102,7 @@ def _panel(axes: Axes, points: Sequence[ComparedPoint], sizes: Sequence[int], ma
     axes.axhline(1, color=style.BLACK, linewidth=0.5, zorder=2.5)
     of_size = {size: [point for point in points if point.array_size == size] for size in sizes}
     most = max(map(len, of_size.values()))
-    room_pt = width_in * style.POINTS_PER_INCH * INNER_WIDTH / len(sizes) * SPREAD / most
+    room_pt = width_in * POINTS_PER_INCH * INNER_WIDTH / len(sizes) * SPREAD / most
     marker_pt = min(max(room_pt, SMALLEST_MARKER_PT), LARGEST_MARKER_PT)
     for verdict, (colour, marker) in LOOKS.items():
         drawn = [

@@ -14,10 +14,7 @@ FIGURES_OF_TIMES = (
 )
 OPTIONAL_FIGURES = (*FIGURES_OF_TIMES, "error", "lanes", "metrics")
 
-# Those that draw what was measured beside the kernels, too: libraries' reductions and the memory's limits.
-FIGURES_WITH_RIVALS = ("ladder", "bandwidth", "rivals")
-
-# Those whose function draw also gets the study's step_metrics.Metrics.
+# Figures of hardware counters.
 FIGURES_OF_METRICS = ("metrics", "roofline", "load_efficiency")
 
 # Beside a study's figures: their titles, messages and captions, by figure.

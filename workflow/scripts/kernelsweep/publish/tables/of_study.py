@@ -1,0 +1,26 @@
+"""The table of any study: of exchanges, or of steps with their hardware counters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas
+
+from kernelsweep.analysis.step_metrics import step_metrics
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.publish.tables.counters import metrics_text, with_metrics
+from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
+from kernelsweep.publish.tables.layout import TableText
+from kernelsweep.publish.tables.steps import study_table
+from kernelsweep.publish.tables.steps_text import study_text
+
+
+def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
+    """A study's table for programs, and the same for readers."""
+    if data.compares_outputs:
+        table = exchange_table(data)
+        return table, exchange_text(table, data)
+    table = study_table(data)
+    found = step_metrics(data)
+    text = replace(study_text(table, data), below=metrics_text(found, data))
+    return with_metrics(table, found, data), text
