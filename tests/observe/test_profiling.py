@@ -39,7 +39,7 @@ from kernelsweep.sweep.resolve import kernel_axes
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
 SHIPPED = definitions(TABLE)
-SETTINGS = {"clock_control": "none", "cache_control": "all", "sections": [], "sets": [], "timeout_seconds": 60}
+SETTINGS = {"options": [], "timeout_seconds": 60}
 
 
 def captured(name: str) -> Capture:
@@ -353,14 +353,15 @@ def test_what_would_be_a_wrong_number_is_an_error(
 
 
 def test_the_command_line_flushes_for_cold_points_only(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "sections": ["MemoryWorkloadAnalysis"], "sets": ["full"]}
-    words = command("ncu", ["a__b.sum", "c__d.sum"], settings, "cold", tmp_path / "cold.ncu-rep")
+    words = command("ncu", ["a__b.sum", "c__d.sum"], SETTINGS, "cold", tmp_path / "cold.ncu-rep")
     assert words[0] == "ncu"
     assert {"--cache-control=all", "--clock-control=none", "--metrics=a__b.sum,c__d.sum"} <= set(words)
-    assert words[words.index("--section") + 1] == "MemoryWorkloadAnalysis"
-    assert words[words.index("--set") + 1] == "full"
-    hot = command("ncu", ["a__b.sum"], settings, "hot", tmp_path / "hot.ncu-rep")
+    hot = command("ncu", ["a__b.sum"], SETTINGS, "hot", tmp_path / "hot.ncu-rep")
     assert "--cache-control=none" in hot
+    # ncu refuses an option that is given twice, so the user's choice of clocks replaces ours.
+    settings = {**SETTINGS, "options": ["--set", "full", "--clock-control", "base"]}
+    words = command("ncu", ["a__b.sum"], settings, "cold", tmp_path / "cold.ncu-rep")
+    assert words[words.index("--set") :][:4] == settings["options"] and "--clock-control=none" not in words
 
 
 # The workflow

@@ -125,7 +125,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
         ("sweep", 1, ["sweep is 1; Allowed: quick, full."]),
         ("profile", "yes", ["profile is 'yes'. Allowed: true or false"]),
-        ("profiling.clock_control", "off", ["profiling.clock_control is 'off'; Allowed: none, base, boost."]),
+        ("profiling.options", "--set full", ["profiling.options is '--set full'. Allowed: a list of words such as"]),
         ("metrics", {"Time": {}}, ["metrics", "small letters"]),
         (
             "metrics",

@@ -1,10 +1,7 @@
-"""Find each kernel's best configurations, for programs (JSON) and for readers (Markdown)."""
+"""Find each kernel's best configurations: as JSON for programs and as Markdown for readers."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData

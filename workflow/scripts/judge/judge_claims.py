@@ -1,10 +1,7 @@
-"""Judge the published claims about some studies, and the studies' own, by what was measured: a table and a page."""
+"""Judge the published claims about some studies, and the studies' own claims: a table and a page."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics

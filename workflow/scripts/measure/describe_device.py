@@ -1,10 +1,7 @@
 """Describe the device of a live platform: what results are read against, and how they came about."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.platforms.kinds import kind_of, load

@@ -1,10 +1,7 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version

@@ -2,10 +2,7 @@
 
 import importlib
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, file_names, save, texts_of

@@ -1,9 +1,6 @@
 """Make a study's table, published figures beside ours, as Markdown, CSV and LaTeX."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.logs import logged

@@ -1,12 +1,9 @@
 """Set recordings and this machine's GPUs beside each other: tables, a figure a study, and which claims hold where."""
 
 import json
-import sys
 from pathlib import Path
 
 import pandas
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.drawing.layout import WIDTHS, file_names, save
