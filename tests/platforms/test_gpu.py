@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 from planted import DEVICE, QUICK, built, planted_kernel, point, run
 
-from kernelsweep.baselines.libraries import RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, library_report, planned_calls, why_missing
 from kernelsweep.build import nvcc
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
@@ -266,13 +266,13 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
         assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
     library = tmp_path / "cub.so"
     library.write_bytes(b"")
-    if RIVALS[name].package is None:
+    if LIBRARIES[name].package is None:
         nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
     axes = {
         "array_size": [1, 100_003, 2**22],
@@ -282,8 +282,8 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_points(name, [resolve_axes(axes)], [])
-    report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
+    planned = planned_calls(name, [resolve_axes(axes)], [])
+    report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
     task = kernel_task(
         as_kernel(name),
         report,

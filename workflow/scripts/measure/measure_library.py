@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, planned_points, rival_report
+from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure.journal import Journal
@@ -20,9 +20,9 @@ with logged(snakemake.log[0]) as terminal:
     library = Path(snakemake.input.library)
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     rival = as_kernel(wildcards.rival)
-    planned = planned_points(wildcards.rival, params.axes, params.restrictions)
+    planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
     built = read_report(Path(snakemake.input.report))
-    report = rival_report(wildcards.rival, library, built, planned)
+    report = library_report(wildcards.rival, library, built, planned)
     measuring = params.measuring
     task = kernel_task(
         rival,
