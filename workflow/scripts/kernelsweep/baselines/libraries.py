@@ -19,6 +19,7 @@ from kernelsweep.code_hash import fingerprint
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
@@ -118,10 +119,8 @@ def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list
     return [{**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, RIVAL_PLAN, platform)]
 
 
-def planned_points(
-    name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]
-) -> list[tuple[Point, str, str | None]]:
-    """A rival's points, each with its variant's name and why it is skipped, or None; as measure.measure takes them."""
+def planned_points(name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]) -> list[PlannedPoint]:
+    """A rival's points."""
     rival, kernel = RIVALS[name], as_kernel(name)
 
     def reason(point: Point) -> str | None:
@@ -129,12 +128,10 @@ def planned_points(
             return f"array size {point['array_size']}: {rival.label} counts to {rival.largest}"
         return why_missing(name) or skip_reason(point, kernel, restrictions, None)
 
-    return [(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
+    return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
 
 
-def rival_report(
-    name: str, library: Path, built: Mapping[str, Any], planned: Sequence[tuple[Point, str, str | None]]
-) -> dict[str, Any]:
+def rival_report(name: str, library: Path, built: Mapping[str, Any], planned: Sequence[PlannedPoint]) -> dict[str, Any]:
     """In the place of a kernel's build report: the variants of the points that are run.
 
     built  the report on what was compiled of CUB
@@ -142,7 +139,7 @@ def rival_report(
     report: dict[str, Any] = {"status": "ok", "message": "", "target": built["target"], "variants": {}}
     if RIVALS[name].package is None and built["status"] != "ok":
         return {**report, "status": built["status"], "message": built["message"]}
-    run = {variant: point for point, variant, reason in planned if not reason}
+    run = {each.variant: each.point for each in planned if not each.skipped}
     if run:
         code = fingerprint(Path(__file__).parent.parent, ("baselines.library_platform", f"baselines.{name}"))
         digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
