@@ -25,7 +25,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, published_claims
 from kernelsweep.judge.claims.judge import Judged, judge
-from kernelsweep.judge.claims.relations import RELATIONS, VERDICTS, decide
+from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, RELATIONS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.results import read_rows, write_rows
@@ -77,7 +77,7 @@ def judge_one(claim: Claim, of: StudyData, varying: Mapping[str, float] | None =
     ],
 )
 def test_the_whole_interval_decides(relation: str, holds: Any, fails: Any, straddles: Any) -> None:
-    for verdict, (low, high) in zip(VERDICTS, (holds, fails, straddles), strict=False):
+    for verdict, (low, high) in zip(CLAIM_VERDICTS, (holds, fails, straddles), strict=False):
         assert decide(relation, Interval((low + high) / 2, low, high), 2.0, 0.1) == verdict
 
 
@@ -262,7 +262,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: s
 def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
     text = (PUBLISHED / "claims.csv").read_text()
     (tmp_path / "claims.csv").write_text(text + text.splitlines()[-1] + "\n")
-    with pytest.raises(UserError, match="exchanges-butterfly_swap is there twice"):
+    with pytest.raises(UserError, match="exchanges-butterfly_swap occurs twice"):
         published_claims(tmp_path / "claims.csv")
 
 
@@ -296,7 +296,7 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     judged = recording()
     assert len(judged) == len(CLAIMS)
     held, failed, straddling, missing = (
-        {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in VERDICTS
+        {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in CLAIM_VERDICTS
     )
     assert not missing
     # What follows from the kernels alone holds on every GPU.

@@ -521,7 +521,8 @@ def test_the_real_tool_finds_planted_faults_and_nothing_else(
     assert report["status"] == "ok", report["message"]
     task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     raw = tmp_path / "raw.txt"
-    run = run_points(compute_sanitizer, tool, task, [(p, instantiation(kernel, p)) for p in asked], 60, raw)
+    requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], 60)
+    run = run_points(compute_sanitizer, tool, requests, raw)
     log = parse_log(raw.read_text())
     status, reason = judge(run, log, asked, False)
     assert status == ("findings" if kind else "clean"), f"{reason}\n{raw.read_text()}"

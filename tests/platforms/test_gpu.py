@@ -14,7 +14,14 @@ import pytest
 from checkout import ROOT
 from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 
-from kernelsweep.baselines.libraries import IMPLEMENTATION, RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.baselines.libraries import (
+    IMPLEMENTATION,
+    LIBRARIES,
+    as_kernel,
+    library_report,
+    planned_calls,
+    why_missing,
+)
 from kernelsweep.build import nvcc
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, Protocol
@@ -263,13 +270,13 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
         assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
     library = tmp_path / "cub.so"
     library.write_bytes(b"")
-    if RIVALS[name].package is None:
+    if LIBRARIES[name].package is None:
         nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
     axes = {
         "array_size": [1, 100_003, 2**22],
@@ -279,8 +286,8 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_points(name, [resolve_axes(axes)], [])
-    report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
+    planned = planned_calls(name, [resolve_axes(axes)], [])
+    report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
     protocol = Protocol(QUICK, visits=2, repeated_runs=2, timeout_seconds=120, seed=1)
     built_library = BuiltKernel(as_kernel(name), report, library)
     task = built_library.task(IMPLEMENTATION, "reduction", [each.point for each in planned], protocol)

@@ -1,6 +1,6 @@
 # What kernels are compared with on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.baselines.libraries import LIBRARIES
 
 
 rule measure_host:
@@ -42,7 +42,7 @@ rule measure_library:
         files.log("measure_library", "{study}", "{rival}"),
     wildcard_constraints:
         platform=names.TIMED,
-        rival="|".join(RIVALS),
+        rival="|".join(LIBRARIES),
     # Few points, but the library is started for each visit, which takes as long as a long kernel.
     priority: config["points_per_job"]
     conda:
@@ -66,7 +66,7 @@ rule measure_library:
 
 # What the device's memory can do: the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.baselines.libraries import LIBRARIES
 
 
 rule measure_driver:

@@ -1,4 +1,4 @@
-"""Find each kernel's best configurations, for programs (JSON) and for readers (Markdown)."""
+"""Find each kernel's best configurations: as JSON for programs and as Markdown for readers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Judge the published claims about some studies, and the studies' own, by what was measured: a table and a page."""
+"""Judge the published claims about some studies, and the studies' own claims: a table and a page."""
 
 import json
 from pathlib import Path

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kernelsweep.baselines.driver import limit_points, measure_limits
+from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure.sampling import sampling
 from kernelsweep.platforms.lease import leased_device
@@ -17,10 +17,10 @@ with logged(snakemake.log[0]) as terminal:
         from kernelsweep.platforms.gpu import GpuPlatform
 
         platform = GpuPlatform()
-        rows = measure_limits(
+        rows = measure_driver(
             platform,
             names=params.limits,
-            planned=limit_points(params.axes, params.reference),
+            planned=driver_points(params.axes, params.reference),
             sampling=sampling(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},

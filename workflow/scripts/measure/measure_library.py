@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, planned_points, rival_report
+from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure.journal import Journal
@@ -21,8 +21,8 @@ with logged(snakemake.log[0]) as terminal:
     library = Path(snakemake.input.library)
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     rival = as_kernel(wildcards.rival)
-    planned = planned_points(wildcards.rival, params.axes, params.restrictions)
-    report = rival_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)
+    planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
+    report = library_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
     built = BuiltKernel(rival, report, library)
     task = built.task(IMPLEMENTATION, "reduction", [each.point for each in planned], protocol)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from textwrap import shorten
 
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged, teller
@@ -15,7 +16,6 @@ from kernelsweep.observe.profiling.selection import points_to_profile, why_not_c
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep

@@ -33,7 +33,7 @@ class Runner:
     def __init__(self, platform: Platform, task: KernelTask) -> None:
         self._platform = platform
         self._task = task
-        self._depth = Expression(task.summation_depth, [LAUNCHES])
+        self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
         self._problem: Problem | None = None
         self._problem_of: tuple[str, str] | None = None

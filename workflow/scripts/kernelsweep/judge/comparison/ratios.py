@@ -1,4 +1,4 @@
-"""Ratios of two sweeps against array size, a panel a kernel: what got faster or slower, and how sure that is."""
+"""A figure of two sweeps' ratios against array size, one panel a kernel, with the ratios' intervals."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.sides import name_of
-from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, Compared, by_kernel, by_size
+from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, ComparedPoint, by_kernel, by_size
 
 TITLE = "Time after over time before"
 MOST_COLUMNS = 4
 PANEL_IN = 1.75
 ONE_PANEL_IN = 2.7
 
-# Points of one array size stand side by side in this share of the room from one size to the next.
+# Points of one array size stand side by side in this fraction of the distance between two sizes.
 SPREAD = 0.8
 SMALLEST_MARKER_PT, LARGEST_MARKER_PT = 1.3, 4.5
-# The axes' decorations leave about this share of a panel's width to the points.
+# The fraction of a panel's width inside the axes' decorations, about.
 INNER_WIDTH = 0.8
 
 # Up to this factor between the ends of the axis, its ticks are round ratios; beyond it 1, 2 and 5 times powers of ten.
 NARROW = 4.0
 MOST_TICKS = 6
-# Beyond the ends of what is drawn, as a share of the axis.
+# The room beyond the drawn ends, as a fraction of the axis.
 HEADROOM = 0.04
-# Array sizes have room for so many labels in a row of panels.
+# The number of array size labels that fit into a row of panels.
 MOST_SIZES_IN_A_ROW = 20
 
-# Told apart by colour and by shape; in the order in which they are drawn.
+# Colour and shape of each verdict, in drawing order.
 LOOKS = {
     UNDECIDED: (style.GREY, "d"),
     SAME: (style.GREEN, "o"),
@@ -47,14 +47,14 @@ LOOKS = {
 
 
 @style.styled
-def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
-    """A panel for each kernel of which points were compared, all on the same axes.
+def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
+    """A panel for each kernel with compared points, all on the same axes.
 
-    margin  what is shaded around 1: the smallest difference that matters
-    sides   what the two sweeps are, for the caption
+    margin  the smallest difference that matters; this range around 1 is shaded
+    sides   the two sweeps in words, for the caption
 
-    Points of one array size stand side by side in the order of their caches, block sizes and unroll factors. Intervals
-    are cut where they leave the axes.
+    Points of one array size stand side by side, ordered by cache, block size and unroll factor. Intervals are cut at
+    the ends of the axes.
     """
     compared = [point for point in points if point.ratio]
     counts = Counter(point.verdict for point in compared)
@@ -92,12 +92,12 @@ def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
     return figure
 
 
-def _why_none(points: Sequence[Compared]) -> str:
+def _why_none(points: Sequence[ComparedPoint]) -> str:
     reasons = Counter(point.note for point in points)
     return f"No times were compared: {reasons.most_common(1)[0][0]}." if reasons else "There are no points."
 
 
-def _panel(axes: Axes, points: Sequence[Compared], sizes: Sequence[int], margin: float, width_in: float) -> None:
+def _panel(axes: Axes, points: Sequence[ComparedPoint], sizes: Sequence[int], margin: float, width_in: float) -> None:
     axes.axhspan(1 / (1 + margin), 1 + margin, color=style.GRID_GREY, linewidth=0)
     axes.axhline(1, color=style.BLACK, linewidth=0.5, zorder=2.5)
     of_size = {size: [point for point in points if point.array_size == size] for size in sizes}
@@ -140,17 +140,17 @@ def _panel(axes: Axes, points: Sequence[Compared], sizes: Sequence[int], margin:
 
 
 def _offsets(count: int, most: int) -> list[float]:
-    """Where points of one size stand beside its tick: as far apart as where there are most."""
+    """The positions of points of one size around its tick; all sizes have the same distance between points."""
     return [SPREAD * (number - (count - 1) / 2) / most for number in range(count)]
 
 
-def _order(point: Compared) -> tuple[object, ...]:
+def _order(point: ComparedPoint) -> tuple[object, ...]:
     row = point.row
     return row["cache"], row["dtype"], row["operation"], int(row["block_size"]), int(row["unroll"]), name_of(row)
 
 
-def _limits(points: Sequence[Compared], margin: float) -> tuple[float, float]:
-    """The ends of the ratios' axis: all ratios, most of their intervals, and the shaded band at least."""
+def _limits(points: Sequence[ComparedPoint], margin: float) -> tuple[float, float]:
+    """The ends of the ratio axis: it contains all ratios, most of their intervals, and the shaded range."""
     ratios = [point.ratio for point in points if point.ratio]
     lows, highs = ([getattr(found, end) for found in ratios] for end in ("low", "high"))
     low = min(1 / (1 + 2 * margin), *(found.value for found in ratios), float(np.quantile(lows, 0.1)))
@@ -166,7 +166,7 @@ def _scale(panels: Sequence[Axes], columns: int, sizes: Sequence[int], limits: t
         axes.set_yscale("log")
         axes.set_ylim(low, high)
         if high / low <= NARROW:
-            # Counted from 1, so that 1 itself is among them.
+            # Placed relative to 1, so that 1 itself is a tick.
             away = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low - 1, high - 1)
             axes.yaxis.set_major_locator(FixedLocator([1 + tick for tick in away]))
         else:
