@@ -15,7 +15,7 @@ import pytest
 from checkout import ROOT
 from planted import DEVICE, built, planted_kernel, point
 
-from kernelsweep.judge.comparison.sides import NAMES, previous
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
 from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
@@ -210,7 +210,7 @@ def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_pat
     add(chunk_journal(path, 10), "second", "2026-11-21T13:10:20Z")
     (path.with_suffix("") / "2.set-aside-1.jsonl").write_text(path.read_text())
     assert [one.name for one in journals_of(path)] == ["k.jsonl", "10.jsonl", "2.jsonl"]
-    row = {**dict.fromkeys(NAMES, ""), **{name: str(value or "") for name, value in place.items()}}
+    row = {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value or "") for name, value in place.items()}}
     row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "source_sha256": "c", "binary_sha256": "third"}
     assert [found["binary_sha256"] for found in previous([row], tmp_path).rows] == ["second"]
 

@@ -18,6 +18,7 @@ from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
+from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
@@ -235,6 +236,12 @@ def compared(project: Project, platform: str, side: str) -> list[str]:
 def compared_device(project: Project, platform: str) -> str | list[str]:
     """The device of a comparison's side `after`, if it is measured now; a folder of results has its own description."""
     return files.device(platform) if project.config["compare"]["after"] == NOW else []
+
+
+def own_figures(project: Project, study: str) -> list[str]:
+    """The files of a study's own figures that it names."""
+    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings["figures"]
+    return [_relative(project, own[name]) for name in named if name in own]
 
 
 def published_data(project: Project, study: str) -> list[str]:

@@ -15,14 +15,12 @@ import yaml
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.publish.figures import OPTIONAL_FIGURES
 from kernelsweep.sweep.element_types import CXX_TYPES
 
 # What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
 _KNOWN = {
     "operations": list(OPERATIONS),
     "dtypes": list(CXX_TYPES),
-    "figures": list(OPTIONAL_FIGURES),
     "relations": list(RELATIONS),
 }
 
