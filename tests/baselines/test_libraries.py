@@ -86,7 +86,7 @@ def test_every_rival_that_a_study_may_name_exists() -> None:
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
     planned = planned_calls("cub", on_gpu(), [])
-    points = [point for point, _, _ in planned]
+    points = [each.point for each in planned]
     assert len(set(points)) == len(points)
     assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
     asked = {
@@ -94,7 +94,7 @@ def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> No
     }
     assert asked <= {(point["dtype"], point["array_size"], point["cache"]) for point in points}
     assert not any(each.skipped for each in planned)
-    assert ("cub<int, Sum>", 2**32) in {(variant, point["array_size"]) for point, variant, _ in planned}
+    assert ("cub<int, Sum>", 2**32) in {(each.variant, each.point["array_size"]) for each in planned}
 
 
 def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
