@@ -22,7 +22,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.share.reduce_header.offered import TEMPLATE, is_offered
+from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernel_source import included_files
 from kernelsweep.sweep.targets import target_named
 
@@ -329,7 +329,7 @@ def exported_measurements(project: Project, platform: str) -> list[str]:
 
 def header_template(project: Project) -> str:
     """What every header has in common."""
-    return _relative(project, TEMPLATE)
+    return _relative(project, HEADER_TEMPLATE)
 
 
 def exported_sources(project: Project) -> list[str]:

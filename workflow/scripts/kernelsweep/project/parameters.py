@@ -52,6 +52,11 @@ def restrictions(project: Project, study: str) -> list[str]:
     return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
 
 
+def setting(project: Project, study: str, key: str) -> Any:
+    """One of a study's settings."""
+    return project.studies[study].settings[key]
+
+
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
     return {key: project.studies[study].settings[key] for key in keys}
