@@ -14,7 +14,6 @@ import jsonschema
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.publish.figures import OPTIONAL_FIGURES
 from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.yaml_files import check_values, read_yaml
 
@@ -22,7 +21,6 @@ from kernelsweep.sweep.yaml_files import check_values, read_yaml
 _KNOWN = {
     "operations": list(OPERATIONS),
     "dtypes": list(CXX_TYPES),
-    "figures": list(OPTIONAL_FIGURES),
     "relations": list(RELATIONS),
 }
 
