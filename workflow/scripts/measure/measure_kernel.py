@@ -15,7 +15,7 @@ kind = kind_of(snakemake.wildcards.platform)
 started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
 
 from kernelsweep.build.build_report import read_report
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import dealt, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
@@ -63,7 +63,7 @@ with logged(snakemake.log[0]) as terminal, started:
         planned = [entry for entry in planned if entry[0] in own]
 
     name = f"{wildcards.study}/{kernel.name}" + (f" {chunk}/{chunks}" if chunk else "")
-    tell = teller(terminal, name)
+    notify = notifier(terminal, name)
     source = source_sha256(kernel_file, Path("kernels/include"))
     of_kernel = Path(params.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
@@ -89,10 +89,10 @@ with logged(snakemake.log[0]) as terminal, started:
 
     # The journal before the GPU: who waits for another job's points holds up nobody. And nobody holds a GPU meanwhile
     # who only looks up what is missing, or makes rows of what is there. CUDA starts in do_work()'s workers.
-    with Journal(path, tell, others) as journal:
+    with Journal(path, notify, others) as journal:
         work = find_work(task, planned, report, journal, device, failed)
         if work.is_done:
             write_results()
         else:
-            with leased_device(wildcards.platform, device, tell), progress(name, terminal) as shown:
+            with leased_device(wildcards.platform, device, notify), progress(name, terminal) as shown:
                 do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source, write_results)

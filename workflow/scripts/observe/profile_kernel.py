@@ -7,7 +7,7 @@ from textwrap import shorten
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
@@ -60,7 +60,7 @@ with logged(snakemake.log[0]) as terminal:
             visits=1,
             sampling=None,
         )
-        with leased_device(wildcards.platform, device, teller(terminal, name)):
+        with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(point["cache"] for point in runnable):
                 requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]
