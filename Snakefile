@@ -96,6 +96,12 @@ rule counted_against_ncu:
         for_job(targets.counted_against_ncu),
 
 
+# The copies of recordings' results in docs/, this comparison among them.
+rule documents:
+    input:
+        targets.documents(PROJECT),
+
+
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
 rule sanitize:
     input:

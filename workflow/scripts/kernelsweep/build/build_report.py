@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-# Its keys: status (ok or build_failed), message (the compiler's errors or warnings), target, compiler, and variants: the
-# resources by each variant's C++ name.
+# Its keys: status (ok or build_failed), message (the compiler's errors or warnings), target, compiler, and variants,
+# which has each variant's resources by its C++ name.
 Report = dict[str, Any]
 
 
