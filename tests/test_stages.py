@@ -34,7 +34,6 @@ BACKWARD = {
     ("sweep.points", "problems.operations"),
     ("sweep.schema", "judge.claims.relations"),
     ("sweep.schema", "problems.operations"),
-    ("sweep.schema", "publish.figures"),
     ("sweep.study", "problems.operations"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -36,9 +37,11 @@ from synthetic_sweep import (
 from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
+from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
 from kernelsweep.publish.figures import (
-    FIGURES_OF_TIMES,
     bandwidth,
     block_grid,
     block_unroll,
@@ -50,10 +53,12 @@ from kernelsweep.publish.figures import (
     rivals,
 )
 from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.study import Study
 
 MODULES = (ladder, bandwidth, block_unroll, correctness)
 # The height of a page's text, in inches, of the two-column papers that we know.
 PAGE_IN = 9.2
+DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # Every figure of every study in config/studies/, by the study's and the module's name.
 SHIPPED = [
     (name, figure)
@@ -200,7 +205,7 @@ def test_so_do_those_of_every_study_in_one_column_of_a_page(name: str, figure: s
     assert drawn.get_figheight() < PAGE_IN
 
 
-@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if pair[1] not in FIGURES_OF_TIMES])
+@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if "times" not in DECLARED[pair[1]].needs])
 def test_so_do_those_of_every_study_on_the_emulator(name: str, figure: str) -> None:
     check_texts(draw_shipped(name, figure, EMULATOR), 3)
 
@@ -468,6 +473,43 @@ def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
     # The value that is none of the input's has no line.
     assert len(figure.axes[1].get_lines()) == 15
     assert len(figure.axes[0].get_lines()) == len(figure.axes[7].get_lines()) == 0
+
+
+def test_the_readme_lists_every_figure_as_it_declares_itself() -> None:
+    listed = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    declared = {(name, one.purpose, ", ".join(one.needs) or "–") for name, one in DECLARED.items()}
+    assert declared == {row for row in listed if row[0] in DECLARED} and len(DECLARED) > 10
+
+
+OWN = 'FIGURE = Declaration(\n    title="Mine",\n    purpose="mine",\n    needs=("times",),\n)\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "mistake"),
+    [
+        ("mine", OWN, ""),
+        ("ladder", OWN, "kernels/study/figures/ladder.py: kernelsweep has a figure ladder. Rename this one."),
+        ("mine", "def draw(data, width): ...\n", "mine.py: not a figure (no FIGURE = Declaration(...))"),
+        ("mine", OWN.replace('"mine"', "PURPOSE"), "mine.py: not a figure (malformed node"),
+        ("mine", OWN.replace("purpose", "purpos"), "unexpected keyword argument 'purpos'"),
+        ("mine", OWN.replace("times", "time"), "mine.py: FIGURE needs time. Allowed: times, metrics"),
+        ("other", OWN, "figures.0 is 'mine'; Allowed: bandwidth, "),
+    ],
+)
+def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
+    name: str, source: str, mistake: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kernels/study/figures"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.py").write_text(f'"""A figure."""\n\n{source}')
+    study = Study("study", {"figures": ["mine"]}, {})
+    if not mistake:
+        check_figures(study, tmp_path)
+        assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["correctness", "mine"]
+        assert list(drawn_figures(study, tmp_path, has_clock=False)) == ["correctness"]
+        return
+    with pytest.raises(UserError, match=re.escape(mistake)):
+        check_figures(study, tmp_path)
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ rule measure_host:
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
-        baselines=lambda wildcards: PROJECT.studies[wildcards.study].settings["baselines"],
-        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
+        baselines=for_job(parameters.setting, key="baselines"),
+        reference=for_job(parameters.setting, key="reference"),
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("measure/measure_host.py"),
@@ -84,7 +84,7 @@ rule measure_driver:
         **at_the_device(resources.minutes_of_library),
     params:
         limits=for_job(inputs.driver_limits),
-        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
+        reference=for_job(parameters.setting, key="reference"),
         axes=for_job(parameters.library_axes),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),

@@ -25,7 +25,7 @@ rule count_kernel:
         "../../envs/kernelsweep.yaml"
     params:
         points=for_job(parameters.plain_counting_points),
-        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
+        problem=for_job(parameters.setting, key="problem"),
         seed=config["seed"],
         code=code_of("observe/count_kernel.py"),
     script:
@@ -42,7 +42,7 @@ rule draw_access_pattern:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=lambda wildcards: PROJECT.studies[wildcards.study].settings["title"],
+        title=for_job(parameters.setting, key="title"),
         code=code_of("observe/draw_access_pattern.py"),
     script:
         "../scripts/observe/draw_access_pattern.py"

@@ -55,7 +55,7 @@ rule measure_kernel:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         measuring=config["measuring"],
-        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
+        problem=for_job(parameters.setting, key="problem"),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py"),
     script:

@@ -1,13 +1,12 @@
 """Draw a study's figures, each as SVG, PNG and PDF, and as a PDF of each further width; texts.json has their texts."""
 
-import importlib
 import json
 from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, file_names, save, texts_of
 from kernelsweep.logs import logged
-from kernelsweep.publish.figures import TEXTS_FILE
+from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
@@ -16,8 +15,8 @@ with logged(snakemake.log[0]):
 
     folder = Path(snakemake.output[0])
     texts = {}
-    for name in params.figures:
-        module = importlib.import_module(f"kernelsweep.publish.figures.{name}")
+    for name, file in params.figures.items():
+        module = load_figure(Path(file))
         for width in params.widths:
             figure = module.draw(data, WIDTHS[width])
             for file_name in file_names(name, width):

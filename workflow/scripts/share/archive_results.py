@@ -1,4 +1,4 @@
-"""Pack a platform's results, with all that is needed to draw them again."""
+"""Pack a platform's results with everything that is needed to draw them again."""
 
 import json
 from pathlib import Path

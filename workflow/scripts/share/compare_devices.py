@@ -1,4 +1,4 @@
-"""Set recordings and this machine's GPUs beside each other: tables, a figure a study, and which claims hold where."""
+"""Compare recordings and this machine's GPUs: tables, a figure a study, and the verdicts on claims."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Write the C++ header that reduces arrays by each size's best configuration."""
+"""Write the C++ header that reduces an array with the best configuration of its size."""
 
 import json
 import time

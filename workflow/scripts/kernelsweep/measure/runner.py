@@ -14,7 +14,7 @@ from kernelsweep.measure.checking import check_point
 from kernelsweep.measure.memory import KernelMemory
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point_run import PointRun
-from kernelsweep.measure.sampling import Pauses, Sampling
+from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.timing import measure_energy, take_samples
 from kernelsweep.platforms.platform import Platform
@@ -37,7 +37,7 @@ class Runner:
         self._shared_elements = Expression(task.shared_elements)
         self._problem: Problem | None = None
         self._problem_of: tuple[str, str] | None = None
-        self._sampling = Sampling(**task.sampling) if platform.has_clock and task.sampling is not None else None
+        self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
@@ -105,7 +105,7 @@ class Runner:
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
-        return check_point(run, self._problem_at(run.point), depth, self._task.repeated_runs)
+        return check_point(run, self._problem_at(run.point), depth, self._task.protocol.repeated_runs)
 
     def _problem_at(self, point: Point) -> Problem:
         """The input and the judge of a point, kept until a point has others."""
@@ -115,6 +115,6 @@ class Runner:
             self._problem = (
                 make_exchange(self._task.kernel, point["dtype"], self._task.longest)
                 if self._task.problem == "exchange"
-                else make_reduction(*of_point, self._task.longest, self._task.seed)
+                else make_reduction(*of_point, self._task.longest, self._task.protocol.seed)
             )
         return self._problem

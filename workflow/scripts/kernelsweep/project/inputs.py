@@ -14,20 +14,29 @@ from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name
+from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
+from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.share.reduce_header.offered import TEMPLATE, is_offered
+from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernel_source import included_files
 from kernelsweep.sweep.targets import target_named
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.
 MADE_CHAPTERS = ("claims", "best")
+
+# The results of a recording that the documents show, by the copies' names in docs/<recording>/.
+DOCUMENTED = {
+    "unrolling_ladder.svg": "studies/unrolling/figures/ladder.svg",
+    "unrolling_table.md": "studies/unrolling/table.md",
+    "bandwidth_bound_rivals.svg": "studies/bandwidth_bound/figures/rivals.svg",
+    "claims.md": "claims.md",
+}
 
 
 # Builds
@@ -237,6 +246,12 @@ def compared_device(project: Project, platform: str) -> str | list[str]:
     return files.device(platform) if project.config["compare"]["after"] == NOW else []
 
 
+def own_figures(project: Project, study: str) -> list[str]:
+    """The files of a study's own figures that it names."""
+    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings["figures"]
+    return [_relative(project, own[name]) for name in named if name in own]
+
+
 def published_data(project: Project, study: str) -> list[str]:
     """The published figures that a study is compared with."""
     published = project.studies[study].settings["published"]
@@ -322,7 +337,7 @@ def exported_measurements(project: Project, platform: str) -> list[str]:
 
 def header_template(project: Project) -> str:
     """What every header has in common."""
-    return _relative(project, TEMPLATE)
+    return _relative(project, HEADER_TEMPLATE)
 
 
 def exported_sources(project: Project) -> list[str]:
@@ -339,3 +354,9 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 def _relative(project: Project, path: Path) -> str:
     return str(path.relative_to(project.root))
+
+
+def documented(project: Project, name: str, file: str) -> str:
+    """The result that a copy in the documents is made from, or its folder, if one job makes the whole folder."""
+    result = Path(files.folder(recording_platform(name)), DOCUMENTED[file])
+    return str(result.parent if result.parent.name == "figures" else result)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import sha256_of
+from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.platforms.choose import recordings
@@ -22,10 +24,11 @@ from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
-from kernelsweep.publish.figures import FIGURES_OF_TIMES
+from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
@@ -47,6 +50,11 @@ def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
 def restrictions(project: Project, study: str) -> list[str]:
     """The conditions that every point of a study must meet."""
     return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
+
+
+def setting(project: Project, study: str, key: str) -> Any:
+    """One of a study's settings."""
+    return project.studies[study].settings[key]
 
 
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
@@ -74,9 +82,9 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     of each recording with counters, so that counts can be compared with these.
     """
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    sizes = axes(project, COUNTING, study, kernel)[0]
+    counted = KernelSweep(source, axes(project, COUNTING, study, kernel)[:1], 0, restrictions(project, study), COUNTING)
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
-    own, *others = [counted_points(of_study, kernel, sizes, count, restrictions(project, study)) for count in devices]
+    own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
     return list(dict.fromkeys(sum(others, own))), checked_points(own, source.plan), [drawn] if drawn else []
 
@@ -170,10 +178,10 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
     return {name: {key: text for key, text in table[name].items() if key != "uncertainty"} for name in names}
 
 
-def figures(project: Project, platform: str, study: str) -> list[str]:
-    """A study's figures; without those of times where the platform has no clock."""
-    named = ["correctness", *project.studies[study].settings["figures"]]
-    return [figure for figure in named if kind_of(platform).has_clock or figure not in FIGURES_OF_TIMES]
+def figures(project: Project, platform: str, study: str) -> dict[str, str]:
+    """The files that draw a study's figures, by the figures' names; without those of times where there is no clock."""
+    drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
+    return {name: os.path.relpath(file, project.root) for name, file in drawn.items()}
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
@@ -221,7 +229,10 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     return {
         study: {
             **settings(project, study, "title", "description"),
-            "figures": figures(project, platform, study),
+            "figures": {
+                name: {"file": file, **asdict(read_declaration(project.root / file))}
+                for name, file in figures(project, platform, study).items()
+            },
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
         }

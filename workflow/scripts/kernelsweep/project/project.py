@@ -21,6 +21,7 @@ from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
+from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
@@ -125,6 +126,7 @@ def load_study(name: str, root: Path) -> Study:
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
     check_published(study.settings, root, study.file)
+    check_figures(study, root)
     return study
 
 

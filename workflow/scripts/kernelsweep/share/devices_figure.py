@@ -1,4 +1,4 @@
-"""Bandwidth by array size on each device, and its share of the memory's peak: a study's first and last step."""
+"""A figure of bandwidth by array size on each device, absolute and relative to the memory's peak."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kernelsweep.share.devices import DataSet, data_set_labels
 
 PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.7}
 HEADROOM = 1.08
-# The study's first step is dashed, its last one isn't.
+# Line styles of the study's first and last step.
 FIRST: Any = (0, (4, 1.5))
 LAST = "-"
 PANELS = {"bandwidth_gbs": "bandwidth (GB/s)", "peak_fraction": "share of the memory's peak (%)"}
@@ -36,9 +36,9 @@ PANELS = {"bandwidth_gbs": "bandwidth (GB/s)", "peak_fraction": "share of the me
 
 @style.styled
 def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width: Width = TWO_COLUMNS) -> Figure:
-    """Two panels, a colour a device, at the reference point's block size and cache state; failed points are gaps.
+    """Two panels, one colour a device, at the reference point's block size and cache state; failed points are gaps.
 
-    The last step is the last one without undefined behaviour, as on every device the same kernel must be drawn.
+    Steps of undefined behaviour are left out: every device must show the same kernels.
     """
     first, last = _first_and_last(study, settings, sets)
     drawn = [_of_set(study, settings, one, (first, last)) for one in sets]
@@ -59,7 +59,7 @@ def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width
 
 
 def _first_and_last(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> tuple[int, int]:
-    """The numbers, in the ladder, of the first and the last step that are defined; where none is, of all steps."""
+    """The indices of the ladder's first and last step of defined behaviour; if there is none, of all steps."""
     undefined = set().union(*(undefined_kernels(one.of_study(study, settings)) for one in sets))
     defined = [number for number, step in enumerate(settings["ladder"]) if step["kernel"] not in undefined]
     shown = defined or range(len(settings["ladder"]))
@@ -104,7 +104,7 @@ def _look(number: int, dashes: Any) -> dict[str, Any]:
 
 
 def _names(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> list[str]:
-    """The steps' names; where the grid counts multiprocessors, it isn't the same on every device, and the name is."""
+    """The steps' names, which are equal on all devices even if their grid sizes aren't."""
     steps: Sequence[Step] = ladder_steps(settings, sets[0].device)
     return [step.name for step in steps]
 
@@ -125,7 +125,7 @@ def _message(
     drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]],
     last: int,
 ) -> str:
-    """What the last step reads on each device, at the largest size that all have."""
+    """The last step's bandwidth on each device, at the largest size that all devices have."""
     common = set.intersection(*(set(rows["array_size"]) for _, rows in drawn))
     name = _names(settings, sets)[last]
     if not common:

@@ -14,10 +14,16 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.sides import name_of
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, ComparedPoint, by_kernel, by_size
 
+FIGURE = Declaration(
+    title="New times over old ones",
+    purpose="the ratio of each point's times in two sweeps, against array size",
+    needs=("times",),
+)
 TITLE = "Time after over time before"
 MOST_COLUMNS = 4
 PANEL_IN = 1.75

@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.launch_plans import round_elements
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.points import Point, instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_POINTS = 24
@@ -18,28 +17,19 @@ MOST_POINTS = 24
 LARGEST_EXCHANGE = 1000
 
 
-def points_to_check(
-    sweeps: Sequence[Axes],
-    kernel: KernelSource,
-    restrictions: Sequence[str],
-    variants: Container[str],
-    target: str | None,
-) -> list[Point]:
+def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[PlannedPoint]:
     """Points around block boundaries: at most MOST_POINTS, but at least one of each group.
 
-    sweeps    the kernel's axes on the device
     variants  the C++ names of the compiled variants; points of others are left out
-    target    as in points.skip_reason
 
     A group is an element type with an operation, or an exchange's width with its arguments. The first group gets every
     corner of the sweep (the smallest and the largest block size, unroll factor and grid) at every size, up to the
     limit; each other group gets one point, at the corners in turn.
     """
-    swept = points(*sweeps)
+    swept = sweep.points()
 
     def runs(point: Point) -> bool:
-        compiled = instantiation(kernel, point) in variants
-        return compiled and not skip_reason(point, kernel, restrictions, target)
+        return instantiation(sweep.kernel, point) in variants and not sweep.skip_reason(point)
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
@@ -47,13 +37,14 @@ def points_to_check(
         shape = point.at(array_size=1, cache=swept[0]["cache"])
         group = groups.setdefault((point["dtype"], point["operation"], point["width"], point["arguments"]), {})
         group.setdefault(shape, []).append(point["array_size"])
-    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel.plan, runs))]
+    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, sweep.kernel.plan, runs))]
     if not by_rank:
         return []
     first, *others = by_rank
     thorough = list(dict.fromkeys(point for corners in first for point in corners))
     chosen = thorough[: max(MOST_POINTS - len(others), 1)]
-    return chosen + [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
+    chosen += [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
+    return [PlannedPoint(point, instantiation(sweep.kernel, point)) for point in chosen]
 
 
 def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:

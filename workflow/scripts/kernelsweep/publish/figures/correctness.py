@@ -28,7 +28,7 @@ from kernelsweep.drawing.layout import (
 
 FIGURE = Declaration(
     title="Points right, by kernel and array size",
-    purpose="points right, by kernel and array size",
+    purpose="points that were right, by kernel and array size",
 )
 # A cell's height: what is above and below its text, and each line of it.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13

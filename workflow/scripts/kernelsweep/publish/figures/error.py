@@ -43,7 +43,7 @@ from kernelsweep.drawing.layout import (
 
 FIGURE = Declaration(
     title="Floating-point error against array size",
-    purpose="the error of floating-point sums, against array size",
+    purpose="error of floating-point sums against array size",
     needs=("floats",),
 )
 BODY_IN = {TWO_COLUMNS: 2.6, ONE_COLUMN: 1.9}

@@ -33,7 +33,7 @@ from kernelsweep.publish.tables.steps import baseline_kernels, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
-    purpose="time step by step, beside the published times",
+    purpose="the time of each step of the story",
     needs=("times",),
 )
 ROW_IN = 0.2

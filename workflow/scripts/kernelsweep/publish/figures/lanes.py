@@ -33,7 +33,7 @@ from kernelsweep.sweep.points import parse_arguments
 
 FIGURE = Declaration(
     title="Which lane's value lands where",
-    purpose="which lane's value lands where",
+    purpose="where each lane's value goes",
     needs=("outputs",),
 )
 PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}

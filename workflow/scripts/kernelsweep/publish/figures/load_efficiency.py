@@ -15,7 +15,7 @@ from kernelsweep.drawing.style import styled
 
 FIGURE = Declaration(
     title="Load efficiency against time",
-    purpose="time against the efficiency of loads from global memory",
+    purpose="load efficiency against time",
     needs=("times", "metrics"),
 )
 # The factor by which the time axis goes beyond the outermost points.

@@ -34,7 +34,7 @@ from kernelsweep.drawing.layout import (
 
 FIGURE = Declaration(
     title="Hardware counters, step by step",
-    purpose="hardware counters step by step",
+    purpose="hardware counters of each step",
     needs=("metrics",),
 )
 PANELS_A_ROW = 3

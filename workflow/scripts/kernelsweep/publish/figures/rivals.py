@@ -32,7 +32,7 @@ from kernelsweep.drawing.layout import (
 
 FIGURE = Declaration(
     title="Against a library's reduction",
-    purpose="how many times as fast as a library's reduction each kernel is",
+    purpose="speedup over a library's reduction",
     needs=("times", "libraries"),
 )
 PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.25}

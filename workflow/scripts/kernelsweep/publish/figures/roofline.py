@@ -16,7 +16,7 @@ from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width, empty_figure
 
 FIGURE = Declaration(
     title="Roofline",
-    purpose="operations a second against operations for each byte of memory",
+    purpose="performance against arithmetic intensity",
     needs=("times", "metrics"),
 )
 # The factor by which the axes go beyond the outermost points.
