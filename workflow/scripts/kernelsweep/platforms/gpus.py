@@ -104,11 +104,6 @@ def _visible(uuids: Sequence[str]) -> list[str]:
     return visible
 
 
-def visible_gpu() -> Gpu | None:
-    """The first visible GPU, or None."""
-    return next(iter(visible_gpus()), None)
-
-
 def gpus_of(platform: str) -> list[Gpu]:
     """The visible GPUs of a platform's model. Raises UserError if there are none, naming those that are visible."""
     found = visible_gpus()
