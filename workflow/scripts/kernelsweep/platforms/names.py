@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelsweep.sweep.targets import EMULATOR
+from kernelsweep.sweep.build_targets import EMULATOR
 
 _RECORDING = "recording/"
 
