@@ -69,9 +69,10 @@ path = folder / "planted.jsonl"
 with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
     work = find_work(task, planned, {}, journal, DEVICE)
     if not work.is_done:
-        with lease.leased_gpu("nvidia-h200") as gpu, Workers(task, work.visits) as workers:
+        with lease.leased_gpu("nvidia-h200") as gpu:
             begin = time.monotonic()
-            do_work(work, task, journal, workers)
+            with Workers(task, work.visits) as workers:
+                do_work(work, task, journal, workers)
             print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
 write_failures(folder / f"{chunk}.json", work.results())
 """
