@@ -18,7 +18,7 @@ from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.reduction import combine, make_reduction
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation

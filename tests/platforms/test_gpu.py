@@ -21,7 +21,8 @@ from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep.axes import Expression, resolve_axes
+from kernelsweep.sweep.axes import resolve_axes
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation

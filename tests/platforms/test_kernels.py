@@ -20,7 +20,7 @@ from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.results import read_rows
-from kernelsweep.sweep.axes import Expression
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import LAUNCHES, KernelSource
 from kernelsweep.sweep.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements

@@ -12,7 +12,8 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.sweep.axes import Expression, axes_on_device, parse_size
+from kernelsweep.sweep.axes import axes_on_device, parse_size
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.points import instantiations, points, skip_reason
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import (

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from kernelsweep.code_hash import fingerprint
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 

@@ -21,7 +21,7 @@ from kernelsweep.platforms.platform import Conditions, Memory, Platform
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.axes import Expression
+from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import LAUNCHES
 from kernelsweep.sweep.launch_plans import DATA, PLANS, Launch, Plan
 from kernelsweep.sweep.points import Point

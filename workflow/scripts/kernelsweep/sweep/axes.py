@@ -1,22 +1,15 @@
-"""Axis values: how they are written in YAML, how overrides combine, and which points a restriction admits."""
+"""Axis values: how they are written in YAML, how overrides combine, and what they are on a device."""
 
 from __future__ import annotations
 
-import ast
-import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.problem import Axis
 
-# The axes of a sweep, in the order in which its points are listed.
-AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll", "grid_size", "width", "arguments")
-
-# The axes that only some kernels have, with the value they have for the others.
-ABSENT: Mapping[str, Any] = {"grid_size": None, "width": None, "arguments": ""}
-
+# The values of every axis, in the order in which points are listed.
 Axes = dict[str, list[Any]]
 
 _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
@@ -48,20 +41,18 @@ def _power(value: str) -> int:
     return power + (int(f"{sign}{offset}") if sign else 0)
 
 
-def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
-    """Combine axis settings from the most general to the most specific; a later layer replaces whole axes.
+def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:
+    """Combine the settings of a problem's axes from the most general to the most specific.
 
-    Sizes become integers, and doubles are dropped. Raises UserError naming an axis that no layer sets.
+    A later layer replaces whole axes; settings of other problems' axes are left out, and so are doubles. Raises
+    UserError naming an axis that no layer sets.
     """
-    merged: dict[str, Sequence[Any]] = {axis: [value] for axis, value in ABSENT.items()}
+    merged = {name: axis.values for name, axis in of_problem.items()}
     for layer in layers:
-        merged.update(layer)
-    missing = [axis for axis in AXES if axis not in merged]
-    if missing:
+        merged.update({name: layer[name] for name, axis in of_problem.items() if name in layer and not axis.is_fixed})
+    if missing := [name for name, values in merged.items() if values is None]:
         raise UserError(f"no values for the axis {missing[0]}: set it in the sweep of config/config.yaml")
-    return {
-        axis: list(dict.fromkeys(parse_size(v) if axis == "array_size" else v for v in merged[axis])) for axis in AXES
-    }
+    return {name: list(dict.fromkeys(values or ())) for name, values in merged.items()}
 
 
 def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) -> int:
@@ -76,6 +67,8 @@ def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
     """The axes for a device with that many multiprocessors: every grid size is a number of blocks, or of threads such
     as "270336 threads", which sweep.points divides by the block size.
     """
+    if "grid_size" not in axes:
+        return axes
     grids = [None if grid is None else _on_device(grid, multiprocessors) for grid in axes["grid_size"]]
     return {**axes, "grid_size": list(dict.fromkeys(grids))}
 
@@ -96,77 +89,3 @@ def grid_of_threads(grid_size: Any, block_size: int) -> Any:
     """A grid of so many threads ("270336 threads") as a number of blocks, at least one; any other grid as it is."""
     match = _OF_THREADS.fullmatch(grid_size) if isinstance(grid_size, str) else None
     return max(int(match[1]) // block_size, 1) if match else grid_size
-
-
-_ALLOWED_NODES = (
-    ast.Expression,
-    ast.BoolOp,
-    ast.And,
-    ast.Or,
-    ast.UnaryOp,
-    ast.Not,
-    ast.USub,
-    ast.BinOp,
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Pow,
-    ast.Compare,
-    ast.Lt,
-    ast.LtE,
-    ast.Gt,
-    ast.GtE,
-    ast.Eq,
-    ast.NotEq,
-    ast.In,
-    ast.NotIn,
-    ast.List,
-    ast.Tuple,
-    ast.Constant,
-    ast.Name,
-    ast.Load,
-    ast.Call,
-)
-_FUNCTIONS = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
-
-
-class Expression:
-    """Arithmetic over a point's axes, such as ``block_size * unroll <= array_size``.
-
-    Allowed are the axes' names and those of `others`, numbers, texts, arithmetic, comparisons, and/or/not, and log2,
-    ceil, min, max. Raises UserError for anything else, so that a configuration file can't run code.
-    """
-
-    def __init__(self, text: str, others: Sequence[str] = ()) -> None:
-        self.text = text
-        known = (*AXES, *others, *_FUNCTIONS)
-        try:
-            tree = ast.parse(text.strip(), mode="eval")
-        except (SyntaxError, ValueError) as error:
-            raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
-        for node in ast.walk(tree):
-            if isinstance(node, ast.BitXor):
-                raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
-            if not isinstance(node, _ALLOWED_NODES):
-                raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
-            if isinstance(node, ast.Name) and node.id not in known:
-                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join(known)}")
-        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        self._code = compile(tree, "<expression>", "eval")
-
-    def __call__(self, values: Mapping[str, Any]) -> Any:
-        """The expression's value for one point's axis values."""
-        try:
-            return eval(self._code, {"__builtins__": {}, **_FUNCTIONS}, dict(values))
-        except (ArithmeticError, TypeError, ValueError) as error:
-            raise UserError(f"{self.text!r} can't be computed for {dict(values)}: {error}") from error
-
-
-# A restriction is asked of every point.
-@cache
-def expression(text: str) -> Expression:
-    """The expression over the axes that a restriction is."""
-    return Expression(text)

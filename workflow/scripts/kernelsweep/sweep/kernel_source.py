@@ -9,27 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.problems.operations import supports
-
-# An exchange's own arguments, each with its type as a template parameter.
-EXCHANGE_ARGUMENTS: Mapping[str, str] = {
-    "source_lane": "unsigned",
-    "delta": "unsigned",
-    "offset": "int",
-    "lane_mask": "unsigned",
-    "first": "unsigned",
-    "second": "unsigned",
-}
-
-# The template parameters a kernel may have, each with its type; the sweep supplies them by name.
-TEMPLATE_PARAMETERS: Mapping[str, str] = {
-    "Element": "typename",
-    "Operation": "typename",
-    "block_size": "unsigned",
-    "unroll": "unsigned",
-    "width": "unsigned",
-    **EXCHANGE_ARGUMENTS,
-}
+from kernelsweep.problems.problem import Problem
 
 # What is compiled for the CPU, besides the architectures of GPUs: the emulator, and the emulator counting accesses to
 # memory. (Only the first leaves out what is undefined: counting shows what such a kernel does.)
@@ -54,8 +34,9 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 class KernelSource:
     """One kernel file, parsed.
 
+    problem              what it computes
     has_header           whether its leading comments have a header; without one, all that a header says is the default
-    template_parameters  names of TEMPLATE_PARAMETERS in the order of the template
+    template_parameters  the names of the problem's template parameters that it has, in their order
     input_is_const       whether its first parameter points to const; what it does to its input is found by running it
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings an element's value goes through on the device
@@ -63,6 +44,7 @@ class KernelSource:
 
     name: str
     path: Path
+    problem: Problem
     has_header: bool
     template_parameters: tuple[str, ...]
     plan: str
@@ -93,8 +75,6 @@ class KernelSource:
         if "Operation" in self.template_parameters:
             if point["operation"] not in self.operations:
                 return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
-            if not supports(point["operation"], point["dtype"]):
-                return f"operation {point['operation']}: not defined for {point['dtype']}"
         return None
 
     def unsupported_on(self, target: str | None) -> str | None:
@@ -108,11 +88,6 @@ class KernelSource:
         if architecture and smallest and int(architecture[1]) < int(smallest[1]):
             return f"architecture {target}: the kernel needs {smallest[0]} or later"
         return None
-
-    @property
-    def exchange_arguments(self) -> tuple[str, ...]:
-        """The names of an exchange's own arguments, in the order of the template."""
-        return tuple(name for name in self.template_parameters if name in EXCHANGE_ARGUMENTS)
 
 
 def _listed(values: Sequence[Any]) -> str:

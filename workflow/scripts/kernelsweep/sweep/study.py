@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,27 +12,31 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling.definitions import check_names, definitions
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.sweep.axes import ABSENT, Axes, expression, parse_size, resolve_axes
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.axes import Axes, parse_size, resolve_axes
+from kernelsweep.sweep.expressions import Expression, expression
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import parse_arguments, variants_run
+from kernelsweep.sweep.points import variants_run
 from kernelsweep.sweep.schema import check, nearest, read_yaml
 
 EMULATOR = "emulator"
 
-# The problem whose kernels have no operation; what stands in that column of the results.
-EXCHANGE = "exchange"
+# The names that every schema may ask for.
+_KNOWN: Mapping[str, Iterable[str]] = {"problems": PROBLEMS, "operations": OPERATIONS, "dtypes": CXX_TYPES}
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study's checked settings and its kernels' sources, by name in the order of their story."""
+    """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story."""
 
     name: str
     settings: Mapping[str, Any]
+    problem: Problem
     kernels: Mapping[str, KernelSource]
 
 
@@ -44,7 +48,7 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     shown = "config/config.yaml (or --config)"
     # Snakemake's --config profile=true passes a text.
     written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
-    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", shown)
+    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", shown, _KNOWN)
     known = study_names(root)
     for name in checked["studies"]:
         if name not in known:
@@ -55,8 +59,8 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{shown}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
-    _check_sizes(checked, shown)
-    _check_restrictions(checked, shown)
+    _parse_sizes(checked, shown)
+    _check_restrictions(checked, ALL_AXES, shown)
     _check_platforms(checked, shown)
     try:
         definitions(checked["metrics"])
@@ -70,17 +74,22 @@ def study_names(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / "config/studies").glob("*.yaml"))
 
 
-def load_study(name: str, root: Path) -> Study:
-    """Read a study's file and its kernels' headers. Raises UserError naming file and key for any mistake."""
+def load_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Study:
+    """Read a study's file and its kernels' headers. Raises UserError naming file and key for any mistake.
+
+    known  the names that later stages know, by kind: figures, relations, baselines, rivals
+    """
     shown = f"config/studies/{name}.yaml"
-    settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
-    _check_sizes(settings, shown)
-    _check_restrictions(settings, shown)
+    schema = root / "workflow/schemas/study.schema.yaml"
+    settings = check(read_yaml(root / shown, shown), schema, shown, {**_KNOWN, **known})
+    problem = PROBLEMS[settings["problem"]]
+    _parse_sizes(settings, shown)
+    _check_restrictions(settings, problem.axes, shown)
     for entry in (settings, *settings["kernels"], *settings["further"]):
         _check_platforms(entry, shown)
-    settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
-    if settings["problem"] == EXCHANGE:
-        settings["reference"]["operation"] = EXCHANGE
+    settings["reference"] |= {
+        axis: of_axis.values[0] for axis, of_axis in problem.axes.items() if of_axis.is_fixed and of_axis.values
+    }
     kernels: dict[str, KernelSource] = {}
     listed: dict[Path, list[str]] = {}
     for entry in settings["kernels"]:
@@ -95,8 +104,8 @@ def load_study(name: str, root: Path) -> Study:
                 f"{shown}: kernels names {kernel!r}{nearest(kernel, listed[folder]) or ';'} "
                 f"Files in kernels/{folder.name}/: {', '.join(listed[folder]) or 'none'}."
             )
-        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
-        _check_problem(settings, entry, kernels[kernel], shown)
+        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root, problem)
+        _check_axes(settings, entry, kernels[kernel], shown)
     if not settings["ladder"]:
         settings["ladder"] = [
             {
@@ -107,9 +116,9 @@ def load_study(name: str, root: Path) -> Study:
             for entry in settings["kernels"]
         ]
     baselines = settings["baselines"]
-    if baselines and (settings["problem"] != "reduction" or settings["reference"]["operation"] != "sum"):
+    if baselines and not (problem.races and settings["reference"]["operation"] == "sum"):
         raise UserError(f"{shown}: baselines are sums, but the study's reference point is none.")
-    _check_rivals(settings, kernels, shown)
+    _check_rivals(settings, problem, kernels, shown)
     for key in ("ladder", "profiled"):
         _check_steps(settings[key], key, kernels, shown)
     for key in ("profiled", "claims"):
@@ -123,7 +132,7 @@ def load_study(name: str, root: Path) -> Study:
         raise UserError(
             f"{shown}: published.file is {published['file']!r}{guess} In resources/published/: {', '.join(there)}."
         )
-    return Study(name, settings, kernels)
+    return Study(name, settings, problem, kernels)
 
 
 def check_metrics(config: Mapping[str, Any], study: Study) -> None:
@@ -164,11 +173,16 @@ def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str
             raise UserError(f"{shown}: {key} has {step['kernel']} without a grid_size, which its plan needs.")
 
 
-def _check_rivals(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+def _check_rivals(
+    settings: Mapping[str, Any], problem: Problem, kernels: Mapping[str, KernelSource], shown: str
+) -> None:
     """What a schema can't say: rivals reduce, no kernel has the name of one, and a limit is known."""
     for key in ("rivals", "limits"):
-        if settings[key] and settings["problem"] != "reduction":
-            raise UserError(f"{shown}: {key} are of reductions, but the study's problem is {settings['problem']}.")
+        if settings[key] and not problem.races:
+            raise UserError(
+                f"{shown}: {key} do the same work as every kernel, but kernels of the problem {problem.name} do "
+                "different work."
+            )
     for name in RIVALS:
         if name in kernels:
             raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
@@ -179,47 +193,46 @@ def _check_rivals(settings: Mapping[str, Any], kernels: Mapping[str, KernelSourc
 
 
 def _check_place(at: dict[str, Any], shown: str) -> None:
-    """What a schema can't say, where nothing may stand too: known names, and a size as a number."""
+    """What a schema can't say, where nothing may stand too: known names."""
     for key, known in (("dtype", list(CXX_TYPES)), ("operation", list(OPERATIONS))):
         if at[key] is not None and at[key] not in known:
             guess = nearest(at[key], known) or ";"
             raise UserError(f"{shown} has the {key} {at[key]!r}{guess} Known: {', '.join(known)}.")
-    if at["array_size"] is not None:
-        at["array_size"] = parse_size(at["array_size"])
 
 
-def _check_problem(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
-    """What a schema can't say: a kernel's launch plan fits the study's problem, and has the axes that it needs."""
-    exchanges = settings["problem"] == EXCHANGE
-    if exchanges != (kernel.plan == "one_to_one"):
-        raise UserError(
-            f"{shown}: kernels has {kernel.name!r}, whose plan is {kernel.plan}. The problem {settings['problem']} "
-            f"needs {'the plan one_to_one' if exchanges else 'another plan'}."
-        )
-    layers = [layer["axes"] for layer in (settings, *settings["platforms"].values())]
-    layers += [layer["axes"] for layer in (entry, *entry["platforms"].values())]
-    if kernel.plan in PLANS_WITH_A_GRID and not any("grid_size" in axes for axes in layers):
-        raise UserError(
-            f"{shown}: kernels has {kernel.name!r}, whose plan {kernel.plan} needs the axis grid_size. It isn't set."
-        )
-    for arguments in (arguments for axes in layers for arguments in axes.get("arguments", [])):
-        if not exchanges or set(parse_arguments(arguments)) != set(kernel.exchange_arguments):
-            needed = " ".join(f"{name}=..." for name in kernel.exchange_arguments) or "none"
-            raise UserError(f"{shown}: arguments of {kernel.name!r} are {arguments!r}. It takes {needed}.")
-    if exchanges and not (any("arguments" in axes for axes in layers) and any("width" in axes for axes in layers)):
-        raise UserError(f"{shown}: kernels has {kernel.name!r}, an exchange, which needs the axes width and arguments.")
+def _check_axes(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
+    """What a schema can't say: a kernel's axes are its problem's, those that it needs are set, to values it can have."""
+    problem = kernel.problem
+    layers = [
+        layer["axes"]
+        for settings_or_entry in (settings, entry, *settings["further"])
+        for layer in (settings_or_entry, *settings_or_entry["platforms"].values())
+    ]
+    for name, values in (item for axes in layers for item in axes.items()):
+        if name not in problem.axes:
+            known = ", ".join(problem.axes)
+            raise UserError(f"{shown}: axes has {name!r}, but the problem {problem.name} has no such axis: {known}.")
+        for value in values:
+            if wrong := problem.wrong_value(kernel.template_parameters, name, value):
+                raise UserError(f"{shown}: {name} of {kernel.name!r} is {value!r}. {wrong}")
+    for name, axis in problem.axes.items():
+        needed = axis.of_study or (name == "grid_size" and kernel.plan in PLANS_WITH_A_GRID)
+        if needed and not any(name in axes for axes in layers):
+            raise UserError(
+                f"{shown}: kernels has {kernel.name!r}, whose plan {kernel.plan} needs the axis {name}. It isn't set."
+            )
 
 
-def _check_sizes(settings: Any, shown: str, key: str = "") -> None:
-    """What a schema can't say: every array size, wherever it stands, is from 1 to 2^32 once it is computed."""
+def _parse_sizes(settings: Any, shown: str, key: str = "") -> None:
+    """Replace every array size, wherever it stands, by its number of elements, which has to be from 1 to 2^32."""
     children = settings.items() if isinstance(settings, dict) else enumerate(settings)
     for name, value in children:
         path = f"{key}.{name}" if key else str(name)
         if isinstance(value, (dict, list)):
-            _check_sizes(value, shown, path)
+            _parse_sizes(value, shown, path)
         elif "array_size" in path.split(".") and value is not None:
             try:
-                parse_size(value)
+                settings[name] = parse_size(value)
             except ValueError as error:
                 raise UserError(
                     f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
@@ -233,11 +246,11 @@ def _check_platforms(settings: Mapping[str, Any], shown: str) -> None:
             raise UserError(f"{shown}: platforms names {name!r}{nearest(name, [EMULATOR])}")
 
 
-def _check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
+def _check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
     """What a schema can't say: every restriction is an expression over the axes."""
     for restriction in settings["restrictions"]:
         try:
-            expression(restriction)
+            Expression(restriction, axes)
         except UserError as error:
             raise UserError(f"{shown}: restrictions: {error}") from error
 
@@ -265,13 +278,9 @@ def _axes(config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], pla
         for settings in (config, study.settings, entry, last):
             layers.append(settings.get("axes", {}))
             layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
-        axes = resolve_axes(*layers)
-        if plan not in PLANS_WITH_A_GRID:
-            axes["grid_size"] = [ABSENT["grid_size"]]
-        if study.settings["problem"] == EXCHANGE:
-            axes["operation"] = [EXCHANGE]
-        else:
-            axes |= {"width": [ABSENT["width"]], "arguments": [ABSENT["arguments"]]}
+        axes = resolve_axes(study.problem.axes, *layers)
+        if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
+            axes["grid_size"] = [None]
         sweeps.append(axes)
     return sweeps
 

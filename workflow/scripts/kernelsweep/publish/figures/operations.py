@@ -15,7 +15,7 @@ from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, no_bandwidth
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.problems.element_types import CXX_TYPES
 
 EMPTY_BODY_IN = 1.2
 FREE = ("dtype", "operation")
