@@ -13,7 +13,7 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/common.smk"
+include: "workflow/rules/project.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/baselines.smk"
@@ -30,84 +30,73 @@ include: "workflow/rules/share.smk"
 rule all:
     default_target: True
     input:
-        [end_of_run(platform) for platform in PLATFORMS],
-        [joined_metrics(platform) for platform in PLATFORMS],
-        # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
-        # would contain only recordings.
-        ["results/devices/devices.md"] if MODELS and (len(MODELS) > 1 or recordings(ROOT)) else [],
+        targets.everything(PROJECT),
 
 
 # Each study is also a target: snakemake --cores 1 unrolling
-for study in STUDIES:
+for study in PROJECT.studies:
 
     rule:
         name:
             study
         input:
-            [end_of_run(platform, study) for platform in PLATFORMS],
+            targets.study(PROJECT, study),
 
 
 # Everything that `all` makes, packed into one file a platform. The same tables and figures can be drawn from it on any
 # machine.
 rule archive:
     input:
-        [f"results/archive/{platform}.tar.gz" for platform in PLATFORMS],
+        targets.archive(PROJECT),
 
 
 # Compare your own GPU with the recordings. It is measured first if it has no results.
 rule devices:
     input:
-        "results/devices/devices.md",
+        files.devices("devices.md"),
 
 
 # A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by
 # one launch. It needs times, from a GPU or from a recording with such kernels. Not part of `all`.
 rule header:
     input:
-        lambda wildcards: headers(),
+        for_job(targets.header),
 
 
 # Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.
 rule build:
     input:
-        [binaries(study, kernel) for study in config["studies"] for kernel in STUDIES[study].kernels],
+        targets.build(PROJECT),
 
 
 # Compare each kernel before and after an edit; the current measurements are brought up to date first. `compare` in
 # config.yaml can name two other sweeps. Not part of `all`.
 rule compare:
     input:
-        lambda wildcards: comparison_verdict(),
+        for_job(targets.compare),
 
 
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml
 # says profile: true.
 rule profile:
     input:
-        lambda wildcards: [f"results/{platform}/metrics.csv" for platform in to_profile("The target profile")],
+        for_job(targets.profile),
 
 
 # Count every kernel's memory accesses on the emulator, and find mistakes in them. Needs no GPU. Not part of `all`, which
 # shows existing counts.
 rule count:
     input:
-        f"results/{EMULATOR}/metrics.csv",
-        [
-            f"results/{EMULATOR}/counts/{study}/access_pattern.svg"
-            for study in config["studies"]
-            if STUDIES[study].settings["problem"] == "reduction"
-        ],
+        targets.count(PROJECT),
 
 
 # Compare these counts with the recordings' hardware counters: a table in docs/. Needs no GPU.
 rule counted_against_ncu:
     input:
-        comparisons,
+        for_job(targets.counted_against_ncu),
 
 
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
 rule sanitize:
     input:
-        lambda wildcards: [
-            f"results/{platform}/sanitizer/.verdict" for platform in watched_platforms(list(MODELS), PLATFORMS)
-        ],
+        for_job(targets.sanitize),

@@ -50,7 +50,7 @@ BLOCK_SIZE = 256
 # The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.measure.runner: the time of a short kernel depends on where its buffers lie, so samples go round
+# As in kernelsweep.measure.memory: the time of a short kernel depends on where its buffers lie, so samples go round
 # several places, while all of them fit into so many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29

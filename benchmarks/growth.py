@@ -161,12 +161,12 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": []}
 
     counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "metrics_there": {}, "plan": []}
+    names = {"studies": list(settings), "found_metrics": {}, "plan": []}
     script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
     ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
     script("read: end_run", "publish/end_run", project, input=ended, params={"plan": []})
 
-    by_study = {"studies": settings, "measurements": files, "metrics_there": {}, "uncertainties": {}}
+    by_study = {"studies": settings, "measurements": files, "found_metrics": {}, "uncertainties": {}}
     claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}
     outputs = {"md": "out.md", "csv": "out.csv", "tex": "out.tex", "json": "out.json"}
     script("read: judge_claims", "judge/judge_claims", project, input=claims, output=outputs, params=by_study)
@@ -182,7 +182,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
             "figures": ["correctness", *settings[name]["figures"]],
             "widths": ["two_columns"],
             "definitions": {},
-            "metrics_there": {},
+            "found_metrics": {},
         },
     }
     script("read: make_table, of one study", "publish/make_table", project, output=outputs, **one)

@@ -19,8 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
 from kernelsweep.platforms.choose import Gpu, visible_gpu
 from kernelsweep.platforms.lease import leased_gpu

@@ -84,7 +84,7 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
 
     (rows / "device.json").write_text('{"provenance": "made up", "multiprocessors": 1}')
     inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
-    params = {"studies": ["made_up_0"], "metrics_there": {}, "plan": []}
+    params = {"studies": ["made_up_0"], "found_metrics": {}, "plan": []}
     cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)
     assert cost.peak_mib < 130
     summary = (rows / "summary.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT
 from planted import point
 
-from kernelsweep.build import nvcc
+from kernelsweep.build import nvcc, toolkit
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit
@@ -158,7 +158,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setattr(nvcc, "DEFAULT_TOOLKIT", str(tmp_path / "toolkit"))
+    monkeypatch.setattr(toolkit, "DEFAULT_TOOLKIT", str(tmp_path / "toolkit"))
     return tmp_path / "toolkit"
 
 
@@ -181,9 +181,9 @@ def test_nvcc_is_found_where_it_is_installed_without_a_path(
     bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = tmp_path / "cuda-13"
-    for toolkit in (bare_machine, chosen):
-        (toolkit / "bin").mkdir(parents=True)
-        (toolkit / "bin/nvcc").touch(mode=0o755)
+    for folder in (bare_machine, chosen):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin/nvcc").touch(mode=0o755)
     assert nvcc.find() == str(bare_machine / "bin/nvcc")
     monkeypatch.setenv("CUDA_HOME", str(chosen))
     assert nvcc.find() == str(chosen / "bin/nvcc")

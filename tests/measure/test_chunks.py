@@ -19,7 +19,7 @@ from kernelsweep.judge.comparison.sides import NAMES, previous
 from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import do_work, find_work, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -41,7 +41,7 @@ from kernelsweep.measure.chunks import dealt, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])

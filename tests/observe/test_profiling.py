@@ -27,7 +27,7 @@ from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import choose_points
-from kernelsweep.observe.profiling.worker import Entry
+from kernelsweep.observe.requests import Answer, Requests
 from kernelsweep.results import Row
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -100,7 +100,7 @@ def test_a_kernel_has_one_name_in_ncu_and_in_the_build_report(ncu: str, report: 
 
 @pytest.mark.parametrize("name", ["profiled", "exit_status_3", "set_full", "no_kernel"])
 def test_what_an_h200s_ncu_said_where_counters_were_read_is_no_failure(name: str) -> None:
-    # What became of the process and of its launches is in the manifest and the capture.
+    # The answers and the capture tell how the process and its launches ended.
     assert why_no_counters((CAPTURES / f"said_{name}.txt").read_text(), "interleaved") == ""
 
 
@@ -176,17 +176,20 @@ def test_there_is_never_a_silent_zero() -> None:
 
 def test_launches_belong_to_points_by_their_order_with_every_one_checked() -> None:
     capture = captured("c_digits.csv")
-    right = Entry("interleaved<double, Sum>", "ok", "", ((32768, 512),))
-    wrong = Entry("interleaved<double, Sum>", "wrong_result", "expected 3, found 4", ())
-    assert [len(of) for of in match_launches(capture, [right, wrong, right], "k")] == [1, 0, 1]
-    for manifest, because in (
-        ([right], "1 launches were to be profiled, but Nsight Compute captured 2"),
-        ([right, replace(right, launches=((32768, 256),))], "interleaved<double, Sum> with grid (32768, 1, 1) and"),
-        ([right, replace(right, launches=((1, 512),))], "launch 1 of 1 of a point should be"),
-        ([right, replace(right, variant="interleaved<int, Sum>")], "should be interleaved<int, Sum>"),
+
+    def answered(grid: int = 32768, block: int = 512, dtype: str = "double") -> tuple[str, Answer]:
+        return f"interleaved<{dtype}, Sum>", Answer("ok", "", ((grid, block),))
+
+    wrong = ("interleaved<double, Sum>", Answer("wrong_result", "expected 3, found 4"))
+    assert [len(of) for of in match_launches(capture, [answered(), wrong, answered()], "k")] == [1, 0, 1]
+    for ran, because in (
+        ([answered()], "1 launches were to be profiled, but Nsight Compute captured 2"),
+        ([answered(), answered(block=256)], "interleaved<double, Sum> with grid (32768, 1, 1) and"),
+        ([answered(), answered(grid=1)], "launch 1 of 1 of a point should be"),
+        ([answered(), answered(dtype="int")], "should be interleaved<int, Sum>"),
     ):
         with pytest.raises(UserError) as error:
-            match_launches(capture, manifest, "k")
+            match_launches(capture, ran, "k")
         assert because in str(error.value)
 
 
@@ -250,8 +253,8 @@ def profiled(
     found = find()
     assert found is not None
     task = replace(task, sampling=None, repeated_runs=1)
-    result = profile(found, asked_for(metrics), SETTINGS, task, requests, folder, folder / "ncu.txt")
-    return result, profile_rows(asked, result, metrics, source.name)
+    result = profile(found, asked_for(metrics), SETTINGS, Requests(task, requests, 60), folder, folder / "ncu.txt")
+    return result, profile_rows(requests, result, metrics, source.name)
 
 
 def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
@@ -261,7 +264,7 @@ def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
 def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
     # Of the n-th launch every counter is 1000 n.
     result, rows = profiled(tmp_path)
-    assert [entry.launches for entry in result.manifest] == [((1, 32),), ((4, 32),), ((3, 32),)]
+    assert [answer.launches for answer in result.answers] == [((1, 32),), ((4, 32),), ((3, 32),)]
     assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
     assert values(rows, "branch") == {1: "1", 100: "1", 65: "1"}
     assert (tmp_path / "cold.ncu-rep").exists()
@@ -270,7 +273,7 @@ def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
 def test_a_plan_of_several_launches_is_one_value(ncu: Path, tmp_path: Path) -> None:
     asked = [point(2**12, 64, dtype="float32", cache="cold"), point(5, 64, dtype="float32", cache="cold")]
     result, rows = profiled(tmp_path, kernel="stepwise/modulo_baseline.cu", asked=asked)
-    assert [len(entry.launches) for entry in result.manifest] == [2, 1]
+    assert [len(answer.launches) for answer in result.answers] == [2, 1]
     assert values(rows, "duration") == {2**12: "3", 5: "3"}, "the first and the second launch, then the third"
     assert values(rows, "branch") == {2**12: "1", 5: "1"}
 
@@ -350,12 +353,12 @@ def test_what_would_be_a_wrong_number_is_an_error(
 
 def test_the_command_line_flushes_for_cold_points_only(tmp_path: Path) -> None:
     settings = {**SETTINGS, "sections": ["MemoryWorkloadAnalysis"], "sets": ["full"]}
-    words = command("ncu", ["a__b.sum", "c__d.sum"], settings, "cold", tmp_path / "cold.ncu-rep", ["python", "x"])
-    assert words[-2:] == ["python", "x"]
+    words = command("ncu", ["a__b.sum", "c__d.sum"], settings, "cold", tmp_path / "cold.ncu-rep")
+    assert words[0] == "ncu"
     assert {"--cache-control=all", "--clock-control=none", "--metrics=a__b.sum,c__d.sum"} <= set(words)
     assert words[words.index("--section") + 1] == "MemoryWorkloadAnalysis"
     assert words[words.index("--set") + 1] == "full"
-    hot = command("ncu", ["a__b.sum"], settings, "hot", tmp_path / "hot.ncu-rep", ["python", "x"])
+    hot = command("ncu", ["a__b.sum"], settings, "hot", tmp_path / "hot.ncu-rep")
     assert "--cache-control=none" in hot
 
 
@@ -379,8 +382,8 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    rules = project / "workflow/rules/common.smk"
-    own_way = 'counts, not Nsight Compute\'s."""\n    return platform == EMULATOR\n'
+    rules = project / "workflow/scripts/kernelsweep/project/project.py"
+    own_way = 'instead of Nsight Compute."""\n        return platform == EMULATOR\n'
     assert own_way in rules.read_text()
     rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
     shrink(project, ["warp_shuffle"])
@@ -456,12 +459,12 @@ def test_the_real_tool_counts_what_the_kernel_must_load(
     metrics = [SHIPPED[name] for name in ("global_load_bytes", "global_load_sectors", "duration", "dram_bytes")]
     requests = [(each, instantiation(source, each)) for each in asked]
     task = replace(task, sampling=None, repeated_runs=1)
-    result = profile(found, asked_for(metrics), SETTINGS, task, requests, tmp_path, tmp_path / "ncu.txt")
+    result = profile(found, asked_for(metrics), SETTINGS, Requests(task, requests, 60), tmp_path, tmp_path / "ncu.txt")
     if result.failure:
         pytest.skip(result.failure)
-    rows = profile_rows(asked, result, metrics, source.name)
+    rows = profile_rows(requests, result, metrics, source.name)
     assert {row["message"] for _, row in rows} == {""}
-    assert len(result.manifest[0].launches) == counted
+    assert len(result.answers[0].launches) == counted
     for size in (2**20, 2**19):
         loaded = float(values(rows, "global_load_bytes")[size])
         sectors = float(values(rows, "global_load_sectors")[size])

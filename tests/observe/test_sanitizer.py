@@ -20,9 +20,9 @@ from workflow_runs import shrink, snakemake
 
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.errors import UserError
-from kernelsweep.measure.outcome import Outcome
+from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, Run, command, find, judge, run_points
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, judge, run_points
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summarise, unexpected, write_result
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS, choose_points
@@ -107,13 +107,13 @@ import json, os, subprocess, sys
 if "--version" in sys.argv:
     sys.exit(print("NVIDIA (R) Compute Sanitizer\\nVersion 2025.3.0.0 (build 36345082) (public-release)"))
 print("========= COMPUTE-SANITIZER", flush=True)
-options, watched = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
-with open(watched[-2]) as file:
+options, observed = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+with open(observed[observed.index("-m") + 2]) as file:
     requests = json.load(file)
 chosen = os.environ.get("FAKE_KERNEL") in (None, requests["task"]["kernel"])
 chosen = chosen and "--tool=" + os.environ.get("FAKE_TOOL", "memcheck") in options
 if os.environ.get("FAKE_RUNS", "yes") == "yes":
-    status = subprocess.run(watched).returncode
+    status = subprocess.run(observed).returncode
     if status != 0:
         print("========= Error: process didn't terminate successfully")
         print("========= Target application returned an error")
@@ -229,7 +229,7 @@ def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> 
     log = parse_log(text)
     assert expected in "; ".join(log.troubles)
     point_run = point(1)
-    status, reason = judge(Run(0, (Outcome("ok"),)), log, [point_run], undefined_behaviour=True)
+    status, reason = judge(Observed(0, (Answer("ok", ""),)), log, [point_run], undefined_behaviour=True)
     assert status == "failed"
     assert expected in reason
 
@@ -239,30 +239,30 @@ def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> 
 
 def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
     asked = [point(1), point(100)]
-    right = (Outcome("ok"), Outcome("ok"))
-    wrong = (Outcome("ok"), Outcome("wrong_result", "expected 3, found 4"))
+    right = (Answer("ok", ""), Answer("ok", ""))
+    wrong = (Answer("ok", ""), Answer("wrong_result", "expected 3, found 4"))
     clean, found = parse_log(CLEAN), parse_log(INITCHECK)
-    assert judge(Run(0, right), clean, asked, False) == ("clean", "")
-    assert judge(Run(FOUND, right), found, asked, False) == ("findings", "")
+    assert judge(Observed(0, right), clean, asked, False) == ("clean", "")
+    assert judge(Observed(FOUND, right), found, asked, False) == ("findings", "")
     for run, log, because in (
-        (Run(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
-        (Run(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
-        (Run(1, right), clean, "exit status 1"),
-        (Run(-9, right), clean, "signal 9"),
-        (Run(None, right), clean, "took too long"),
-        (Run(FOUND, right), clean, "its log counts nothing"),
-        (Run(0, ()), clean, "0 of 2 points were run"),
+        (Observed(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
+        (Observed(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
+        (Observed(1, right), clean, "exit status 1"),
+        (Observed(-9, right), clean, "signal 9"),
+        (Observed(None, right), clean, "took too long"),
+        (Observed(FOUND, right), clean, "its log counts nothing"),
+        (Observed(0, ()), clean, "0 of 2 points were run"),
     ):
         status, reason = judge(run, log, asked, False)
         assert status == "failed"
         assert because in reason
     # A finding explains a wrong result, and a context that the tool ended. Undefined behaviour has no right result.
-    assert judge(Run(FOUND, wrong), found, asked, False)[0] == "findings"
+    assert judge(Observed(FOUND, wrong), found, asked, False)[0] == "findings"
     ended = replace(found, troubles=("Target application returned an error",))
-    status, reason = judge(Run(FOUND, (Outcome("launch_failed", "unspecified"),)), ended, asked, False)
+    status, reason = judge(Observed(FOUND, (Answer("launch_failed", "unspecified"),)), ended, asked, False)
     assert (status, "1 of 2 points were run" in reason) == ("findings", True)
-    assert judge(Run(-9, right[:1]), ended, asked, False)[0] == "failed"
-    assert judge(Run(0, wrong), clean, asked, True) == ("clean", "")
+    assert judge(Observed(-9, right[:1]), ended, asked, False)[0] == "failed"
+    assert judge(Observed(0, wrong), clean, asked, True) == ("clean", "")
 
 
 # Points
@@ -317,21 +317,24 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
 # Runs, on the emulator
 
 
-def planted_run(folder: Path, fault: str = "", tool: str = "memcheck", seconds: float = 60) -> tuple[Run, Log, str]:
+def planted_run(
+    folder: Path, fault: str = "", tool: str = "memcheck", seconds: float = 60
+) -> tuple[Observed, Log, str]:
     """A planted kernel's points under whatever compute-sanitizer is found; with the status and reason in one text."""
     kernel = planted_kernel(folder, fault)
     asked = [point(1), point(100), point(65)]
     task, _ = built(kernel, asked, folder)
     task = replace(task, sampling=None, repeated_runs=1)
     raw = folder / "raw.txt"
-    run = run_points(find(), tool, task, [(p, instantiation(kernel, p)) for p in asked], seconds, raw)
+    requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], seconds)
+    run = run_points(find(), tool, requests, raw)
     log = parse_log(raw.read_text())
     return run, log, ": ".join(judge(run, log, asked, False))
 
 
 def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
     run, log, verdict = planted_run(tmp_path)
-    assert [outcome.status for outcome in run.outcomes] == ["ok"] * 3
+    assert [answer.status for answer in run.answers] == ["ok"] * 3
     assert (run.exit_status, log.troubles) == (0, ())
     assert verdict == "clean: "
     assert tool_version(find()) == "2025.3.0.0"
@@ -372,12 +375,11 @@ def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Pa
     assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
 
 
-def test_the_command_line_names_the_tool_and_ends_the_options_before_the_process(tmp_path: Path) -> None:
+def test_the_command_line_names_the_tool_and_ends_the_options_before_the_process() -> None:
     for tool in TOOLS:
-        words = command("compute-sanitizer", tool, tmp_path / "requests", tmp_path / "answers")
-        options = words[1 : words.index("--")]
-        assert f"--tool={tool}" in options and f"--error-exitcode={FOUND}" in options
-        assert words[words.index("--") + 1 :][:3] == [sys.executable, "-m", "kernelsweep.observe.sanitizer.worker"]
+        words = command("compute-sanitizer", tool)
+        assert words[0] == "compute-sanitizer" and words[-1] == "--"
+        assert f"--tool={tool}" in words and f"--error-exitcode={FOUND}" in words
 
 
 def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

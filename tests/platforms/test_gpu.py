@@ -221,7 +221,6 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from kernelsweep.platforms.gpu import GpuPlatform
-from kernelsweep.build.toolkit import close_context
 
 binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
 platform = GpuPlatform()
@@ -238,8 +237,8 @@ for offset in range(4):
     platform.download(value, found)
     assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
 print("right at every offset")
-del platform, data, partials, arrivals, value, arguments
-close_context()
+del data, partials, arrivals, value, arguments
+platform.close()
 """
 
 OF_ONE_LAUNCH = [

@@ -45,25 +45,26 @@ def main(words: list[str]) -> None:
     elif words[0] == "--import":
         print_report(json.loads(Path(words[1]).read_text()))
     else:
-        watch(words)
+        observe(words)
 
 
-def watch(words: list[str]) -> None:
+def observe(words: list[str]) -> None:
     """Run the worker, and write what was captured where the options say."""
     options = [word for word in words if word.startswith("--")]
-    watched = words[words.index(sys.executable) :]
-    asked, manifest = Path(watched[-2]), Path(watched[-1])
-    kernel = json.loads(asked.read_text())["task"]["kernel"]
+    observed = words[words.index(sys.executable) :]
+    requests, answers = json.loads(Path(observed[-2]).read_text()), Path(observed[-1])
+    kernel = requests["task"]["kernel"]
     plays = os.environ.get("NCU_PLAYS", "") if os.environ.get("NCU_KERNEL", kernel) == kernel else ""
     print(WARNING, flush=True)
     if plays in ERRORS:
         print(ERRORS[plays])
         sys.exit(1)
-    status = subprocess.run(watched).returncode
+    status = subprocess.run(observed).returncode
     if status != 0:
         print(f"==ERROR== The application returned an error code ({status}).")
-    entries = [json.loads(line) for line in manifest.read_text().splitlines()] if manifest.exists() else []
-    launches = [(entry["variant"], *shape) for entry in entries for shape in entry["launches"]]
+    answered = [json.loads(line) for line in answers.read_text().splitlines()] if answers.exists() else []
+    ran = zip(requests["points"], answered, strict=False)
+    launches = [(point["variant"], *shape) for point, answer in ran for shape in answer["launches"]]
     if plays == "a launch lost":
         launches = launches[:-1]
     if plays == "another kernel":

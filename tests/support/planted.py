@@ -11,8 +11,7 @@ from checkout import ROOT
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource

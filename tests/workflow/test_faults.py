@@ -38,7 +38,7 @@ from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])

@@ -1,26 +1,27 @@
-# What kernels are compared with: sums on the host, reductions by libraries, and the driver's copy and fill.
+# What kernels are compared with on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
+
+from kernelsweep.baselines.libraries import RIVALS
 
 
-# The same sums on the host's processor, which tables set beside the kernels.
 rule measure_host:
     input:
         source="workflow/scripts/kernelsweep/baselines/host_sums.cpp",
-        device="results/{platform}/device.json",
+        device=files.device(),
     output:
-        "results/{platform}/baselines/{study}.csv",
+        files.baselines(),
     log:
-        "results/{platform}/logs/measure_host/{study}.log",
+        files.log("measure_host", "{study}"),
     wildcard_constraints:
-        platform=TIMED,
+        platform=names.TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
-    # By itself: no build or drawing beside it shows in its times, and no GPU waits for others that it keeps from jobs.
+    # Run alone (all cores), so that builds and figures don't disturb the host's times, and jobs on GPUs don't wait for it.
     threads: lambda wildcards: workflow.cores or 1
     resources:
-        **where_points_run(),
+        **at_the_device(resources.shortest_minutes),
     params:
-        baselines=lambda wildcards: STUDIES[wildcards.study].settings["baselines"],
-        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
+        baselines=lambda wildcards: PROJECT.studies[wildcards.study].settings["baselines"],
+        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("measure/measure_host.py"),
@@ -28,62 +29,63 @@ rule measure_host:
         "../scripts/measure/measure_host.py"
 
 
-# Libraries' reductions on the GPU, a job each.
+# Libraries' reductions on the GPU: one job a library.
 rule measure_library:
     input:
-        library=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.so",
-        report=lambda wildcards: f"results/build/{build_target(wildcards.platform)}/cub.json",
-        device="results/{platform}/device.json",
+        library=for_job(inputs.cub),
+        report=for_job(inputs.cub_report),
+        device=files.device(),
     output:
-        points="results/{platform}/rivals/{study}/{rival}.csv",
-        samples="results/{platform}/rivals/{study}/samples/{rival}.csv",
+        points=files.rival(),
+        samples=files.rival_samples(),
     log:
-        "results/{platform}/logs/measure_library/{study}/{rival}.log",
+        files.log("measure_library", "{study}", "{rival}"),
     wildcard_constraints:
-        platform=TIMED,
+        platform=names.TIMED,
         rival="|".join(RIVALS),
-    # Few points, but a library that is started for each visit: as long as a long kernel.
+    # Few points, but the library is started for each visit, which takes as long as a long kernel.
     priority: config["points_per_job"]
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
+        **at_the_device(resources.minutes_of_library),
     params:
-        journal="results/{platform}/journal/{study}/{rival}.jsonl",
-        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
-        restrictions=restrictions,
+        journal=files.journal(kernel="{rival}"),
+        axes=for_job(parameters.library_axes),
+        restrictions=for_job(parameters.restrictions),
         measuring=config["measuring"],
         seed=config["seed"],
-        code=lambda wildcards: [
-            code_of(name)
-            for name in (
-                "measure/measure_library.py",
-                "kernelsweep/baselines/library_platform.py",
-                f"kernelsweep/baselines/{wildcards.rival}.py",
-            )
-        ],
+        code=lambda wildcards: code_of(
+            "measure/measure_library.py",
+            "kernelsweep/baselines/library_platform.py",
+            f"kernelsweep/baselines/{wildcards.rival}.py",
+        ),
     script:
         "../scripts/measure/measure_library.py"
 
 
 # What the device's memory can do: the driver's copy and fill.
+
+from kernelsweep.baselines.libraries import RIVALS
+
+
 rule measure_driver:
     input:
-        device="results/{platform}/device.json",
+        device=files.device(),
     output:
-        "results/{platform}/limits/{study}.csv",
+        files.driver_limits(),
     log:
-        "results/{platform}/logs/measure_driver/{study}.log",
+        files.log("measure_driver", "{study}"),
     wildcard_constraints:
-        platform=TIMED,
+        platform=names.TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **where_points_run(lambda wildcards: measuring_minutes(points_of_rival(wildcards), config["measuring"])),
+        **at_the_device(resources.minutes_of_library),
     params:
-        limits=lambda wildcards: driver_limits(wildcards.study),
-        reference=lambda wildcards: STUDIES[wildcards.study].settings["reference"],
-        axes=lambda wildcards: rival_axes(config, STUDIES[wildcards.study], wildcards.platform),
+        limits=for_job(inputs.driver_limits),
+        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
+        axes=for_job(parameters.library_axes),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),
     script:

@@ -1,22 +1,22 @@
-# Kernel sources to binaries: one translation unit a kernel, all its variants inside. And CUB, for the study's rivals.
+# Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 
 rule build_kernel:
     input:
-        kernel=kernel_file,
-        included=included,
-        emulator=emulator_headers,
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        emulator=for_job(inputs.emulator_headers),
     output:
-        binary="results/build/{target}/{study}/{kernel}.bin",
-        report="results/build/{target}/{study}/{kernel}.json",
+        binary=files.build("bin"),
+        report=files.build("json"),
     log:
-        "results/build/{target}/{study}/{kernel}.log",
-    # Before all measuring, in which the longest kernel is to come first, and beside which no compiler should run.
-    priority: FIRST
+        files.build("log"),
+    # Before any measurement, beside which no compiler should run.
+    priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        variants=variants,
+        variants=for_job(parameters.variants),
         include="kernels/include",
         emulator="workflow/emulator",
         code=code_of("build/build_kernel.py"),
@@ -28,11 +28,11 @@ rule build_cub:
     input:
         source="workflow/scripts/kernelsweep/baselines/cub.cu",
     output:
-        library="results/build/{target}/cub.so",
-        report="results/build/{target}/cub.json",
+        library=files.cub("so"),
+        report=files.cub("json"),
     log:
-        "results/build/{target}/cub.log",
-    priority: FIRST
+        files.cub("log"),
+    priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -1,7 +1,7 @@
-# Before and after: two sweeps set against each other, as `compare` in config.yaml names them. Not part of `all`.
+# Before and after: two sweeps compared, as `compare` in config.yaml names them. Not part of `all`.
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     compare_sweeps,
     end_comparison,
@@ -9,29 +9,22 @@ localrules:
 
 rule compare_sweeps:
     input:
-        before=compared_files("before"),
-        after=compared_files("after"),
-        # What is said of a folder of results is in its environment.json.
-        device=lambda wildcards: (
-            f"results/{wildcards.platform}/device.json" if config["compare"]["after"] == NOW else []
-        ),
+        before=for_job(inputs.compared, side="before"),
+        after=for_job(inputs.compared, side="after"),
+        device=for_job(inputs.compared_device),
     output:
-        rows="results/{platform}/comparison/comparison.csv",
-        text="results/{platform}/comparison/comparison.md",
-        summary="results/{platform}/comparison/comparison.json",
-        figure=multiext("results/{platform}/comparison/ratios", ".svg", ".png", ".pdf"),
+        rows=files.comparison("comparison.csv"),
+        text=files.comparison("comparison.md"),
+        summary=files.comparison("comparison.json"),
+        figure=multiext(files.comparison("ratios"), ".svg", ".png", ".pdf"),
     log:
-        "results/{platform}/logs/compare_sweeps.log",
+        files.log("compare_sweeps"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         compare=config["compare"],
-        # Where the journals are, with what was measured before.
-        results=lambda wildcards: (
-            f"results/{wildcards.platform}"
-            if config["compare"]["after"] == NOW
-            else str(folder_of(config["compare"]["after"]))
-        ),
+        # The folder with the journals, which hold what was measured before.
+        results=for_job(parameters.compared_results),
         studies=config["studies"],
         measuring=config["measuring"],
         seed=config["seed"],
@@ -40,16 +33,16 @@ rule compare_sweeps:
         "../scripts/judge/compare_sweeps.py"
 
 
-# Ends the comparison: shows what it found, and fails where a result went wrong, or as `fail_on` says.
+# Ends the comparison: shows what it found, and fails if a result went wrong, or as `fail_on` says.
 rule end_comparison:
     input:
-        text="results/{platform}/comparison/comparison.md",
-        summary="results/{platform}/comparison/comparison.json",
+        text=files.comparison("comparison.md"),
+        summary=files.comparison("comparison.json"),
     output:
-        touch("results/{platform}/comparison/.verdict"),
+        touch(files.comparison(".verdict")),
     log:
-        "results/{platform}/logs/end_comparison.log",
-    # The verdict is the same at every attempt, as many as a cluster's profile allows.
+        files.log("end_comparison"),
+    # Retrying cannot change the verdict.
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"

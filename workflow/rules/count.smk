@@ -1,7 +1,9 @@
-# What each kernel does to memory, counted on the emulator: one job a kernel, and a picture of a warp's accesses a study.
+# Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
+
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     draw_access_pattern,
     compare_counts,
@@ -9,21 +11,21 @@ localrules:
 
 rule count_kernel:
     input:
-        kernel=kernel_file,
-        included=included,
-        binary=f"results/build/{COUNTING_TARGET}/{{study}}/{{kernel}}.bin",
-        report=f"results/build/{COUNTING_TARGET}/{{study}}/{{kernel}}.json",
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        binary=files.build("bin", COUNTING_TARGET),
+        report=files.build("json", COUNTING_TARGET),
     output:
-        counts=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.csv",
-        findings=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.findings.csv",
-        trace=f"results/{EMULATOR}/counts/{{study}}/{{kernel}}.trace.json",
+        counts=files.counts("csv"),
+        findings=files.counts("findings.csv"),
+        trace=files.counts("trace.json"),
     log:
-        f"results/{EMULATOR}/logs/count_kernel/{{study}}/{{kernel}}.log",
+        files.log("count_kernel", "{study}", "{kernel}", scope=names.EMULATOR),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        points=lambda wildcards: [[dict(point) for point in points] for points in counting_points(wildcards)],
-        problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
+        points=for_job(parameters.plain_counting_points),
+        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
         seed=config["seed"],
         code=code_of("observe/count_kernel.py"),
     script:
@@ -32,41 +34,34 @@ rule count_kernel:
 
 rule draw_access_pattern:
     input:
-        traces=lambda wildcards: [
-            f"results/{EMULATOR}/counts/{wildcards.study}/{kernel}.trace.json"
-            for kernel in STUDIES[wildcards.study].kernels
-        ],
+        traces=for_job(inputs.traces),
     output:
-        multiext(f"results/{EMULATOR}/counts/{{study}}/access_pattern", ".svg", ".png", ".pdf"),
+        multiext(files.access_pattern(), ".svg", ".png", ".pdf"),
     log:
-        f"results/{EMULATOR}/logs/draw_access_pattern/{{study}}.log",
+        files.log("draw_access_pattern", "{study}", scope=names.EMULATOR),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=lambda wildcards: STUDIES[wildcards.study].settings["title"],
+        title=lambda wildcards: PROJECT.studies[wildcards.study].settings["title"],
         code=code_of("observe/draw_access_pattern.py"),
     script:
         "../scripts/observe/draw_access_pattern.py"
 
 
-# A page that is kept in the repository, for readers who have neither.
+# A page that the repository keeps, for readers without the emulator's counts and without a GPU.
 rule compare_counts:
     input:
-        counted=f"results/{EMULATOR}/metrics.csv",
-        measured="results/recording/{name}/metrics.csv",
-        device="results/recording/{name}/device.json",
+        counted=files.metrics(names.EMULATOR),
+        measured=files.metrics("recording/{name}"),
+        device=files.device("recording/{name}"),
     output:
-        "docs/{name}/counted.md",
+        files.counted_against_ncu(),
     log:
-        "results/recording/{name}/logs/compare_counts.log",
+        files.log("compare_counts", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        steps=[
-            (study, step["kernel"], step["unroll"])
-            for study in config["studies"]
-            for step in STUDIES[study].settings["ladder"]
-        ],
+        steps=parameters.ladder_steps(PROJECT),
         command="uv run snakemake --cores 2 counted_against_ncu",
         code=code_of("observe/compare_counts.py"),
     script:

@@ -1,25 +1,25 @@
-# Binaries to measurements, one job a kernel.
+# Binaries to measurements: one job a kernel, or several for a long one.
 
 
-# On a cluster, too, this runs where Snakemake does: it is little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     collect,
 
 
 rule describe_device:
     output:
-        "results/{platform}/device.json",
+        files.device(),
     log:
-        "results/{platform}/logs/describe_device.log",
+        files.log("describe_device"),
     wildcard_constraints:
-        platform=LIVE,
-    priority: FIRST
+        platform=names.MEASURED,
+    priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **where_points_run(),
+        **at_the_device(resources.shortest_minutes),
     params:
-        driver=lambda wildcards: MODELS[wildcards.platform].driver if wildcards.platform in MODELS else None,
+        driver=for_job(parameters.driver),
         code=code_of("measure/describe_device.py"),
     script:
         "../scripts/measure/describe_device.py"
@@ -27,66 +27,66 @@ rule describe_device:
 
 rule measure_kernel:
     input:
-        kernel=kernel_file,
-        included=included,
-        binary=built("bin"),
-        report=built("json"),
-        device="results/{platform}/device.json",
-        chunks=chunks_of_kernel,
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        binary=for_job(inputs.binary),
+        report=for_job(inputs.build_report),
+        device=files.device(),
+        chunks=for_job(inputs.chunks),
     output:
-        points="results/{platform}/points/{study}/{kernel}.csv",
-        samples="results/{platform}/samples/{study}/{kernel}.csv",
-        builds="results/{platform}/builds/{study}/{kernel}.csv",
+        points=files.points(),
+        samples=files.samples(),
+        builds=files.kernel_builds(),
     log:
-        "results/{platform}/logs/measure_kernel/{study}/{kernel}.log",
+        files.log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
-        platform=LIVE,
-    # The longest first, or a GPU would end with one when the others have nothing left to do.
-    priority: points_of_job
+        platform=names.MEASURED,
+    # Start the longest kernels first; otherwise one GPU may still be busy when the others are idle.
+    priority: for_job(resources.points_of_job)
     conda:
         "../../envs/kernelsweep.yaml"
-    # The emulator uses every core by itself.
-    threads: lambda wildcards: workflow.cores if wildcards.platform == EMULATOR else 1
+    # The emulator uses every core.
+    threads: lambda wildcards: 1 if PROJECT.needs_gpu(wildcards.platform) else workflow.cores
     resources:
-        **where_points_run(lambda wildcards: measuring_minutes(points_of_job(wildcards), config["measuring"])),
+        **at_the_device(resources.minutes_of_kernel),
     params:
-        # Not an output: Snakemake deletes those before a job starts, and the journal is what survives.
-        journal="results/{platform}/journal/{study}/{kernel}.jsonl",
-        axes=axes,
-        restrictions=restrictions,
+        # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
+        journal=files.journal(),
+        axes=for_job(parameters.axes),
+        restrictions=for_job(parameters.restrictions),
         measuring=config["measuring"],
-        problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
+        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py"),
     script:
         "../scripts/measure/measure_kernel.py"
 
 
-# A long kernel's sweep is cut into chunks, a job each, which leave their points in the kernel's journals.
+# A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
     input:
-        kernel=kernel_file,
-        included=included,
-        binary=built("bin"),
-        report=built("json"),
-        device="results/{platform}/device.json",
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        binary=for_job(inputs.binary),
+        report=for_job(inputs.build_report),
+        device=files.device(),
     output:
-        temp("results/{platform}/chunks/{study}/{kernel}/{chunk}-of-{chunks}.json"),
+        temp(files.chunk()),
     log:
-        "results/{platform}/logs/measure_kernel/{study}/{kernel}/{chunk}-of-{chunks}.log",
+        files.log("measure_kernel", "{study}", "{kernel}", "{chunk}-of-{chunks}"),
 
 
 rule collect:
     input:
-        points=lambda wildcards: parts("points", wildcards.platform, config["studies"]),
-        builds=lambda wildcards: parts("builds", wildcards.platform, config["studies"]),
+        points=for_job(inputs.points),
+        builds=for_job(inputs.builds),
     output:
-        measurements="results/{platform}/measurements.csv",
-        builds="results/{platform}/builds.csv",
+        measurements=files.measurements(),
+        builds=files.builds(),
     log:
-        "results/{platform}/logs/collect.log",
+        files.log("collect"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -97,29 +97,22 @@ rule collect:
 
 rule describe_environment:
     input:
-        measurements="results/{platform}/measurements.csv",
-        device="results/{platform}/device.json",
-        reports=lambda wildcards: [
-            f"results/build/{build_target(wildcards.platform)}/{study}/{kernel}.json"
-            for study in config["studies"]
-            for kernel in STUDIES[study].kernels
-        ],
+        measurements=files.measurements(),
+        device=files.device(),
+        reports=for_job(inputs.build_reports),
     output:
-        "results/{platform}/environment.json",
+        files.environment(),
     log:
-        "results/{platform}/logs/describe_environment.log",
+        files.log("describe_environment"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
-    # It says which processor the GPU's host has.
+    # It names the processor of the GPU's host.
     resources:
-        **where_points_run(),
+        **at_the_device(resources.shortest_minutes),
     params:
-        configuration={
-            "config": config,
-            "studies": {study: STUDIES[study].settings for study in config["studies"]},
-        },
+        configuration=parameters.resolved_configuration(PROJECT),
         code=code_of("measure/describe_environment.py"),
     script:
         "../scripts/measure/describe_environment.py"

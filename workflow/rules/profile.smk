@@ -1,38 +1,36 @@
-# Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, in none of the runs that are timed.
+# Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, never in a run that is timed.
 
 
-# On a cluster, too, this runs where Snakemake does: it is little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     collect_metrics,
 
 
 rule profile_kernel:
     input:
-        kernel=kernel_file,
-        included=included,
-        binary=built("bin"),
-        report=built("json"),
-        device="results/{platform}/device.json",
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        binary=for_job(inputs.binary),
+        report=for_job(inputs.build_report),
+        device=files.device(),
     output:
-        metrics="results/{platform}/metrics/{study}/{kernel}.csv",
+        metrics=files.profiled_metrics(),
         # For Nsight Compute's window; empty where it gave no counters.
-        reports=directory("results/{platform}/profiles/{study}/{kernel}"),
+        reports=directory(files.profiles()),
     log:
-        "results/{platform}/logs/profile_kernel/{study}/{kernel}.log",
+        files.log("profile_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
     conda:
         "../../envs/profiling.yaml"
     resources:
-        **where_points_run(lambda wildcards: profiling_minutes(profiled_points(wildcards), config["profiling"])),
+        **at_the_device(resources.minutes_under_ncu),
     params:
-        metrics=lambda wildcards: metric_definitions(wildcards.study),
+        metrics=for_job(parameters.metric_definitions),
         profiling=config["profiling"],
-        study=lambda wildcards: {
-            key: STUDIES[wildcards.study].settings[key] for key in ("problem", "reference", "ladder", "profiled")
-        },
-        axes=axes,
-        restrictions=restrictions,
+        study=for_job(parameters.profiled_settings),
+        axes=for_job(parameters.axes),
+        restrictions=for_job(parameters.restrictions),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:
@@ -41,13 +39,13 @@ rule profile_kernel:
 
 rule collect_metrics:
     input:
-        lambda wildcards: metric_parts(wildcards.platform, config["studies"]),
+        for_job(inputs.kernel_metrics),
     output:
-        "results/{platform}/metrics.csv",
+        files.metrics(),
     log:
-        "results/{platform}/logs/collect_metrics.log",
+        files.log("collect_metrics"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
     params:

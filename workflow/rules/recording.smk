@@ -1,25 +1,24 @@
-# A recording in place of measuring and profiling: the same files, unpacked.
+# A recording takes the place of measuring: its rows and metrics come out as they were measured.
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     play_recording,
     play_metrics,
 
 
-# A recording takes the place of measuring: its rows come out as they were measured.
 rule play_recording:
     input:
-        measurements="resources/recordings/{name}/measurements.csv.gz",
-        builds="resources/recordings/{name}/builds.csv",
-        environment="resources/recordings/{name}/environment.json",
+        measurements=files.recording(file="measurements.csv.gz"),
+        builds=files.recording(file="builds.csv"),
+        environment=files.recording(file="environment.json"),
     output:
-        measurements="results/recording/{name}/measurements.csv",
-        builds="results/recording/{name}/builds.csv",
-        environment="results/recording/{name}/environment.json",
-        device="results/recording/{name}/device.json",
+        measurements=files.measurements("recording/{name}"),
+        builds=files.builds("recording/{name}"),
+        environment=files.environment("recording/{name}"),
+        device=files.device("recording/{name}"),
     log:
-        "results/recording/{name}/logs/play_recording.log",
+        files.log("play_recording", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -28,14 +27,13 @@ rule play_recording:
         "../scripts/measure/play_recording.py"
 
 
-# A recording's metrics come out as they were collected.
 rule play_metrics:
     input:
-        "resources/recordings/{name}/metrics.csv.gz",
+        files.recording(file="metrics.csv.gz"),
     output:
-        "results/recording/{name}/metrics.csv",
+        files.metrics("recording/{name}"),
     log:
-        "results/recording/{name}/logs/play_metrics.log",
+        files.log("play_metrics", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:

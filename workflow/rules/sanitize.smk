@@ -1,9 +1,9 @@
-# Every kernel under NVIDIA's compute-sanitizer, one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
+# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
 
-from kernelsweep.observe.sanitizer import TOOLS, watched_platforms
+from kernelsweep.observe.sanitizer import TOOLS
 
 
-# On a cluster, too, these run where Snakemake does: they are little work.
+# On a cluster, too, this little work runs where Snakemake does.
 localrules:
     summarise_findings,
     end_sanitizer,
@@ -11,27 +11,27 @@ localrules:
 
 rule sanitize_kernel:
     input:
-        kernel=kernel_file,
-        included=included,
-        binary=built("bin"),
-        report=built("json"),
-        device="results/{platform}/device.json",
+        kernel=for_job(inputs.kernel_file),
+        included=for_job(inputs.included),
+        binary=for_job(inputs.binary),
+        report=for_job(inputs.build_report),
+        device=files.device(),
     output:
-        result="results/{platform}/sanitizer/{study}/{kernel}.{tool}.json",
-        raw="results/{platform}/sanitizer/{study}/{kernel}.{tool}.txt",
+        result=files.sanitized("json"),
+        raw=files.sanitized("txt"),
     log:
-        "results/{platform}/logs/sanitize_kernel/{study}/{kernel}.{tool}.log",
+        files.log("sanitize_kernel", "{study}", "{kernel}.{tool}"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
         tool="|".join(TOOLS),
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **where_points_run(lambda wildcards: sanitizing_minutes(config["measuring"])),
+        **at_the_device(resources.minutes_under_sanitizer),
     params:
-        axes=axes,
-        restrictions=restrictions,
-        problem=lambda wildcards: STUDIES[wildcards.study].settings["problem"],
+        axes=for_job(parameters.axes),
+        restrictions=for_job(parameters.restrictions),
+        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
         code=code_of("observe/sanitize_kernel.py"),
@@ -41,20 +41,15 @@ rule sanitize_kernel:
 
 rule summarise_findings:
     input:
-        results=lambda wildcards: [
-            f"results/{wildcards.platform}/sanitizer/{study}/{kernel}.{tool}.json"
-            for study in config["studies"]
-            for kernel in STUDIES[study].kernels
-            for tool in TOOLS
-        ],
-        device="results/{platform}/device.json",
+        results=for_job(inputs.findings),
+        device=files.device(),
     output:
-        summary="results/{platform}/sanitizer.md",
-        rows="results/{platform}/sanitizer.csv",
+        summary=files.findings("md"),
+        rows=files.findings("csv"),
     log:
-        "results/{platform}/logs/summarise_findings.log",
+        files.log("summarise_findings"),
     wildcard_constraints:
-        platform=LIVE,
+        platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -63,18 +58,18 @@ rule summarise_findings:
         "../scripts/observe/summarise_findings.py"
 
 
-# Ends a run, after every kernel has had its turn: shows the summary, and fails where something unexpected was found.
+# Ends the run: shows the summary, and fails if a tool found something unexpected in any kernel.
 rule end_sanitizer:
     input:
-        results=rules.summarise_findings.input.results,
-        summary="results/{platform}/sanitizer.md",
+        results=for_job(inputs.findings),
+        summary=files.findings("md"),
     output:
-        touch("results/{platform}/sanitizer/.verdict"),
+        touch(files.sanitizer_end()),
     log:
-        "results/{platform}/logs/end_sanitizer.log",
+        files.log("end_sanitizer"),
     wildcard_constraints:
-        platform=LIVE,
-    # The verdict is the same at every attempt, as many as a cluster's profile allows.
+        platform=names.MEASURED,
+    # Retrying cannot change the verdict.
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"

@@ -11,8 +11,9 @@ from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text
 from kernelsweep.judge.comparison.verdicts import compare, comparison_rows, comparison_summary
-from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, RECORDING, folder_of
+from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
 
 with logged(snakemake.log[0]):
@@ -22,9 +23,10 @@ with logged(snakemake.log[0]):
     if named["after"] == NOW:
         device = json.loads(Path(snakemake.input.device).read_text())
         of_after = f"now, {device['provenance']}"
-        recorded = read_settings(Path(snakemake.input.device).parent)
-        is_recording = snakemake.wildcards.platform.startswith(RECORDING)
-        settings_after = recorded if is_recording else settings_of(params.measuring, params.seed, device)
+        if is_recording(snakemake.wildcards.platform):
+            settings_after = read_settings(Path(snakemake.input.device).parent)
+        else:
+            settings_after = settings_of(params.measuring, params.seed, device)
     else:
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
 

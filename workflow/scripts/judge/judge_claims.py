@@ -16,7 +16,7 @@ from kernelsweep.results import write_rows
 
 with logged(snakemake.log[0]):
     params = snakemake.params
-    metrics = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.metrics_there)])
+    metrics = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.found_metrics)])
     device = json.loads(Path(snakemake.input.device).read_text())
     published = published_claims(Path(snakemake.input.claims))
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.logs import logged
 from kernelsweep.platforms.choose import check_pycuda, gpus_of
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.sweep.study import EMULATOR
+from kernelsweep.platforms.names import EMULATOR
 
 with logged(snakemake.log[0]):
     platform = snakemake.wildcards.platform

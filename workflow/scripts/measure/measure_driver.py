@@ -7,7 +7,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.baselines.driver import limit_points, measure_limits
-from kernelsweep.build.toolkit import close_context
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure.sampling import sampling
 from kernelsweep.platforms.lease import leased_gpu
@@ -29,8 +28,7 @@ with logged(snakemake.log[0]) as terminal:
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
         )
-        del platform
-        close_context()
+        platform.close()
     write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)
     for row in rows:
         print(row["kernel"], row["array_size"], row["cache"], row["status"], row.get("bandwidth_gbs", ""))

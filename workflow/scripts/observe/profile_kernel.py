@@ -16,14 +16,15 @@ from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
 from kernelsweep.observe.profiling.selection import choose_points, why_not_compiled
+from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import point_columns
 from kernelsweep.sweep.points import instantiation
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -65,11 +66,13 @@ with logged(snakemake.log[0]) as terminal:
         with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
             # ncu treats the caches one way for all that it sees.
             for cache in dict.fromkeys(point["cache"] for point in runnable):
-                asked = [point for point in runnable if point["cache"] == cache]
-                requests = [(point, instantiation(kernel, point)) for point in asked]
+                requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]
                 log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
-                result = profile(ncu, asked_for(metrics), params.profiling, task, requests, folder, log)
-                rows += profile_rows(asked, result, metrics, name)
+                seconds = params.profiling["timeout_seconds"]
+                result = profile(
+                    ncu, asked_for(metrics), params.profiling, Requests(task, requests, seconds), folder, log
+                )
+                rows += profile_rows(requests, result, metrics, name)
 
     known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
     binaries = {point: report["variants"].get(instantiation(kernel, point), {}) for point in reasons}

@@ -10,15 +10,16 @@ from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
+from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import choose_points
 from kernelsweep.platforms.choose import gpus_of
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import instantiation, points, skip_reason
-from kernelsweep.sweep.study import EMULATOR
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -62,9 +63,9 @@ with logged(snakemake.log[0]):
             sampling=None,
         )
         requests = [(point, instantiation(kernel, point)) for point in chosen]
-        run = run_points(compute_sanitizer, wildcards.tool, task, requests, params.timeout_seconds, raw)
-        for point, outcome in zip(chosen, run.outcomes, strict=False):
-            print(f"{outcome.status}: {describe(point)}: {outcome.message}".rstrip(": "))
+        run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
+        for point, answer in zip(chosen, run.answers, strict=False):
+            print(f"{answer.status}: {describe(point)}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
         status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
         result = Result(
@@ -72,7 +73,7 @@ with logged(snakemake.log[0]):
             reason=reason,
             errors=log.errors,
             warnings=log.warnings,
-            points=len(run.outcomes),
+            points=len(run.answers),
             findings=log.findings,
             **known,
         )

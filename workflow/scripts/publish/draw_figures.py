@@ -23,7 +23,7 @@ with logged(snakemake.log[0]):
     # An exchange's published figures are outputs, neither times nor metrics.
     exchanges = study["problem"] == "exchange"
     published = (load_published_outputs if exchanges else load_published)(study["published"], directory)
-    rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *snakemake.params.metrics_there)])
+    rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *snakemake.params.found_metrics)])
     metrics = Metrics(
         rows[rows["study"] == snakemake.wildcards.study],
         snakemake.params.definitions,

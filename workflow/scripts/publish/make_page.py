@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.tally import tally
 from kernelsweep.logs import logged
+from kernelsweep.project import files
 from kernelsweep.publish.figures import FIGURES_OF_METRICS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, figure, link
@@ -19,7 +20,7 @@ from kernelsweep.results import each_row
 
 page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
 base = page.parent
-results = Path("results") / snakemake.wildcards.platform
+results = Path(files.folder(files.parts_of(snakemake.wildcards.scope)[0]))
 # A study's figures are of two kinds: drawn from measurements alone, or from metrics as well.
 measured, with_metrics = ([Path(path) for path in paths] for paths in (params.measurements, params.metrics))
 

@@ -39,7 +39,7 @@ with logged(snakemake.log[0]):
         table = study_table(study, measurements, device, published)
         text = study_text(table, study, device, published)
 
-        rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.metrics_there)])
+        rows = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.found_metrics)])
         figures = load_published_metrics(study["published"], directory)
         metrics = Metrics(rows[rows["study"] == name], params.definitions, figures)
         found = step_metrics(study, metrics, measurements, device)

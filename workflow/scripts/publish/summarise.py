@@ -15,7 +15,7 @@ from kernelsweep.results import each_row
 with logged(snakemake.log[0]):
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
     counted = tally(row for row in rows if row["study"] in snakemake.params.studies)
-    metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.metrics_there) for row in each_row(path))
+    metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = json.loads(Path(snakemake.input.device).read_text())
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])

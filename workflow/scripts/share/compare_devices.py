@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.drawing.style import WIDTHS_IN, file_names, save
 from kernelsweep.logs import logged
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.tables import as_csv
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
@@ -21,7 +22,7 @@ with logged(snakemake.log[0]):
     sets = []
     for platform, path in params.measurements.items():
         folder = Path(path).parent
-        if platform.startswith("recording/"):
+        if is_recording(platform):
             check_recording(folder)
             device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
         else:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
+from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import BuildError
 
 _LANGUAGE = [
@@ -20,8 +19,6 @@ _LANGUAGE = [
     "--expt-relaxed-constexpr",  # std::numeric_limits in a kernel, without a warning
     "-lineinfo",  # source lines for the sanitizer and the profiler; the machine code stays the same
 ]
-
-DEFAULT_TOOLKIT = "/usr/local/cuda"  # where NVIDIA's installers put it, often without a word to the PATH
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -32,14 +29,11 @@ _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties
 
 
 def find() -> str:
-    """The path of nvcc. Raises BuildError where there is none, saying where it was looked for."""
-    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT]
-    for folder in (None, *(f"{toolkit}/bin" for toolkit in toolkits if toolkit)):
-        if nvcc := shutil.which("nvcc", path=folder):
-            return nvcc
+    """The path of nvcc. Raises BuildError if it is not installed."""
+    if nvcc := find_tool("nvcc"):
+        return nvcc
     raise BuildError(
-        f"nvcc was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, or "
-        "run without a GPU by --config platform=emulator"
+        f"{not_found('nvcc')}: install the CUDA toolkit, or run without a GPU by --config platform=emulator"
     )
 
 

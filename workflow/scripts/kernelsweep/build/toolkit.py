@@ -1,43 +1,29 @@
-"""What is the same for every tool of NVIDIA's that watches a process: where it is, and the process's start and end."""
+"""Locate the tools of the CUDA toolkit: nvcc, Nsight Compute, compute-sanitizer."""
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 
-from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
-
-# How long a tool may take to instrument the process and start a context.
-START_SECONDS = 180
+DEFAULT_TOOLKIT = "/usr/local/cuda"  # NVIDIA's installers put it there, often without adding it to the PATH.
 
 
 def find_tool(name: str, *subfolders: str) -> str | None:
-    """The path of one of the CUDA toolkit's tools: on the PATH, or in the toolkit's bin or one of its `subfolders`."""
-    for folder in (None, *_toolkit_folders("bin", *subfolders)):
-        if found := shutil.which(name, path=folder):
-            return found
-    return None
+    """The path of a tool: on the PATH, else in bin or one of `subfolders` of CUDA_HOME or of DEFAULT_TOOLKIT."""
+    toolkits = filter(None, (os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT))
+    folders = [f"{toolkit}/{folder}" for toolkit in toolkits for folder in ("bin", *subfolders)]
+    return next(filter(None, (shutil.which(name, path=folder) for folder in (None, *folders))), None)
 
 
-def _toolkit_folders(*subfolders: str) -> Iterator[str]:
-    for toolkit in (os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT):
-        yield from (f"{toolkit}/{name}" for name in subfolders if toolkit)
+def not_found(tool: str) -> str:
+    """A sentence for the user: find_tool() has not found the tool."""
+    return f"{tool} was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}"
 
 
 def tool_version(tool: str) -> str:
-    """The release of a tool, such as "2025.3.0.0"; empty where it doesn't say."""
+    """The release that a tool prints, such as "2025.3.0.0"; empty if it prints none."""
     run = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace")
     match = re.search(r"[Vv]ersion:? (\d+(?:\.\d+)+)", run.stdout + run.stderr)
     return match[1] if match else ""
-
-
-def close_context() -> None:
-    """End PyCUDA's context before the process ends: PyCUDA would abort it, which a tool reports as an error."""
-    import pycuda.driver as cuda
-
-    gc.collect()
-    cuda.Context.pop()

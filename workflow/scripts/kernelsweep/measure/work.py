@@ -13,34 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import fingerprint
+from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Worker
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point, instantiation
-
-# What a time depends on besides the binary, the point and the settings.
-_MEASURING_MODULES = (
-    "measure.runner",
-    "measure.memory",
-    "sweep.launch_plans",
-    "measure.sampling",
-    "statistics",
-    "measure.energy",
-    "problems.reduction",
-    "problems.exchange",
-    "problems.lanes",
-    "problems.operations",
-    "platforms.gpu",
-    "platforms.monitor",
-    "platforms.emulator",
-    "platforms.emulated_library",
-)
 
 # What tells a kernel's variants apart in builds.csv.
 _VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
@@ -99,7 +81,7 @@ def find_work(
     outcomes = {**(failed or {}), **outcomes}
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     work = Work(order, outcomes, visited, [[] for _ in range(task.visits)])
-    code = fingerprint(Path(__file__).parents[1], _MEASURING_MODULES)
+    code = measuring_code()
     for (point, variant, _), visit in itertools.product(planned, range(task.visits)):
         if point in outcomes:
             continue
@@ -120,6 +102,13 @@ def find_work(
         else:
             work.missing[visit].append((point, variant, parts))
     return work
+
+
+def measuring_code() -> str:
+    """A hash of the code that a time depends on besides the binary, the point and the settings."""
+    package = Path(__file__).parents[1]
+    starts = [package / name for name in ("measure/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
+    return code_hash(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
 
 
 def do_work(

@@ -15,8 +15,8 @@ from typing import Any
 import pynvml
 
 from kernelsweep.errors import UserError
+from kernelsweep.platforms.names import EMULATOR, is_recording, recording_name, recording_platform
 from kernelsweep.sweep.schema import nearest
-from kernelsweep.sweep.study import EMULATOR
 
 INSTALL_PYCUDA = "uv run --extra gpu snakemake --cores 1 all"
 USE_EMULATOR = "uv run snakemake --cores 1 all --config platform=emulator"
@@ -207,8 +207,8 @@ def _chosen(
     wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]], jobs_bring_pycuda: bool
 ) -> dict[str, Model | None]:
     """The platforms that one name stands for, with the models of those that are GPUs."""
-    if wanted.startswith("recording/"):
-        name = wanted.removeprefix("recording/")
+    if is_recording(wanted):
+        name = recording_name(wanted)
         known = recordings(root)
         if name not in known:
             raise UserError(
@@ -241,7 +241,7 @@ def _chosen(
             "platform is gpu, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; "
             f"CUDA_VISIBLE_DEVICES may hide one). Without a GPU, type: {USE_EMULATOR}"
         )
-    return {EMULATOR: None, **{f"recording/{name}": None for name in recordings(root)[:1]}}
+    return {EMULATOR: None, **{recording_platform(name): None for name in recordings(root)[:1]}}
 
 
 def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:

@@ -84,3 +84,12 @@ class EmulatorPlatform:
 
     def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
         return ()
+
+    def start_profiler(self) -> None:
+        """No profiler observes the emulator."""
+
+    def stop_profiler(self) -> None:
+        """No profiler observes the emulator."""
+
+    def close(self) -> None:
+        """There is no device to release."""

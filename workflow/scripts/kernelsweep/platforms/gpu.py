@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import os
 import time
@@ -233,6 +234,20 @@ class GpuPlatform:
 
     def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
         return self._monitor.other_processes(own_pids)
+
+    def start_profiler(self) -> None:
+        self.synchronize()
+        cuda.start_profiler()
+
+    def stop_profiler(self) -> None:
+        self.synchronize()
+        cuda.stop_profiler()
+
+    def close(self) -> None:
+        # At the end of the process PyCUDA aborts a context that is still current, which tools report as an error.
+        self.__dict__.clear()
+        gc.collect()
+        cuda.Context.pop()
 
     @contextmanager
     def _busy(self) -> Iterator[None]:

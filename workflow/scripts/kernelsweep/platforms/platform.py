@@ -97,3 +97,12 @@ class Platform(Protocol):
 
     def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
         """The pids of processes on the device besides `own_pids`, where the platform knows."""
+
+    def start_profiler(self) -> None:
+        """Have a profiler that observes this process record the launches that follow."""
+
+    def stop_profiler(self) -> None:
+        """Wait for all that is queued, and have the profiler record no further launch."""
+
+    def close(self) -> None:
+        """Release the device before the process ends. All memory must have been freed; nothing may be called later."""

@@ -1,31 +1,107 @@
-"""How many minutes to ask a cluster for, by what a job has to do.
+"""How many points a job has, and what it asks a cluster for. Without a cluster, Snakemake ignores the latter.
 
-A limit ends a job, and costs what hasn't reached the journal yet; a long one only has it wait longer for its turn. So
-these are generous, and the workflow multiplies them by the number of the attempt. On an H200 the points of a full sweep
-took 0.03 s each, checked and timed in three visits, and those of the slowest kernel 0.09 s.
+A time limit that is too short ends a job and costs what its journal doesn't have yet; one that is too long makes the
+job wait longer for its turn. So these are generous, and each attempt gets as much time again. On an H200 a point of a
+full sweep took 0.03 s, checked and timed in three visits, and a point of the slowest kernel 0.09 s.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from kernelsweep.build.toolkit import START_SECONDS as TOOL_START_SECONDS
+from kernelsweep.measure.chunks import chunk_count, most_points
+from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
+from kernelsweep.project.project import Project
+from kernelsweep.sweep.study import kernel_axes, rival_axes
 
-# Snakemake twice, the imports, and a context for each visit: 10 s, where a cluster's file system isn't slow.
+# To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
 START_SECONDS = 300
 
-# Of a point, what comes before its samples: its input, the check, and the kernels' own times where those are long.
+# A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
 PREPARING_SECONDS = 0.1
 
-# Of a point under racecheck, compute-sanitizer's slowest tool.
+# A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5
 
 
+@cache
+def spanned_points(project: Project, platform: str, study: str, kernel: str) -> int:
+    """The number of points that a kernel's axes span on a platform, including those that are skipped."""
+    return most_points(kernel_axes(project.config, project.studies[study], kernel, platform))
+
+
+def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -> int:
+    """The number of chunks that a kernel's sweep is cut into; 1 if one job measures the whole kernel."""
+    return chunk_count(spanned_points(project, platform, study, kernel), project.config["points_per_job"])
+
+
+def points_of_job(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
+    """The most points that a job of a kernel measures, which is its priority, too.
+
+    chunks  the number of chunks, if the job measures one of them; the kernel's own job then measures none
+    """
+    points = spanned_points(project, platform, study, kernel)
+    if chunks:
+        return math.ceil(points / int(chunks))
+    return points if points <= project.config["points_per_job"] else 0
+
+
+def build_priority(project: Project) -> int:
+    """One more than any measuring job's priority, so that builds run first and no compiler runs beside measurements."""
+    return int(project.config["points_per_job"]) + 1
+
+
+def resource_names(project: Project) -> list[str]:
+    """The resources that jobs at a platform's device ask for; config.yaml's `gpu_models` may name some."""
+    added = {name for model in project.config["gpu_models"].values() for name in model["resources"]}
+    return sorted({"gpu", "runtime", *added})
+
+
+def resource(project: Project, platform: str, name: str, minutes: int) -> str | int | None:
+    """The amount of a resource that a job at a platform's device asks for; None if it needs none.
+
+    minutes  its time limit, unless config.yaml sets one for the GPU's model
+    """
+    own = project.config["gpu_models"].get(platform, {}).get("resources", {})
+    asked = {"runtime": minutes, "gpu": 1 if project.needs_gpu(platform) else None, **own}
+    return asked.get(name)
+
+
+def shortest_minutes(project: Project) -> int:
+    """The time limit of a job that measures next to nothing."""
+    return measuring_minutes(0, project.config["measuring"])
+
+
+def minutes_of_kernel(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
+    """The time limit of a job that measures a kernel, or one of its chunks."""
+    points = points_of_job(project, platform, study, kernel, chunks)
+    return measuring_minutes(points, project.config["measuring"])
+
+
+def minutes_of_library(project: Project, platform: str, study: str) -> int:
+    """The time limit of a job that measures a library's reduction, or the driver's copy and fill."""
+    points = most_points(rival_axes(project.config, project.studies[study], platform))
+    return measuring_minutes(points, project.config["measuring"])
+
+
+def minutes_under_ncu(project: Project, study: str, kernel: str) -> int:
+    """The time limit of a job that profiles a kernel."""
+    settings = project.studies[study].settings
+    points = sum(step["kernel"] == kernel for step in (*settings["ladder"], *settings["profiled"]))
+    return profiling_minutes(points, project.config["profiling"])
+
+
+def minutes_under_sanitizer(project: Project) -> int:
+    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools."""
+    return sanitizing_minutes(project.config["measuring"])
+
+
 def measuring_minutes(points: int, measuring: Mapping[str, Any]) -> int:
-    """For a sweep of so many points, each of them sampled for as long as may be, one of which hangs.
+    """The time limit of a job that measures points: each is sampled for the longest time allowed, and one hangs.
 
     measuring  config.yaml's
     """
@@ -35,7 +111,7 @@ def measuring_minutes(points: int, measuring: Mapping[str, Any]) -> int:
 
 
 def profiling_minutes(points: int, profiling: Mapping[str, Any]) -> int:
-    """For so many points under Nsight Compute, each of which may take its whole time.
+    """The time limit of a job that runs points under Nsight Compute, each for the longest time allowed.
 
     profiling  config.yaml's
     """
@@ -43,7 +119,7 @@ def profiling_minutes(points: int, profiling: Mapping[str, Any]) -> int:
 
 
 def sanitizing_minutes(measuring: Mapping[str, Any]) -> int:
-    """For one kernel under one of compute-sanitizer's tools, one of whose points hangs."""
+    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
     points = MOST_POINTS * SANITIZING_SECONDS + measuring["timeout_seconds"]
     return _minutes(START_SECONDS + TOOL_START_SECONDS + points)
 

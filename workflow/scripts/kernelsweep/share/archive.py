@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from kernelsweep.measure.environment import git_revision, package_versions
-from kernelsweep.sweep.study import EMULATOR
+from kernelsweep.platforms.names import EMULATOR, is_recording, recording_folder
 
 # What a run reads of the project. The README's place is taken by the archive's own.
 PROJECT = (
@@ -49,20 +49,15 @@ DATE = 315532800
 
 def project_files(root: Path, platform: str) -> list[str]:
     """The project's files that an archive of a platform's results has, relative to `root`, sorted."""
-    recording = [f"resources/recordings/{platform.removeprefix('recording/')}"] if is_recorded(platform) else []
+    recording = [recording_folder(platform)] if is_recording(platform) else []
     return sorted(file.relative_to(root).as_posix() for name in (*PROJECT, *recording) for file in _files(root / name))
 
 
 def result_files(root: Path, platform: str) -> list[str]:
     """The files that it has of the results, relative to `root`, sorted."""
     results = root / "results" / platform
-    made = [file for file in _files(results) if file.relative_to(results).parts[0] not in LEFT_OUT]
+    made = [file for file in _files(results) if not {*file.relative_to(results).parts[:-1]} & {*LEFT_OUT}]
     return sorted(file.relative_to(root).as_posix() for file in made)
-
-
-def is_recorded(platform: str) -> bool:
-    """Whether a platform is a recording."""
-    return platform.startswith("recording/")
 
 
 def _files(path: Path) -> list[Path]:
@@ -120,7 +115,7 @@ def _profile(platform: str) -> str:
         {
             "cores": 1,
             "configfile": CONFIGURATION,
-            "config": [f"platform={platform if is_recorded(platform) else EMULATOR}", "profile=false"],
+            "config": [f"platform={platform if is_recording(platform) else EMULATOR}", "profile=false"],
             "forceall": True,
             "allowed-rules": list(DRAWING_RULES),
         }

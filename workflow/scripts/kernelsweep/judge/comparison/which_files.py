@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.errors import UserError
+from kernelsweep.platforms.names import is_recording, recording_folder
 
 NOW = "now"
 PREVIOUS = "previous"
-RECORDING = "recording/"
 
 _KEY = "config/config.yaml (or --config): compare"
 
@@ -22,12 +22,12 @@ def compared_platform(after: str, platforms: Sequence[str]) -> str:
     """The platform whose results the comparison is among: the one that is measured, or whose results `after` is."""
     if after == NOW:
         return platforms[0]
-    return after if after.startswith(RECORDING) else Path(after).name
+    return after if is_recording(after) else Path(after).name
 
 
 def folder_of(side: str) -> Path:
     """The folder of a side that is neither `now` nor `previous`."""
-    return Path("resources/recordings" if side.startswith(RECORDING) else ".") / side.removeprefix(RECORDING)
+    return Path(recording_folder(side)) if is_recording(side) else Path(side)
 
 
 def side_files(side: str, studies: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ def check_sides(before: str, after: str, platform: str) -> None:
     """Raise UserError where the two sides don't go together; `platform` is the comparison's."""
     if after == PREVIOUS or before == NOW:
         raise UserError(f"{_KEY} sets {before} against {after}. Allowed: previous only as before, now only as after.")
-    if before == PREVIOUS and platform.startswith(RECORDING):
+    if before == PREVIOUS and is_recording(platform):
         raise UserError(
             f"{_KEY}.before is previous, which is what a journal has, but {platform} has no journal. "
             "Allowed with it: a folder of results such as results-old/nvidia-h200, or recording/<name>."

@@ -13,7 +13,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
-from kernelsweep.measure.runner import KernelTask
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.sweep.points import Point
 

@@ -21,7 +21,8 @@ from dataclasses import asdict
 from typing import TextIO
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask, Runner
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelsweep.observe.counting.run import Counted
+from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import point_columns
-from kernelsweep.sweep.study import EMULATOR
 
 # One row a point and mistake: race, uninitialised or out_of_bounds; or the status of a point that did not end well, or
 # build_failed of a kernel. lines are file:line of the access, and of the other one of a race; count how often it

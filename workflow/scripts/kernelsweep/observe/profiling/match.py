@@ -6,16 +6,20 @@ from collections.abc import Sequence
 
 from kernelsweep.errors import UserError
 from kernelsweep.observe.profiling.capture import Capture, CapturedLaunch, plain_name
-from kernelsweep.observe.profiling.worker import Entry
+from kernelsweep.observe.requests import Answer
 
 
-def match_launches(capture: Capture, manifest: Sequence[Entry], kernel: str) -> list[tuple[CapturedLaunch, ...]]:
-    """For each entry of the worker's manifest the launches that were captured of it, in order.
+def match_launches(
+    capture: Capture, ran: Sequence[tuple[str, Answer]], kernel: str
+) -> list[tuple[CapturedLaunch, ...]]:
+    """The captured launches of each point, in order.
+
+    ran  for each point that ran, its variant's C++ name and the worker's answer
 
     Raises UserError where the capture has another number of launches, or one of another function, grid or block than
     the worker launched: its metrics would be another point's.
     """
-    expected = sum(len(entry.launches) for entry in manifest)
+    expected = sum(len(answer.launches) for _, answer in ran)
     if len(capture.launches) != expected:
         raise UserError(
             f"{kernel}: {expected} launches were to be profiled, but Nsight Compute captured {len(capture.launches)}, "
@@ -23,10 +27,10 @@ def match_launches(capture: Capture, manifest: Sequence[Entry], kernel: str) -> 
         )
     captured = iter(capture.launches)
     matched = []
-    for entry in manifest:
-        launches = tuple(next(captured) for _ in entry.launches)
-        for number, ((grid, block), found) in enumerate(zip(entry.launches, launches, strict=True), start=1):
-            wanted = (plain_name(entry.variant), (grid, 1, 1), (block, 1, 1))
+    for variant, answer in ran:
+        launches = tuple(next(captured) for _ in answer.launches)
+        for number, ((grid, block), found) in enumerate(zip(answer.launches, launches, strict=True), start=1):
+            wanted = (plain_name(variant), (grid, 1, 1), (block, 1, 1))
             if wanted != (found.function, found.grid, found.block):
                 raise UserError(
                     f"{kernel}: launch {number} of {len(launches)} of a point should be {_text(*wanted)}, but Nsight "

@@ -1,35 +1,30 @@
-"""Run a kernel's points under Nsight Compute, and say in words why there are no counters where it can't give any."""
+"""Run a kernel's points under Nsight Compute, and say in words why there are no counters."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.step_metrics import PROFILE_COMMAND
-from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
-from kernelsweep.build.toolkit import START_SECONDS, find_tool
+from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import UserError
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.worker.process import environment
 from kernelsweep.observe.profiling import worker
 from kernelsweep.observe.profiling.capture import Capture, parse_capture
-from kernelsweep.sweep.points import Point
+from kernelsweep.observe.requests import Answer, Requests, observe
 
 AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
 
 MISSING = (
-    f"Nsight Compute (ncu) was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the CUDA "
-    "toolkit; alone, it is the package nsight-compute of NVIDIA's apt repository and of conda-forge. Install it, "
-    f"{AGAIN}."
+    f"{not_found('Nsight Compute (ncu)')}. It is part of the CUDA toolkit; alone, it is the package nsight-compute of "
+    f"NVIDIA's apt repository and of conda-forge. Install it, {AGAIN}."
 )
 
-# What ncu prints where it can't read the counters, and what the user can do.
+# Messages of an ncu that can't read the counters, with advice for the user.
 _FAILURES = {
     "ERR_NVGPUCTRPERM": (
         "This user has no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM). An administrator gives "
@@ -53,7 +48,7 @@ _FAILURES = {
 }
 
 _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
-# What only says that the watched process failed, which its manifest says better.
+# An error of the profiled process, which its answers tell better.
 _APPLICATION = "The application "
 
 _SUFFIX = ".ncu-rep"
@@ -62,31 +57,29 @@ _IMPORT_SECONDS = 120
 
 @dataclass(frozen=True)
 class Profile:
-    """What came of profiling some points.
+    """The result of profiling some points.
 
-    manifest  an entry for each point that was come to
-    capture   what was captured, or None where nothing was to be
-    failure   why there are no counters, in words for the user; else empty
+    answers  one for each point that ran, in order
+    capture  the captured launches, or None if there are none
+    failure  why there are no counters, in words for the user; else empty
     """
 
-    manifest: tuple[worker.Entry, ...]
+    answers: tuple[Answer, ...]
     capture: Capture | None
     failure: str = ""
 
 
 def find() -> str | None:
-    """The path of ncu, where there is one."""
+    """The path of ncu, or None if it is not installed."""
     return find_tool("ncu")
 
 
-def command(
-    ncu: str, metrics: Sequence[str], settings: Mapping[str, Any], cache: str, report: Path, watched: Sequence[str]
-) -> list[str]:
-    """The command line that profiles a worker.
+def command(ncu: str, metrics: Sequence[str], settings: Mapping[str, Any], cache: str, report: Path) -> list[str]:
+    """The command line that profiles a process, up to that process.
 
     metrics   ncu's names
     settings  the configuration's `profiling`
-    cache     the points' cache state: ncu flushes the caches only for cold ones, and then before each of its passes
+    cache     the points' cache state: ncu flushes the caches only for cold points, before each of its passes
     """
     sections = [word for section in settings["sections"] for word in ("--section", section)]
     sets = [word for name in settings["sets"] for word in ("--set", name)]
@@ -101,64 +94,33 @@ def command(
         *sets,
         "--force-overwrite",
         f"--export={report.with_suffix('')}",
-        *watched,
     ]
 
 
 def profile(
-    ncu: str,
-    metrics: Sequence[str],
-    settings: Mapping[str, Any],
-    task: KernelTask,
-    requests: Sequence[tuple[Point, str]],
-    folder: Path,
-    log: Path,
+    ncu: str, metrics: Sequence[str], settings: Mapping[str, Any], requests: Requests, folder: Path, log: Path
 ) -> Profile:
-    """Profile points of one cache state, each with its variant's C++ name, in one process.
+    """Profile points of one cache state in one process.
 
     folder  where the report for Nsight Compute's window is kept, as cold.ncu-rep or hot.ncu-rep
-    log     where all that is printed meanwhile goes
+    log     the file for all output of ncu and of the process
 
     Raises UserError for a failure that isn't the machine's: an unknown section, a report that can't be written.
     """
-    cache = requests[0][0]["cache"]
-    report, asked, manifest = folder / f"{cache}{_SUFFIX}", folder / "requests.json", folder / "manifest.jsonl"
-    seconds = settings["timeout_seconds"]
-    worker.write_requests(asked, task, requests, seconds)
-    watched = [sys.executable, "-m", worker.__name__, str(asked), str(manifest)]
-    arguments = command(ncu, metrics, settings, cache, report, watched)
-    print(" ".join(arguments), flush=True)
-    with log.open("w", encoding="utf-8") as file:
-        try:
-            subprocess.run(
-                arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env=environment(),
-                timeout=2 * START_SECONDS + seconds * len(requests),
-            )
-            ended = True
-        except subprocess.TimeoutExpired:
-            ended = False
-    said = log.read_text(encoding="utf-8", errors="replace")
-    entries = tuple(worker.read_manifest(manifest))
-    for used in (asked, manifest):
-        used.unlink(missing_ok=True)
-    if ended and not entries and not any(text in said for text in _FAILURES):
-        raise UserError(
-            f"{task.kernel}: the process under Nsight Compute came to no point. It ended with: {said[-1000:]}"
-        )
-    failure = (
-        why_no_counters(said, task.kernel)
-        if ended
-        else "Nsight Compute took longer than profiling.timeout_seconds allows."
-    )
-    if failure or not any(entry.launches for entry in entries):
-        return Profile(entries, None, failure)
+    kernel, cache = requests.task.kernel, requests.points[0][0]["cache"]
+    report = folder / f"{cache}{_SUFFIX}"
+    observed = observe(command(ncu, metrics, settings, cache, report), worker.__name__, requests, log)
+    answers, ended = observed.answers, observed.exit_status is not None
+    output = log.read_text(encoding="utf-8", errors="replace")
+    if ended and not answers and not any(text in output for text in _FAILURES):
+        raise UserError(f"{kernel}: the process under Nsight Compute came to no point. It ended with: {output[-1000:]}")
+    too_long = "Nsight Compute took longer than profiling.timeout_seconds allows."
+    failure = why_no_counters(output, kernel) if ended else too_long
+    if failure or not any(answer.launches for answer in answers):
+        return Profile(answers, None, failure)
     if not report.exists():
-        raise UserError(f"{task.kernel}: Nsight Compute wrote no report. It said: {_shortened(said)}")
-    return Profile(entries, parse_capture(import_report(ncu, report)))
+        raise UserError(f"{kernel}: Nsight Compute wrote no report. It said: {_shortened(output)}")
+    return Profile(answers, parse_capture(import_report(ncu, report)))
 
 
 def import_report(ncu: str, report: Path) -> str:
@@ -176,15 +138,15 @@ def import_report(ncu: str, report: Path) -> str:
     return run.stdout
 
 
-def why_no_counters(said: str, kernel: str) -> str:
-    """What ncu's messages say of why the machine gives no counters; empty where it does.
+def why_no_counters(output: str, kernel: str) -> str:
+    """Why the machine gives no counters, from the output of ncu; empty if it does.
 
-    Raises UserError for any other error of ncu's.
+    Raises UserError for any other error of ncu.
     """
     for text, advice in _FAILURES.items():
-        if text in said:
+        if text in output:
             return advice
-    errors = [error for error in _ERROR.findall(said) if not error.startswith(_APPLICATION)]
+    errors = [error for error in _ERROR.findall(output) if not error.startswith(_APPLICATION)]
     if errors:
         raise UserError(f"{kernel}: Nsight Compute failed: {_shortened(' '.join(errors))}")
     return ""

@@ -1,4 +1,4 @@
-"""The rows of metrics.csv that come of profiling one kernel: a row for every point and metric, whatever happened."""
+"""The rows of metrics.csv for one profiled kernel: one for every point and metric, with a value or a reason."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from kernelsweep.observe.profiling.ncu import Profile
 from kernelsweep.results import NCU, Row
 from kernelsweep.sweep.points import Point
 
-# Digits of a value; counters give at most so many.
+# Digits of a value; counters have no more.
 _DIGITS = 10
 
 
 def profile_rows(
-    points: Sequence[Point], profile: Profile, chosen: Iterable[Definition], kernel: str
+    requested: Sequence[tuple[Point, str]], profile: Profile, chosen: Iterable[Definition], kernel: str
 ) -> list[tuple[Point, Row]]:
-    """What the metrics of each point are, or why there is none: the columns metric, unit, value and message.
+    """The metrics of each point, or the reason for their absence, in the columns metric, unit, value and message.
 
-    points  those that were asked for, in order
+    requested  the points in order, each with its variant's C++ name
     """
     rows: list[tuple[Point, Row]] = []
     if profile.failure or profile.capture is None:
-        for number, point in enumerate(points):
+        for number, (point, _) in enumerate(requested):
             rows += empty_rows(point, chosen, profile.failure or _why(profile, number))
         return rows
-    matched = match_launches(profile.capture, profile.manifest, kernel)
-    for number, point in enumerate(points):
+    ran = [(variant, answer) for (_, variant), answer in zip(requested, profile.answers, strict=False)]
+    matched = match_launches(profile.capture, ran, kernel)
+    for number, (point, _) in enumerate(requested):
         launches = matched[number] if number < len(matched) else ()
         if not launches:
             rows += empty_rows(point, chosen, _why(profile, number))
@@ -50,8 +51,8 @@ def _row(definition: Definition, value: str, message: str) -> Row:
 
 
 def _why(profile: Profile, number: int) -> str:
-    """Why the point of that number has no captured launch."""
-    if number >= len(profile.manifest):
+    """Why the point with this number has no captured launch."""
+    if number >= len(profile.answers):
         return "Not profiled: the process under Nsight Compute ended before this point, or in it."
-    entry = profile.manifest[number]
-    return f"Not profiled: {entry.status}: {' '.join(entry.message.split())}"
+    answer = profile.answers[number]
+    return f"Not profiled: {answer.status}: {' '.join(answer.message.split())}"

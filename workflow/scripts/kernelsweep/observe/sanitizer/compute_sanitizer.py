@@ -1,29 +1,21 @@
-"""Run a kernel's points under one of compute-sanitizer's tools, and judge how it went."""
+"""Run a kernel's points under one of compute-sanitizer's tools, and judge how the run went."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.build.nvcc import DEFAULT_TOOLKIT
-from kernelsweep.build.toolkit import START_SECONDS, find_tool
+from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import UserError
-from kernelsweep.measure.outcome import Outcome, read_outcome
-from kernelsweep.measure.runner import KernelTask
-from kernelsweep.measure.worker.process import environment
+from kernelsweep.observe.requests import Answer, Observed, Requests, observe
 from kernelsweep.observe.sanitizer import worker
 from kernelsweep.observe.sanitizer.log import Log
 from kernelsweep.sweep.points import Point
 
-# What compute-sanitizer ends with where it found something; a number that neither it nor Python ends with otherwise.
+# compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
 FOUND = 86
 
-# Reports beyond this many are counted, not printed: a kernel whose every thread errs would fill the disk.
+# Reports beyond this many are counted but not printed: a kernel whose every thread errs would fill the disk.
 _PRINT_LIMIT = 10_000
 
 _OPTIONS = (
@@ -34,104 +26,53 @@ _OPTIONS = (
     f"--error-exitcode={FOUND}",
 )
 _OPTIONS_OF_TOOL = {
-    # A point that errs costs the others nothing: the kernel ends, its context doesn't.
+    # An error ends the kernel but not its context, so that the other points still run.
     "memcheck": ("--destroy-on-device-error=kernel", "--report-api-errors=explicit", "--padding=256"),
-    "racecheck": ("--racecheck-report=analysis",),  # A report for two accesses, not one for each byte.
+    "racecheck": ("--racecheck-report=analysis",),  # One report for two accesses, not one for each byte.
     "synccheck": (),
     "initcheck": (),
 }
 
 
-@dataclass(frozen=True)
-class Run:
-    """How compute-sanitizer ended, and the outcomes of the points that were run, in order.
-
-    exit_status  None where it was stopped for taking too long; negative where a signal ended it
-    """
-
-    exit_status: int | None
-    outcomes: tuple[Outcome, ...]
-
-
 def find() -> str:
-    """The path of compute-sanitizer. Raises UserError where there is none, saying what to install."""
+    """The path of compute-sanitizer. Raises UserError, saying what to install, if it is not installed."""
     if found := find_tool("compute-sanitizer", "compute-sanitizer"):
         return found
     raise UserError(
-        f"compute-sanitizer was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}. It is part of the "
-        "CUDA toolkit; alone, it is the package cuda-sanitizer-13-0 of NVIDIA's apt repository (the numbers are the "
-        "toolkit's release), or cuda-sanitizer-api of conda-forge."
+        f"{not_found('compute-sanitizer')}. It is part of the CUDA toolkit; alone, it is the package "
+        "cuda-sanitizer-13-0 of NVIDIA's apt repository (the numbers are the toolkit's release), or cuda-sanitizer-api "
+        "of conda-forge."
     )
 
 
-def command(compute_sanitizer: str, tool: str, requests: Path, answers: Path) -> list[str]:
-    """The command line that runs the requests of a worker.write_requests() under a tool."""
-    watched = [sys.executable, "-m", worker.__name__, str(requests), str(answers)]
-    return [compute_sanitizer, f"--tool={tool}", *_OPTIONS, *_OPTIONS_OF_TOOL[tool], "--", *watched]
+def command(compute_sanitizer: str, tool: str) -> list[str]:
+    """The command line that runs a process under a tool, up to that process."""
+    return [compute_sanitizer, f"--tool={tool}", *_OPTIONS, *_OPTIONS_OF_TOOL[tool], "--"]
 
 
-def run_points(
-    compute_sanitizer: str,
-    tool: str,
-    task: KernelTask,
-    requests: Sequence[tuple[Point, str]],
-    seconds: float,
-    log: Path,
-) -> Run:
-    """Run points, each with its variant's C++ name; all that is printed meanwhile goes to the file `log`.
+def run_points(compute_sanitizer: str, tool: str, requests: Requests, log: Path) -> Observed:
+    """Run points under a tool; `log` is the file for all output of the tool and of the process."""
+    options = (worker.UNFILLED,) if tool == "initcheck" else ()
+    return observe(command(compute_sanitizer, tool), worker.__name__, requests, log, *options)
 
-    seconds  how long one point may take
+
+def judge(run: Observed, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:
+    """The status of a run, "clean", "findings" or "failed", and the reason.
+
+    A run is clean only if every point ran with the right result and the tool ended normally without a finding. (One
+    release prints an empty summary and runs nothing at all.) A kernel of undefined behaviour has no right result.
     """
-    with tempfile.TemporaryDirectory() as folder, log.open("w", encoding="utf-8") as file:
-        asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
-        worker.write_requests(asked, task, requests, fill=tool != "initcheck", seconds=seconds)
-        arguments = command(compute_sanitizer, tool, asked, answers)
-        print(" ".join(arguments), flush=True)
-        status: int | None = None
-        try:
-            status = subprocess.run(
-                arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env=environment(),
-                timeout=2 * START_SECONDS + seconds * len(requests),
-            ).returncode
-        except subprocess.TimeoutExpired:
-            print("stopped: it took too long", flush=True)
-        lines = answers.read_text().splitlines(keepends=True) if answers.exists() else []
-        return Run(status, tuple(read_outcome(json.loads(line)) for line in lines if line.endswith("\n")))
-
-
-def judge(run: Run, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:
-    """The status of a run, "clean", "findings" or "failed", and why.
-
-    Clean is only what ran every point, with the right results, under a tool that came to its end and found nothing.
-    (A release is known that prints an empty summary and runs nothing at all.) A kernel of undefined behaviour has no
-    right result to miss.
-    """
-    troubles = list(log.troubles)
-    if run.exit_status is None:
-        troubles.append("compute-sanitizer took too long and was stopped")
-    elif run.exit_status < 0:
-        troubles.append(f"signal {-run.exit_status} ended compute-sanitizer")
-    elif run.exit_status not in (0, FOUND):
-        troubles.append(f"compute-sanitizer ended with exit status {run.exit_status}")
-    elif run.exit_status == FOUND and not log.errors and not log.warnings:
-        troubles.append("compute-sanitizer ended as if it had found something, but its log counts nothing")
-    if len(run.outcomes) < len(points):
-        done = len(run.outcomes)
-        troubles.append(f"{done} of {len(points)} points were run; the next was {describe(points[done])}")
+    troubles = [*log.troubles, *_troubles(run, log, points)]
     mistakes = [
-        f"{outcome.status} at {describe(point)}: {outcome.message}"
-        for point, outcome in zip(points, run.outcomes, strict=False)
-        if outcome.status != "ok" and not (undefined_behaviour and outcome.status == "wrong_result")
+        f"{answer.status} at {describe(point)}: {answer.message}"
+        for point, answer in zip(points, run.answers, strict=False)
+        if _is_mistake(answer, undefined_behaviour)
     ]
     if len(mistakes) > 1:
         mistakes = [f"{len(mistakes)} points failed, the first {mistakes[0]}"]
     reason = "; ".join([*troubles, *mistakes])
-    # What the tool finds can end the context, as synccheck's barrier errors do, and with it the process.
-    ended_by_finding = log.errors > 0 and run.outcomes[-1:] and run.outcomes[-1].status == "launch_failed"
+    # A finding, such as synccheck's barrier errors, can end the context and with it the process.
+    ended_by_finding = log.errors > 0 and run.answers[-1:] and run.answers[-1].status == "launch_failed"
     if ended_by_finding and run.exit_status in (0, FOUND):
         return "findings", reason
     if troubles:
@@ -139,6 +80,25 @@ def judge(run: Run, log: Log, points: Sequence[Point], undefined_behaviour: bool
     if log.errors or log.warnings:
         return "findings", reason
     return ("failed", reason) if mistakes else ("clean", "")
+
+
+def _troubles(run: Observed, log: Log, points: Sequence[Point]) -> Iterator[str]:
+    """What went wrong with the tool itself, or with the process under it."""
+    if run.exit_status is None:
+        yield "compute-sanitizer took too long and was stopped"
+    elif run.exit_status < 0:
+        yield f"signal {-run.exit_status} ended compute-sanitizer"
+    elif run.exit_status not in (0, FOUND):
+        yield f"compute-sanitizer ended with exit status {run.exit_status}"
+    elif run.exit_status == FOUND and not log.errors and not log.warnings:
+        yield "compute-sanitizer ended as if it had found something, but its log counts nothing"
+    done = len(run.answers)
+    if done < len(points):
+        yield f"{done} of {len(points)} points were run; the next was {describe(points[done])}"
+
+
+def _is_mistake(answer: Answer, undefined_behaviour: bool) -> bool:
+    return answer.status != "ok" and not (undefined_behaviour and answer.status == "wrong_result")
 
 
 def describe(point: Point) -> str:

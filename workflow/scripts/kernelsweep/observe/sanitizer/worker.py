@@ -1,32 +1,26 @@
-"""The process that compute-sanitizer watches: it runs a kernel's points, each once and on memory of its own.
+"""The process that compute-sanitizer observes: it runs each point once, on memory that is allocated for this point.
 
-Its arguments are two files: the requests, which write_requests() makes, and the answers, to which it adds a line of
-JSON a point, an outcome.Outcome. (Not the pipes of measure/worker/serve.py: compute-sanitizer stands between.) Memory
-of exactly a point's size lets memcheck see an access past the array's end; initcheck counts every fill as initialising,
-so that for it the buffers are left as they were allocated.
+Memory of exactly a point's size lets memcheck see an access past the array's end. initcheck counts every fill as an
+initialisation; for that tool, the argument "unfilled" leaves the buffers as they were allocated.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, cast
 
-from kernelsweep.build.toolkit import START_SECONDS, close_context
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import KernelTask, Runner
-from kernelsweep.measure.worker.serve import open_platform
-from kernelsweep.platforms.platform import ContextLost, Memory, Platform
+from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.task import KernelTask
+from kernelsweep.observe.requests import Answer, answer_requests
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.sweep.points import Point
+
+UNFILLED = "unfilled"
 
 
 class _Unfilled:
-    """A platform that leaves its memory as it was allocated."""
+    """A platform whose memory keeps the content that it was allocated with."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -35,52 +29,20 @@ class _Unfilled:
         return getattr(self._platform, name)
 
     def fill(self, memory: Memory, size: int, word: int) -> None:
-        """Nothing, instead of a pattern."""
+        """Do nothing."""
 
 
-class _FreshRunner(Runner):
-    """A runner that keeps no memory between points."""
+def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answer]:
+    """A function that runs a point with its variant on fresh memory."""
+    runner = Runner(cast(Platform, _Unfilled(platform)) if UNFILLED in sys.argv else platform, task)
 
-    def run(self, point: Point, variant: str, *settings: Any, **others: Any) -> Outcome:
-        self.rest()
-        return super().run(point, variant, *settings, **others)
+    def run(point: Point, variant: str) -> Answer:
+        runner.rest()
+        outcome = runner.run(point, variant)
+        return Answer(outcome.status, outcome.message)
 
-
-def write_requests(
-    path: Path, task: KernelTask, requests: Sequence[tuple[Point, str]], fill: bool, seconds: float
-) -> None:
-    """Write what the process is asked to do.
-
-    requests  points, each with its variant's C++ name
-    fill      whether buffers are filled with a pattern that no right result shows
-    seconds   how long one point may take before the process ends itself
-    """
-    named = [{"point": dict(point), "variant": variant} for point, variant in requests]
-    path.write_text(json.dumps({"task": asdict(task), "fill": fill, "seconds": seconds, "requests": named}))
-
-
-def run_requests(requests: Path, answers: Path) -> None:
-    """Run every point that is asked for, in order."""
-    asked = json.loads(requests.read_text())
-    task = KernelTask(**asked["task"])
-    signal.alarm(START_SECONDS)
-    platform = open_platform(task.platform)
-    runner = _FreshRunner(platform if asked["fill"] else cast(Platform, _Unfilled(platform)), task)
-    with answers.open("w", encoding="utf-8") as file:
-        for request in asked["requests"]:
-            signal.alarm(max(round(asked["seconds"]), 1))  # A kernel that hangs ends the process.
-            try:
-                outcome = runner.run(Point(request["point"]), request["variant"])
-            except ContextLost as error:
-                outcome = Outcome("launch_failed", str(error))
-                print(json.dumps(asdict(outcome)), file=file, flush=True)
-                os._exit(1)  # A clean end would hang or fail in the broken context.
-            print(json.dumps(asdict(outcome)), file=file, flush=True)
-    signal.alarm(START_SECONDS)
-    del runner, platform
-    if task.platform == "gpu":
-        close_context()
+    return run
 
 
 if __name__ == "__main__":
-    run_requests(Path(sys.argv[1]), Path(sys.argv[2]))
+    answer_requests(prepare)

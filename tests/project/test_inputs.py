@@ -1,0 +1,200 @@
+"""What each job reads, and what it is told, on a GPU, on the emulator and from a recording."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelsweep.errors import UserError
+from kernelsweep.project import files, inputs, parameters, targets
+from kernelsweep.project.project import Project
+
+GPU, RECORDING = "nvidia-h200", "recording/nvidia-h200"
+
+
+def changed(project: Project, **settings: Any) -> Project:
+    """The project with other values of some keys of config.yaml."""
+    return replace(project, config={**project.config, **settings})
+
+
+def write(path: str, text: str = "") -> None:
+    """A file in the folder in which Snakemake runs."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+def test_a_gpu_measures_libraries_and_limits_beside_the_kernels_and_the_emulator_only_kernels(shipped: Project) -> None:
+    def beside(study: str) -> list[str]:
+        kernels = [f"results/emulator/points/{study}/{kernel}.csv" for kernel in shipped.studies[study].kernels]
+        assert inputs.measurements(shipped, f"emulator/studies/{study}") == kernels
+        on_gpu = inputs.measurements(shipped, f"{GPU}/studies/{study}")
+        assert on_gpu[: len(kernels)] == [path.replace("emulator", GPU) for path in kernels]
+        return [path.removeprefix(f"results/{GPU}/") for path in on_gpu[len(kernels) :]]
+
+    assert beside("staged") == []
+    assert beside("unrolling") == ["baselines/unrolling.csv"]
+    libraries = shipped.studies["bandwidth_bound"].settings["rivals"]
+    named = [f"rivals/bandwidth_bound/{name}.csv" for name in libraries]
+    assert libraries and beside("bandwidth_bound") == [*named, "limits/bandwidth_bound.csv"]
+    # All studies together are each study's, in the configuration's order.
+    by_study = inputs.measurements_by_study(shipped, GPU)
+    assert list(by_study) == shipped.config["studies"]
+    assert by_study["staged"] == inputs.measurements(shipped, f"{GPU}/studies/staged")
+    assert sorted(path for paths in by_study.values() for path in paths) == sorted(inputs.measurements(shipped, GPU))
+
+
+def test_a_recording_is_one_file_and_a_live_study_is_read_before_all_are_joined(shipped: Project) -> None:
+    joined = f"results/{RECORDING}/measurements.csv"
+    for scope in (RECORDING, f"{RECORDING}/studies/staged"):
+        assert inputs.measurements(shipped, scope) == inputs.joined_measurements(shipped, scope) == [joined]
+        assert inputs.environment(shipped, scope) == [f"results/{RECORDING}/environment.json"]
+    assert inputs.joined_measurements(shipped, GPU) == [f"results/{GPU}/measurements.csv"]
+    study = f"{GPU}/studies/staged"
+    assert inputs.joined_measurements(shipped, study) == inputs.points(shipped, study)
+    assert parameters.page_measurements(shipped, study) == [f"results/{GPU}/points/staged"]
+    # environment.json is written once every study has run: a study of its own must not wait for that.
+    assert inputs.environment(shipped, GPU) and not inputs.environment(shipped, study)
+
+
+def test_a_long_kernel_is_cut_into_chunks(shipped: Project) -> None:
+    kernel = (GPU, "unrolling", "unrolled")
+    assert inputs.chunks(shipped, *kernel) == []
+    found = inputs.chunks(changed(shipped, points_per_job=100), *kernel)
+    folder = f"results/{GPU}/chunks/unrolling/unrolled"
+    assert len(found) > 1
+    assert found == [f"{folder}/{number}-of-{len(found)}.json" for number in range(1, len(found) + 1)]
+
+
+def test_metrics_are_made_where_they_are_asked_for_and_shown_where_they_exist(shipped: Project, here: Path) -> None:
+    scope = f"{GPU}/studies/staged"
+    parts = inputs.kernel_metrics(shipped, scope)
+    assert parts[0] == f"results/{GPU}/metrics/staged/{next(iter(shipped.studies['staged'].kernels))}.csv"
+    assert (inputs.made_metrics(shipped, scope), inputs.found_metrics(shipped, scope)) == ([], {})
+    write(parts[0], "one")
+    found = inputs.found_metrics(shipped, scope)
+    assert list(found) == parts[:1] and parameters.page_metrics(shipped, scope) == parts[:1]
+    write(parts[0], "another")
+    assert inputs.found_metrics(shipped, scope) != found, "a change must be drawn again"
+    assert inputs.joined_metrics(shipped, GPU) == []
+    profiled = changed(shipped, profile=True)
+    assert (inputs.made_metrics(profiled, scope), inputs.found_metrics(profiled, scope)) == (parts, {})
+    assert inputs.page_metrics(profiled, GPU) == [f"results/{GPU}/metrics.csv"]
+    assert parameters.page_metrics(profiled, scope) == [f"results/{GPU}/metrics/staged"]
+
+
+def test_counts_follow_edits_once_they_exist(shipped: Project, here: Path) -> None:
+    scope = "emulator/studies/staged"
+    parts = inputs.kernel_metrics(shipped, scope)
+    assert inputs.made_metrics(changed(shipped, profile=True), scope) == [], "only the target count makes them"
+    write(parts[1])
+    assert inputs.made_metrics(shipped, scope) == parts[1:2] and inputs.found_metrics(shipped, scope) == {}
+    for path in inputs.kernel_metrics(shipped, "emulator"):
+        write(path)
+    assert "results/emulator/metrics.csv" in targets.everything(shipped)
+
+
+def test_a_recordings_metrics_are_its_own(shipped: Project, here: Path) -> None:
+    assert inputs.made_metrics(shipped, RECORDING) == []
+    write("resources/recordings/nvidia-h200/metrics.csv.gz")
+    assert inputs.made_metrics(shipped, RECORDING) == [f"results/{RECORDING}/metrics.csv"]
+    assert inputs.found_metrics(shipped, RECORDING) == {}
+
+
+def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: Project) -> None:
+    wide = {**shipped.config["platforms"], "nvidia-h100": {"axes": {"unroll": [2]}}}
+    wide["nvidia-h200"] = {"axes": {"unroll": [4]}}
+    project = changed(shipped, platforms=wide)
+    study = {"study": "unrolling", "kernel": "unrolled"}
+    found = parameters.variants(project, "sm_90", **study)
+    own = shipped.studies["unrolling"].settings["kernels"]
+    assert found and len({name.split("<")[0] for name in found}) == 1 and own
+    # The same binary serves both models; the emulator's and the counting one have what they run.
+    for target in ("sm_89", "emulator", "counting"):
+        assert parameters.variants(project, target, **study)
+    assert inputs.binary(project, "nvidia-h100", **study) == "results/build/sm_90/unrolling/unrolled.bin"
+    assert inputs.binary(changed(project, arch="sm_100"), GPU, **study).startswith("results/build/sm_100/")
+    assert inputs.emulator_headers(project, "sm_90") == []
+    assert "workflow/emulator/warp.hpp" in inputs.emulator_headers(project, "counting")
+
+
+def test_figures_of_times_need_a_clock(shipped: Project) -> None:
+    on_gpu = parameters.figures(shipped, GPU, "unrolling")
+    assert on_gpu[0] == "correctness" and {"ladder", "error"} <= {*on_gpu}
+    emulated = parameters.figures(shipped, "emulator", "unrolling")
+    assert "ladder" not in emulated and {"correctness", "error"} <= {*emulated}
+
+
+def test_the_page_of_all_studies_shows_chapters_that_exist_and_a_studys_only_its_own(
+    shipped: Project, here: Path
+) -> None:
+    write(f"results/{GPU}/sanitizer.md", "found nothing")
+    assert list(inputs.found_chapters(shipped, GPU)) == [f"results/{GPU}/sanitizer.md"]
+    study = f"{GPU}/studies/staged"
+    assert inputs.found_chapters(shipped, study) == {}
+    made = [f"results/{study}/claims.md", f"results/{study}/best.md"]
+    assert inputs.made_chapters(shipped, study) == made
+    assert parameters.page_chapters(shipped, study) == ["claims", "best"]
+    assert {"sanitizer", "comparison"} < {*parameters.page_chapters(shipped, GPU)}
+
+
+def test_devices_of_earlier_runs_are_compared_but_not_measured_again(shipped: Project, here: Path) -> None:
+    for platform, kind in (("nvidia-a100", "gpu"), ("nvidia-v100", "gpu"), ("emulator", "emulator"), (GPU, "gpu")):
+        write(files.device(platform), json.dumps({"platform": platform, "kind": kind}))
+    for platform in ("nvidia-a100", "emulator", GPU):
+        write(files.measurements(platform))
+    measured = parameters.device_measurements(shipped)
+    assert list(measured)[:4] == [*shipped.models, "nvidia-a100"]
+    assert measured["recording/nvidia-h200"] == "resources/recordings/nvidia-h200/measurements.csv.gz"
+    # Claims that were judged earlier are shown too; those of this run's GPUs will be judged before.
+    assert set(parameters.device_claims(shipped)) == set(shipped.models)
+    write(files.claims("csv", "nvidia-a100"), "judged")
+    assert set(parameters.device_claims(shipped)) == {*shipped.models, "nvidia-a100"}
+    assert len(parameters.device_hashes(shipped)) == 2
+    assert not any("a100" in path for path in inputs.compared_gpus(shipped))
+
+
+def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> None:
+    only = replace(shipped, platforms=["emulator"], models={})
+    # A deleted file comes back only if a target names it, so every result is named.
+    shown = {".verdict", "report.html", "claims.csv", "best.json", "measurements.csv", "studies/staged/table.tex"}
+    shown |= {"points/staged/staged_global.csv", "samples/staged/staged_global.csv", "environment.json"}
+    assert {f"results/emulator/{name}" for name in shown} <= {*targets.everything(only)}
+    assert not any("points/" in path for path in targets.study(replace(only, platforms=[RECORDING]), "staged"))
+    assert "results/devices/devices.md" in targets.everything(shipped)
+    assert "results/emulator/studies/staged/.verdict" in targets.study(only, "staged")
+    assert {path.split("/")[2] for path in targets.build(shipped)} == {"sm_90", "sm_89", "emulator"}
+    assert {path.split("/")[2] for path in targets.build(changed(shipped, arch="sm_80"))} == {"sm_80"}
+    assert {path.split("/")[2] for path in targets.build(replace(only, platforms=[RECORDING]))} == {"emulator"}
+    for target in (targets.header, targets.profile, targets.sanitize):
+        with pytest.raises(UserError, match=r"needs (times|an NVIDIA GPU)"):
+            target(only)
+    recorded = replace(shipped, platforms=["emulator", RECORDING], models={})
+    assert targets.header(recorded) == [f"results/{RECORDING}/best/reduce.cuh"]
+    write("results/nvidia-a100/measurements.csv")
+    write("results/recording/mine/measurements.csv")
+    write("results/nvidia-v100/device.json")
+    again = targets.redraw(shipped)
+    assert {"results/nvidia-a100/claims.csv", "results/recording/mine/studies/staged/table.md"} <= {*again}
+    assert not any("v100" in path for path in again)
+
+
+def test_a_comparisons_sides_are_files_of_now_or_of_a_folder(shipped: Project, here: Path) -> None:
+    assert inputs.compared(shipped, GPU, "before") == []
+    assert inputs.compared(shipped, GPU, "after") == inputs.kernel_points(shipped, GPU)
+    assert targets.compare(replace(shipped, platforms=[GPU])) == f"results/{GPU}/comparison/.verdict"
+    kept = changed(shipped, compare={"before": "kept", "after": "now"})
+    with pytest.raises(UserError, match="names 'kept', but in kept/ there is neither"):
+        targets.compare(kept)
+    write("kept/measurements.csv")
+    assert targets.compare(kept) and inputs.compared(kept, GPU, "before") == ["kept/measurements.csv"]
+
+
+def test_a_metrics_uncertainty_changes_judgements_only(shipped: Project) -> None:
+    defined = parameters.metric_definitions(shipped, "unrolling")
+    assert {"duration", *shipped.studies["unrolling"].settings["metrics"]} <= set(defined)
+    assert not any("uncertainty" in entry for entry in defined.values())
+    assert parameters.uncertainties(shipped)["duration"] > 0

@@ -1,0 +1,116 @@
+# What the rules share: the project, and functions from a job's wildcards to what the project says about it.
+
+import functools
+import inspect
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.types import DeploymentMethod
+
+ROOT = Path(workflow.basedir)
+# Scripts find the library through this, too: Snakemake hands them its own search path.
+sys.path.insert(0, str(ROOT / "workflow/scripts"))
+
+from kernelsweep.code_hash import code_hash, imported_modules
+from kernelsweep.errors import UserError
+from kernelsweep.locks import clear_locks_of_killed_run
+from kernelsweep.platforms import names
+from kernelsweep.platforms.choose import left_out
+from kernelsweep.project import files, inputs, parameters, resources, targets
+from kernelsweep.project.project import load_project
+
+
+def for_users(function):
+    """The function with errors that Snakemake shows as one line, without a traceback."""
+
+    @functools.wraps(function)
+    def called(*arguments, **values):
+        try:
+            return function(*arguments, **values)
+        except UserError as error:
+            raise WorkflowError(str(error)) from None
+
+    return called
+
+
+def jobs_bring_pycuda():
+    """Whether jobs run in the environments of envs/ (--sdm conda), which have PyCUDA whether this one does or not."""
+    settings = workflow.deployment_settings
+    return settings is not None and DeploymentMethod.CONDA in settings.deployment_method
+
+
+PROJECT = for_users(load_project)(config, ROOT, jobs_bring_pycuda())
+config.update(PROJECT.config)
+if PROJECT.models and workflow.is_main_process and (unused := left_out(PROJECT.platforms)):
+    logger.info(unused)
+
+# Snakemake itself would answer with a traceback.
+if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
+    raise WorkflowError(
+        f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place."
+    )
+
+if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
+    logger.info("The last run here was killed. This one goes on where it stopped.")
+
+
+# Skipped in dry runs: reading someone else's results is fine.
+onstart:
+    if os.path.isdir(files.RESULTS) and not os.access(files.RESULTS, os.W_OK | os.X_OK):
+        raise WorkflowError(
+            f"You can't write to {os.path.abspath(files.RESULTS)}. Make the folder writable, or move it away, and type "
+            "the same command again: existing results are kept."
+        )
+
+
+wildcard_constraints:
+    platform=names.ANY,
+    scope=rf"({names.ANY})(/studies/[^/]+)?",
+    study=r"[^/]+",
+    kernel=r"[^/]+",
+    target=r"[^/]+",
+    chunk=r"[1-9][0-9]*",
+    chunks=r"[1-9][0-9]*",
+
+
+def for_job(function, **fixed):
+    """A function of wildcards: `function` of the project, `fixed`, and the wildcards that are among its parameters.
+
+    Where the wildcards are a platform and maybe a study, it can ask for their scope, and the other way round.
+    """
+    names_of_parameters = inspect.signature(function).parameters
+
+    def answer(wildcards):
+        known = files.with_scope(dict(wildcards.items()))
+        chosen = {name: known[name] for name in names_of_parameters if name in known}
+        return for_users(function)(PROJECT, **chosen, **fixed)
+
+    return answer
+
+
+def at_the_device(minutes):
+    """The resources of a rule whose jobs run at a platform's device; `minutes` is a function of the project."""
+
+    def of_job(name):
+        def resource(wildcards, attempt):
+            limit = for_job(minutes)(wildcards) * attempt
+            return resources.resource(PROJECT, wildcards.platform, name, limit)
+
+        return resource
+
+    return {name: of_job(name) for name in resources.resource_names(PROJECT)}
+
+
+@functools.cache
+def code_of(*names_of_files):
+    """A hash of files in workflow/scripts/ and of the library code that they import, so that edits make jobs run again.
+
+    Comments don't count. (Snakemake itself sees an edit of a job's script, but not of what the script imports.)
+    """
+    scripts = ROOT / "workflow/scripts"
+    named = [scripts / name for name in names_of_files]
+    imported = {path for file in named for path in imported_modules(file, scripts / "kernelsweep")}
+    return code_hash([*named, *sorted(imported)])

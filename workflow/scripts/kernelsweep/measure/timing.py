@@ -1,0 +1,44 @@
+"""The timing of a point: samples, the device's conditions meanwhile, and the energy of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from kernelsweep.measure.energy import energy_of_run
+from kernelsweep.measure.outcome import Visit
+from kernelsweep.measure.point_run import PointRun
+from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.platforms.platform import Conditions
+
+
+def take_samples(run: PointRun, sampling: Sampling, pause: Callable[[], bool]) -> Visit:
+    """Time a point that was found right, each sample at the next of its places.
+
+    pause  waits for a throttled device; returns False once it waits no more
+
+    Raises LaunchError and ContextLost.
+    """
+    timed = run.sample(run.memory.prepare_places())
+    conditions: list[Conditions] = []
+
+    def time_samples(count: int) -> tuple[list[float], bool]:
+        times = run.platform.time(timed, count)
+        conditions.append(run.platform.conditions())
+        return times, bool(conditions[-1].throttle_reasons)
+
+    sampled = sample(time_samples, sampling, pause)
+    return Visit(
+        **asdict(sampled),
+        throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
+        device_uuid=run.platform.uuid,
+        clock_mhz=min((seen.clock_mhz for seen in conditions if seen.clock_mhz is not None), default=None),
+        temperature_c=max((seen.temperature_c for seen in conditions if seen.temperature_c is not None), default=None),
+        power_w=conditions[-1].power_w,
+    )
+
+
+def measure_energy(run: PointRun, seconds: float) -> float | None:
+    """Millijoules of one run of a point, repeated for `seconds`; None if the device does not tell."""
+    needs_preparation = run.memory.updates_input or run.is_cold
+    return energy_of_run(run.platform, run.launches(), run.prepare if needs_preparation else None, seconds)

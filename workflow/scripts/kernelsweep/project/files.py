@@ -1,0 +1,260 @@
+"""Where each result lies, relative to the folder in which Snakemake runs. No other module spells these paths.
+
+Every argument that is left out stays a wildcard, so that rules use the same functions for their patterns: points() is
+"results/{platform}/points/{study}/{kernel}.csv".
+
+A scope is a platform with all studies, or with one: "emulator", or "emulator/studies/unrolling". Judgements, the
+summary and the page exist for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernelsweep.platforms.names import EMULATOR
+
+RESULTS = "results"
+
+
+def scope_of(platform: str, study: str | None = None) -> str:
+    """The scope of a platform's results for one study, or for all studies together."""
+    return f"{platform}/studies/{study}" if study else platform
+
+
+def parts_of(scope: str) -> tuple[str, str | None]:
+    """A scope's platform and study; the study is None where the scope is all of them."""
+    platform, _, study = scope.rpartition("/studies/")
+    return (platform, study) if platform else (scope, None)
+
+
+def with_scope(wildcards: Mapping[str, str]) -> dict[str, str]:
+    """The wildcards of a job, and its scope; where they have that, its platform, and its study if it is one study's."""
+    if "scope" in wildcards:
+        platform, study = parts_of(wildcards["scope"])
+        return {**wildcards, "platform": platform, **({"study": study} if study else {})}
+    if "platform" in wildcards:
+        return {**wildcards, "scope": scope_of(wildcards["platform"], wildcards.get("study"))}
+    return dict(wildcards)
+
+
+def folder(scope: str = "{scope}") -> str:
+    """The folder of a platform's results, or of a study's."""
+    return f"{RESULTS}/{scope}"
+
+
+def log(rule: str, *job: str, scope: str = "{platform}") -> str:
+    """The log of a rule's job in a scope; `job` tells such jobs of the rule apart, e.g. by study and kernel."""
+    return f"{RESULTS}/{scope}/logs/{'/'.join((rule, *job))}.log"
+
+
+# A platform's results: those of all studies together, then those of each kernel, from which the former are joined.
+
+
+def device(platform: str = "{platform}") -> str:
+    """The description of the device."""
+    return f"{RESULTS}/{platform}/device.json"
+
+
+def environment(platform: str = "{platform}") -> str:
+    """What the results were made with: device, versions, revision and configuration."""
+    return f"{RESULTS}/{platform}/environment.json"
+
+
+def measurements(platform: str = "{platform}") -> str:
+    """Every study's points."""
+    return f"{RESULTS}/{platform}/measurements.csv"
+
+
+def builds(platform: str = "{platform}") -> str:
+    """Every study's builds."""
+    return f"{RESULTS}/{platform}/builds.csv"
+
+
+def metrics(platform: str = "{platform}") -> str:
+    """Every study's metrics."""
+    return f"{RESULTS}/{platform}/metrics.csv"
+
+
+def points(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's points."""
+    return f"{RESULTS}/{platform}/points/{study}/{kernel}.csv"
+
+
+def samples(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The samples behind a kernel's points."""
+    return f"{RESULTS}/{platform}/samples/{study}/{kernel}.csv"
+
+
+def kernel_builds(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The builds of a kernel's variants."""
+    return f"{RESULTS}/{platform}/builds/{study}/{kernel}.csv"
+
+
+def journal(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's journal, which outlives the job and spares the next one what is measured already."""
+    return f"{RESULTS}/{platform}/journal/{study}/{kernel}.jsonl"
+
+
+def chunk(
+    platform: str = "{platform}",
+    study: str = "{study}",
+    kernel: str = "{kernel}",
+    number: int | str = "{chunk}",
+    count: int | str = "{chunks}",
+) -> str:
+    """The failures of one chunk of a kernel's sweep."""
+    return f"{RESULTS}/{platform}/chunks/{study}/{kernel}/{number}-of-{count}.json"
+
+
+# Builds, by what is compiled for: an architecture, the emulator, or the emulator that counts.
+
+
+def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's binary (suffix bin), its build report (json) or its compiler's log (log)."""
+    return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
+
+
+def cub(suffix: str, target: str = "{target}") -> str:
+    """CUB as a library (suffix so), its build report (json) or its compiler's log (log)."""
+    return f"{RESULTS}/build/{target}/cub.{suffix}"
+
+
+# What is measured beside the kernels.
+
+
+def baselines(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The host's sums."""
+    return f"{RESULTS}/{platform}/baselines/{study}.csv"
+
+
+def driver_limits(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The driver's copy and fill."""
+    return f"{RESULTS}/{platform}/limits/{study}.csv"
+
+
+def rival(platform: str = "{platform}", study: str = "{study}", name: str = "{rival}") -> str:
+    """The points of a library's reduction."""
+    return f"{RESULTS}/{platform}/rivals/{study}/{name}.csv"
+
+
+def rival_samples(platform: str = "{platform}", study: str = "{study}", name: str = "{rival}") -> str:
+    """The samples behind the points of a library's reduction."""
+    return f"{RESULTS}/{platform}/rivals/{study}/samples/{name}.csv"
+
+
+# What tools observe.
+
+
+def profiled_metrics(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's metrics from Nsight Compute."""
+    return f"{RESULTS}/{platform}/metrics/{study}/{kernel}.csv"
+
+
+def profiles(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The folder of a kernel's reports for Nsight Compute's window; empty where it gave no counters."""
+    return f"{RESULTS}/{platform}/profiles/{study}/{kernel}"
+
+
+def counts(suffix: str, platform: str = EMULATOR, study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's counted metrics (suffix csv), mistakes (findings.csv) or first warp's accesses (trace.json)."""
+    return f"{RESULTS}/{platform}/counts/{study}/{kernel}.{suffix}"
+
+
+def access_pattern(platform: str = EMULATOR, study: str = "{study}") -> str:
+    """The figure of a warp's accesses in each of a study's kernels, without its suffix."""
+    return f"{RESULTS}/{platform}/counts/{study}/access_pattern"
+
+
+def counted_against_ncu(recording: str = "{name}") -> str:
+    """The page, kept in the repository, that compares counts with a recording's counters."""
+    return f"docs/{recording}/counted.md"
+
+
+def sanitized(
+    suffix: str,
+    platform: str = "{platform}",
+    study: str = "{study}",
+    kernel: str = "{kernel}",
+    tool: str = "{tool}",
+) -> str:
+    """A kernel's findings under one of compute-sanitizer's tools (suffix json), or what the tool printed (txt)."""
+    return f"{RESULTS}/{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}"
+
+
+def findings(suffix: str, platform: str = "{platform}") -> str:
+    """All findings of compute-sanitizer, for readers (suffix md) or programs (csv)."""
+    return f"{RESULTS}/{platform}/sanitizer.{suffix}"
+
+
+def sanitizer_end(platform: str = "{platform}") -> str:
+    """The mark that compute-sanitizer found nothing unexpected."""
+    return f"{RESULTS}/{platform}/sanitizer/.verdict"
+
+
+# Judgements and what readers see.
+
+
+def claims(suffix: str, scope: str = "{scope}") -> str:
+    """Claims held against what was measured, for readers (suffix md) or programs (csv)."""
+    return f"{RESULTS}/{scope}/claims.{suffix}"
+
+
+def best(suffix: str, scope: str = "{scope}") -> str:
+    """The best configurations, for readers (suffix md) or programs (json)."""
+    return f"{RESULTS}/{scope}/best.{suffix}"
+
+
+def comparison(name: str, platform: str = "{platform}") -> str:
+    """One of the files of a comparison of two sweeps."""
+    return f"{RESULTS}/{platform}/comparison/{name}"
+
+
+def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> str:
+    """A study's table, for readers (suffix md), programs (csv) or LaTeX (tex)."""
+    return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"
+
+
+def figures(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The folder of a study's figures."""
+    return f"{RESULTS}/{platform}/studies/{study}/figures"
+
+
+def summary(scope: str = "{scope}") -> str:
+    """How many points came out how."""
+    return f"{RESULTS}/{scope}/summary.md"
+
+
+def page(scope: str = "{scope}") -> str:
+    """All results on one page."""
+    return f"{RESULTS}/{scope}/report.html"
+
+
+def end(scope: str = "{scope}") -> str:
+    """The mark that everything was made, and that no result was wrong."""
+    return f"{RESULTS}/{scope}/.verdict"
+
+
+# What is made to be passed on.
+
+
+def archive(platform: str = "{platform}") -> str:
+    """A platform's results in one file."""
+    return f"{RESULTS}/archive/{platform}.tar.gz"
+
+
+def header(platform: str = "{platform}") -> str:
+    """The C++ header of the best configurations."""
+    return f"{RESULTS}/{platform}/best/reduce.cuh"
+
+
+def devices(name: str) -> str:
+    """One of the files that compare devices."""
+    return f"{RESULTS}/devices/{name}"
+
+
+# Recordings, which are kept in the repository.
+
+
+def recording(name: str = "{name}", file: str = "") -> str:
+    """A file of a recording, or its folder."""
+    return "/".join(filter(None, ("resources/recordings", name, file)))

@@ -1,0 +1,339 @@
+"""Which files each job reads.
+
+Arguments after the project have the names of the rules' wildcards. A scope is a platform's results for all studies, or
+for one (files.py).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from kernelsweep.code_hash import sha256_of
+from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.names import is_recording, recording_name
+from kernelsweep.project import files
+from kernelsweep.project.project import Project
+from kernelsweep.project.resources import chunks_of_kernel
+from kernelsweep.publish.page import render
+from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.share.reduce_header.offered import TEMPLATE, is_offered
+from kernelsweep.sweep.kernel_source import included_files
+
+# The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
+# others where they exist.
+MADE_CHAPTERS = ("claims", "best")
+
+
+# Builds
+
+
+def kernel_file(project: Project, study: str, kernel: str) -> str:
+    """A kernel's source."""
+    return _relative(project, project.kernel(study, kernel).path)
+
+
+# Every job of a kernel asks, and a kernel may have a thousand chunks.
+@cache
+def included(project: Project, study: str, kernel: str) -> list[str]:
+    """The files that a kernel's source includes."""
+    source = project.kernel(study, kernel).path
+    return [_relative(project, path) for path in included_files(source, project.root / "kernels/include")]
+
+
+@cache
+def emulator_headers(project: Project, target: str) -> list[str]:
+    """The emulator's sources, if the target is compiled against them."""
+    if not project.is_emulated(target):
+        return []
+    return sorted(_relative(project, path) for path in (project.root / "workflow/emulator").glob("**/*.hpp"))
+
+
+def binary(project: Project, platform: str, study: str, kernel: str) -> str:
+    """A kernel's binary on a platform."""
+    return files.build("bin", project.target(platform), study, kernel)
+
+
+def build_report(project: Project, platform: str, study: str, kernel: str) -> str:
+    """The report on a kernel's build for a platform."""
+    return files.build("json", project.target(platform), study, kernel)
+
+
+def build_reports(project: Project, platform: str) -> list[str]:
+    """The reports on the builds of all kernels for a platform."""
+    return [build_report(project, platform, study, kernel) for study, kernel in project.kernels_of(platform)]
+
+
+def cub(project: Project, platform: str) -> str:
+    """CUB, compiled for a platform."""
+    return files.cub("so", project.target(platform))
+
+
+def cub_report(project: Project, platform: str) -> str:
+    """The report on CUB's build for a platform."""
+    return files.cub("json", project.target(platform))
+
+
+# Measurements
+
+
+def chunks(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The outputs of a kernel's chunks, or an empty list if one job measures the whole kernel."""
+    count = chunks_of_kernel(project, platform, study, kernel)
+    if count == 1:
+        return []
+    return [files.chunk(platform, study, kernel, number, count) for number in range(1, count + 1)]
+
+
+def kernel_points(project: Project, scope: str) -> list[str]:
+    """The points of a scope's kernels, which are measured here: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    return [files.points(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def points(project: Project, scope: str) -> list[str]:
+    """The same, and the points of what is measured beside the kernels: baselines, libraries, and the driver's limits.
+
+    Without a clock, only the kernels are measured: the others show nothing but times.
+    """
+    platform, _ = files.parts_of(scope)
+    found = kernel_points(project, scope)
+    if not project.has_clock(platform):
+        return found
+    settings = {study: project.studies[study].settings for study in project.studies_of(scope)}
+    return [
+        *found,
+        *(files.baselines(platform, study) for study in settings if settings[study]["baselines"]),
+        *(files.rival(platform, study, rival) for study in settings for rival in settings[study]["rivals"]),
+        *(files.driver_limits(platform, study) for study in settings if driver_limits(project, study)),
+    ]
+
+
+def driver_limits(project: Project, study: str) -> list[str]:
+    """Which of the driver's copy and fill are limits of a study."""
+    return [name for name in project.studies[study].settings["limits"] if name in DRIVER_LIMITS]
+
+
+def samples(project: Project, scope: str) -> list[str]:
+    """The samples of a scope's kernels: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    return [files.samples(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def builds(project: Project, scope: str) -> list[str]:
+    """The builds of a scope's kernels: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    return [files.kernel_builds(platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def measurements(project: Project, scope: str) -> list[str]:
+    """What a scope's judgements, tables and figures come from: points measured here, or a recording's measurements."""
+    platform, _ = files.parts_of(scope)
+    return [files.measurements(platform)] if is_recording(platform) else points(project, scope)
+
+
+def measurements_by_study(project: Project, scope: str) -> dict[str, list[str]]:
+    """The same, grouped by study, so that a reader needs only one study in memory."""
+    platform, _ = files.parts_of(scope)
+    return {study: measurements(project, files.scope_of(platform, study)) for study in project.studies_of(scope)}
+
+
+def joined_measurements(project: Project, scope: str) -> list[str]:
+    """A platform's measurements in one file; for a single study the files that it is measured into."""
+    platform, study = files.parts_of(scope)
+    return measurements(project, scope) if study else [files.measurements(platform)]
+
+
+def device(project: Project, platform: str) -> str:
+    """The description of a platform's device."""
+    return files.device(platform)
+
+
+def environment(project: Project, scope: str) -> list[str]:
+    """environment.json, if it exists before the scope's results: where points are measured, it follows all studies."""
+    platform, study = files.parts_of(scope)
+    return [files.environment(platform)] if is_recording(platform) or not study else []
+
+
+# Metrics
+
+
+def kernel_metrics(project: Project, scope: str) -> list[str]:
+    """The metrics of a scope's kernels, counted or from Nsight Compute: one file a kernel."""
+    platform, _ = files.parts_of(scope)
+    kernels = project.kernels_of(scope)
+    if project.counts(platform):
+        return [files.counts("csv", platform, study, kernel) for study, kernel in kernels]
+    return [files.profiled_metrics(platform, study, kernel) for study, kernel in kernels]
+
+
+def made_metrics(project: Project, scope: str) -> list[str]:
+    """The metrics that are made before a scope's judgements, tables and figures.
+
+    These are a recording's metrics, or Nsight Compute's if the configuration asks for them. Counts are made only by the
+    target `count`; once they exist, they follow every edit, as points do.
+    """
+    platform, _ = files.parts_of(scope)
+    if is_recording(platform):
+        recorded = files.recording(recording_name(platform), "metrics.csv.gz")
+        return [files.metrics(platform)] if Path(recorded).is_file() else []
+    parts = kernel_metrics(project, scope)
+    if project.counts(platform):
+        return [path for path in parts if Path(path).is_file()]
+    return parts if project.config["profile"] else []
+
+
+def found_metrics(project: Project, scope: str) -> dict[str, str]:
+    """Existing metrics that this run uses but does not update, each with its hash."""
+    platform, _ = files.parts_of(scope)
+    if is_recording(platform) or made_metrics(project, scope):
+        return {}
+    return _hashes(kernel_metrics(project, scope))
+
+
+def joined_metrics(project: Project, platform: str) -> list[str]:
+    """A platform's metrics in one file, if this run makes the metrics of every kernel."""
+    complete = made_metrics(project, platform) == kernel_metrics(project, platform)
+    return [files.metrics(platform)] if complete else []
+
+
+def page_metrics(project: Project, scope: str) -> list[str]:
+    """The metrics that are made before a scope's page."""
+    platform, study = files.parts_of(scope)
+    return made_metrics(project, scope) if study else joined_metrics(project, platform)
+
+
+def traces(project: Project, study: str) -> list[str]:
+    """The accesses of a warp in each of a study's kernels, as counted."""
+    return [files.counts("trace.json", kernel=kernel, study=study) for kernel in project.studies[study].kernels]
+
+
+def findings(project: Project, platform: str) -> list[str]:
+    """The findings of each of compute-sanitizer's tools for every kernel."""
+    kernels = project.kernels_of(platform)
+    return [files.sanitized("json", platform, study, kernel, tool) for study, kernel in kernels for tool in TOOLS]
+
+
+# Judgements, tables, figures, page
+
+
+def compared(project: Project, platform: str, side: str) -> list[str]:
+    """The measurements of a side, "before" or "after", of the comparison that the configuration asks for."""
+    named = project.config["compare"][side]
+    if named == PREVIOUS:
+        return []
+    if named != NOW:
+        return side_files(named, project.config["studies"])
+    return [files.measurements(platform)] if is_recording(platform) else kernel_points(project, platform)
+
+
+def compared_device(project: Project, platform: str) -> str | list[str]:
+    """The device of a comparison's side `after`, if it is measured now; a folder of results has its own description."""
+    return files.device(platform) if project.config["compare"]["after"] == NOW else []
+
+
+def published_data(project: Project, study: str) -> list[str]:
+    """The published figures that a study is compared with."""
+    published = project.studies[study].settings["published"]
+    return [f"resources/published/{published['file']}"] if published else []
+
+
+def tables_and_figures(project: Project, scope: str) -> list[str]:
+    """The tables and figures of a scope's studies."""
+    platform, _ = files.parts_of(scope)
+    return [
+        path
+        for study in project.studies_of(scope)
+        for path in (
+            *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
+            files.figures(platform, study),
+        )
+    ]
+
+
+def judgements(project: Project, scope: str) -> list[str]:
+    """A scope's judged claims and best configurations, for readers and for programs."""
+    chapters = [CHAPTERS[name] for name in MADE_CHAPTERS]
+    return [f"{files.folder(scope)}/{file}" for chapter in chapters for file in (*chapter.files, chapter.data)]
+
+
+def made_chapters(project: Project, scope: str) -> list[str]:
+    """The files of the page's chapters that are made before it."""
+    return [f"{files.folder(scope)}/{file}" for name in MADE_CHAPTERS for file in CHAPTERS[name].files]
+
+
+def found_chapters(project: Project, scope: str) -> dict[str, str]:
+    """The existing files of the page's other chapters, each with its hash; only a page of all studies has these."""
+    _, study = files.parts_of(scope)
+    if study:
+        return {}
+    others = [chapter for name, chapter in CHAPTERS.items() if name not in MADE_CHAPTERS]
+    return _hashes([f"{files.folder(scope)}/{file}" for chapter in others for file in chapter.files])
+
+
+def page_sources(project: Project) -> list[str]:
+    """The page's template, style and script."""
+    return [_relative(project, render.SOURCES / name) for name in (render.TEMPLATE, render.STYLE, render.SCRIPT)]
+
+
+# Devices beside each other
+
+
+def compared_recordings(project: Project) -> list[str]:
+    """The recordings' measurements and environments."""
+    kept = ("measurements.csv.gz", "environment.json")
+    return [files.recording(name, file) for name in recordings(project.root) for file in kept]
+
+
+def compared_gpus(project: Project) -> list[str]:
+    """The measurements, descriptions and judged claims of this run's GPUs."""
+    return [
+        path
+        for platform in project.models
+        for path in (files.measurements(platform), files.device(platform), files.claims("csv", platform))
+    ]
+
+
+# The C++ header
+
+
+def exported_studies(project: Project) -> list[str]:
+    """The studies with kernels that a header can offer, whether `all` runs them or not."""
+    return [name for name, study in project.studies.items() if any(map(is_offered, study.kernels.values()))]
+
+
+def exported_environment(project: Project, platform: str) -> list[str]:
+    """A recording's environment, which says when its measurements were made."""
+    return [files.environment(platform)] if is_recording(platform) else []
+
+
+def exported_measurements(project: Project, platform: str) -> list[str]:
+    """What a header is chosen from: a recording's measurements, or these studies' points, which are measured first."""
+    if is_recording(platform):
+        return [files.measurements(platform)]
+    scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
+    return [path for scope in scopes for path in kernel_points(project, scope)]
+
+
+def header_template(project: Project) -> str:
+    """What every header has in common."""
+    return _relative(project, TEMPLATE)
+
+
+def exported_sources(project: Project) -> list[str]:
+    """The sources of these studies' kernels, and the files that they include."""
+    kernels = [(study, kernel) for study in exported_studies(project) for kernel in project.studies[study].kernels]
+    sources = {kernel_file(project, study, kernel) for study, kernel in kernels}
+    return sorted(sources.union(*(included(project, study, kernel) for study, kernel in kernels)))
+
+
+def _hashes(paths: list[str]) -> dict[str, str]:
+    """The hashes of those files that exist."""
+    return {path: sha256_of(path) for path in paths if Path(path).is_file()}
+
+
+def _relative(project: Project, path: Path) -> str:
+    return str(path.relative_to(project.root))

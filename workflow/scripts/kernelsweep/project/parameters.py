@@ -1,0 +1,309 @@
+"""What each job is told besides its files: a change of these, too, makes Snakemake run a job again.
+
+Arguments after the project have the names of the rules' wildcards. A scope is a platform's results for all studies, or
+for one (files.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.code_hash import sha256_of
+from kernelsweep.judge.comparison.which_files import NOW, folder_of
+from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
+from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.platforms.names import EMULATOR, is_recording, recording_platform
+from kernelsweep.project import files, inputs
+from kernelsweep.project.project import Project
+from kernelsweep.publish.figures import FIGURES_OF_TIMES
+from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.share.archive import content_hash, project_files
+from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.points import Point, instantiations
+from kernelsweep.sweep.study import kernel_axes, kernel_variants, rival_axes
+
+# The sweep
+
+
+def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]:
+    """A kernel's axes on a platform."""
+    return kernel_axes(project.config, project.studies[study], kernel, platform)
+
+
+def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
+    """The axes of a study's libraries on a platform."""
+    return rival_axes(project.config, project.studies[study], platform)
+
+
+def restrictions(project: Project, study: str) -> list[str]:
+    """The conditions that every point of a study must meet."""
+    return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
+
+
+def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
+    """Some of a study's settings."""
+    return {key: project.studies[study].settings[key] for key in keys}
+
+
+def variants(project: Project, target: str, study: str, kernel: str) -> list[str]:
+    """The C++ names of the variants that a target's binary holds: those that sweeps run, or that are counted."""
+    source = project.kernel(study, kernel)
+    if target == COUNTING_TARGET:
+        counted = counting_points(project, study, kernel)
+        return instantiations(source, [point for points in counted for point in points])
+    platforms = [platform for platform in project.models if project.target(platform) == target] or ["gpu"]
+    if target == EMULATOR:
+        platforms = [EMULATOR]
+    run = [
+        kernel_variants(project.config, project.studies[study], kernel, platform, arch=target) for platform in platforms
+    ]
+    return sorted(set().union(*run))
+
+
+def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point], list[Point]]:
+    """A kernel's points to count, to check for mistakes, and to draw.
+
+    The points to count are those that Nsight Compute is given on the emulator's number of multiprocessors and on that
+    of each recording with counters, so that counts can be compared with these.
+    """
+    of_study, source = project.studies[study], project.kernel(study, kernel)
+    sizes = axes(project, COUNTING_TARGET, study, kernel)[0]
+    devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
+    own, *others = [counted_points(of_study, kernel, sizes, count, restrictions(project, study)) for count in devices]
+    drawn = drawn_point(of_study, kernel, own)
+    return list(dict.fromkeys(sum(others, own))), checked_points(own, source.plan), [drawn] if drawn else []
+
+
+def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
+    """The same as plain values."""
+    return [[dict(point) for point in points] for points in counting_points(project, study, kernel)]
+
+
+def profiled_recordings(project: Project) -> list[str]:
+    """The recordings that have counters, the newest first."""
+    return [
+        name for name in recordings(project.root) if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
+    ]
+
+
+def _multiprocessors(project: Project, recording: str) -> int:
+    """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
+    environment = json.loads((project.root / files.recording(recording, "environment.json")).read_text())
+    return int(environment["device"]["multiprocessors"])
+
+
+def driver(project: Project, platform: str) -> str | None:
+    """The version of this machine's driver; None where jobs run on other machines, or need none."""
+    return project.models[platform].driver if platform in project.models else None
+
+
+def profiled_settings(project: Project, study: str) -> dict[str, Any]:
+    """The settings of a study that choose the points to profile."""
+    return settings(project, study, "problem", "reference", "ladder", "profiled")
+
+
+def resolved_configuration(project: Project) -> dict[str, Any]:
+    """The configuration and the studies' settings, for environment.json."""
+    studies = {study: project.studies[study].settings for study in project.config["studies"]}
+    return {"config": project.config, "studies": studies}
+
+
+# Judgements
+
+
+def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """What claims are judged by, by study."""
+    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
+
+
+def uncertainties(project: Project) -> dict[str, float]:
+    """By metric, how far its value may lie from run to run, as a fraction; 0 for counts."""
+    return {name: float(entry["uncertainty"]) for name, entry in project.config["metrics"].items()}
+
+
+def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """What best configurations are found by, by study; without studies whose kernels don't compete."""
+    return {
+        study: settings(project, study, "title", "kernels", "reference")
+        for study in project.studies_of(scope)
+        if project.studies[study].settings["problem"] != "exchange"
+    }
+
+
+def kernels_with_a_grid(project: Project, scope: str) -> dict[str, list[str]]:
+    """By study, the kernels whose number of blocks the sweep chooses."""
+    return {
+        study: [name for name, kernel in project.studies[study].kernels.items() if kernel.plan in PLANS_WITH_A_GRID]
+        for study in project.studies_of(scope)
+    }
+
+
+def compared_results(project: Project, platform: str) -> str:
+    """The folder of results with the journals of what was measured before."""
+    after = project.config["compare"]["after"]
+    return files.folder(platform) if after == NOW else str(folder_of(after))
+
+
+# Tables, figures, page
+
+
+def shown_settings(project: Project, study: str) -> dict[str, Any]:
+    """What a study's table and figures are made by: all settings but the claims, which are judged on their own."""
+    return {key: value for key, value in project.studies[study].settings.items() if key != "claims"}
+
+
+def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, str]]:
+    """The metrics that are collected for a study, by name: its own, then those of every study.
+
+    Without their uncertainties: these change judgements only, and nothing has to be collected again.
+    """
+    names = dict.fromkeys([*project.studies[study].settings["metrics"], *project.config["profiling"]["metrics"]])
+    table = project.config["metrics"]
+    return {name: {key: text for key, text in table[name].items() if key != "uncertainty"} for name in names}
+
+
+def figures(project: Project, platform: str, study: str) -> list[str]:
+    """A study's figures; without those of times where the platform has no clock."""
+    named = ["correctness", *project.studies[study].settings["figures"]]
+    return [figure for figure in named if project.has_clock(platform) or figure not in FIGURES_OF_TIMES]
+
+
+def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
+    """The plan of a scope's run, against which its rows are counted: its kernels, each with its axes.
+
+    A recording keeps no plan: its kernels have no axes.
+    """
+    platform, _ = files.parts_of(scope)
+    return [_planned(project, platform, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
+    source, recorded = project.kernel(study, kernel), is_recording(platform)
+    return {
+        "study": study,
+        "kernel": kernel,
+        "launch_plan": source.plan,
+        "axes": None if recorded else axes(project, platform, study, kernel),
+        "has_header": source.has_header,
+        "file": files.points(platform, study, kernel),
+        "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
+    }
+
+
+def report_category(project: Project, scope: str) -> str:
+    """The part of Snakemake's own report in which a scope's results are shown."""
+    _, study = files.parts_of(scope)
+    return study or "All studies"
+
+
+def report_platform(project: Project, platform: str) -> str:
+    """The part within that."""
+    return platform
+
+
+def page_title(project: Project, scope: str) -> str:
+    """The title of a scope's page."""
+    _, study = files.parts_of(scope)
+    return project.studies[study].settings["title"] if study else "kernelsweep"
+
+
+def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """What the page says about a scope's studies besides their results, in their order."""
+    platform, _ = files.parts_of(scope)
+    return {
+        study: {
+            **settings(project, study, "title", "description"),
+            "figures": figures(project, platform, study),
+            "file": f"config/studies/{study}.yaml",
+            "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
+        }
+        for study in project.studies_of(scope)
+    }
+
+
+def page_chapters(project: Project, scope: str) -> list[str]:
+    """The chapters that follow the studies on a scope's page."""
+    _, study = files.parts_of(scope)
+    return list(inputs.MADE_CHAPTERS if study else CHAPTERS)
+
+
+def page_measurements(project: Project, scope: str) -> list[str]:
+    """Where a reader of a scope's page finds the measurements: one file, or the folder of one file a kernel."""
+    platform, study = files.parts_of(scope)
+    if study and not is_recording(platform):
+        return [files.folder(f"{platform}/points/{study}")]
+    return [files.measurements(platform)]
+
+
+def page_metrics(project: Project, scope: str) -> list[str]:
+    """Where a reader of a scope's page finds the metrics: one file, or the folder of one file a kernel."""
+    platform, study = files.parts_of(scope)
+    if not study and (joined := inputs.joined_metrics(project, platform)):
+        return joined
+    parts = [*inputs.made_metrics(project, scope), *inputs.found_metrics(project, scope)]
+    return parts if len(parts) < 2 else [os.path.commonpath(parts)]
+
+
+def ladder_steps(project: Project) -> list[tuple[str, str, int]]:
+    """Every step of the studies' ladders: study, kernel and unroll factor."""
+    return [
+        (study, step["kernel"], step["unroll"])
+        for study in project.config["studies"]
+        for step in project.studies[study].settings["ladder"]
+    ]
+
+
+# Archives and devices beside each other
+
+
+def archived_files(project: Project, platform: str) -> str:
+    """A hash of the project's files that an archive of a platform's results holds."""
+    return content_hash(project.root, project_files(project.root, platform))
+
+
+def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
+    """The settings of the studies by which devices are compared. An exchange has no bandwidth to compare."""
+    settings_of = {study: project.studies[study].settings for study in project.config["studies"]}
+    return {study: found for study, found in settings_of.items() if found["problem"] == "reduction"}
+
+
+def found_devices(project: Project) -> list[str]:
+    """The platforms of GPUs with results from earlier runs, which this run uses but does not update."""
+    descriptions = [json.loads(path.read_text()) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
+    return [
+        device["platform"]
+        for device in descriptions
+        if device["kind"] == "gpu"
+        and device["platform"] not in project.models
+        and Path(files.measurements(device["platform"])).is_file()
+    ]
+
+
+def device_measurements(project: Project) -> dict[str, str]:
+    """The measurements of every device by platform: this run's first, then earlier runs', then recordings'."""
+    live = {platform: files.measurements(platform) for platform in (*project.models, *found_devices(project))}
+    recorded = {
+        recording_platform(name): files.recording(name, "measurements.csv.gz") for name in recordings(project.root)
+    }
+    return live | recorded
+
+
+def device_claims(project: Project) -> dict[str, str]:
+    """The judged claims by platform: those of this run's GPUs, which are made before, and those that exist."""
+    judged = {platform: files.claims("csv", platform) for platform in device_measurements(project)}
+    return {name: path for name, path in judged.items() if name in project.models or Path(path).is_file()}
+
+
+def device_hashes(project: Project) -> list[str]:
+    """The hashes of the files of other devices that a comparison of devices uses but does not update."""
+    measured = [files.measurements(platform) for platform in found_devices(project)]
+    judged = [path for platform, path in device_claims(project).items() if platform not in project.models]
+    return [sha256_of(path) for path in (*measured, *judged)]

@@ -1,0 +1,89 @@
+"""The project: its checked configuration, its studies, and the platforms of this run.
+
+Each stage checks its own part of a study here, so that the module that reads studies imports no later stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.observe.profiling import profiled_platforms
+from kernelsweep.platforms.choose import Model, choose_platforms
+from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.project.files import parts_of
+from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
+from kernelsweep.sweep.study import Study, check_metrics, load_config, load_study, study_names
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """What this run is about.
+
+    root       the folder of the Snakefile
+    config     config.yaml and what --config set, checked, with defaults
+    studies    every study in config/studies/, by name; `config["studies"]` names those that `all` runs
+    platforms  where this run's points run, or were run
+    models     the platforms among them that are GPUs, with their models
+    """
+
+    root: Path
+    config: Mapping[str, Any]
+    studies: Mapping[str, Study]
+    platforms: Sequence[str]
+    models: Mapping[str, Model]
+
+    def studies_of(self, scope: str) -> list[str]:
+        """The names of a scope's studies: one, or all that `all` runs."""
+        _, study = parts_of(scope)
+        return [study] if study else list(self.config["studies"])
+
+    def kernel(self, study: str, name: str) -> KernelSource:
+        """A study's kernel."""
+        return self.studies[study].kernels[name]
+
+    def kernels_of(self, scope: str) -> list[tuple[str, str]]:
+        """A scope's kernels, by study and name."""
+        return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
+
+    def has_clock(self, platform: str) -> bool:
+        """Whether a platform's points have times."""
+        return platform != EMULATOR
+
+    def needs_gpu(self, platform: str) -> bool:
+        """Whether a job on a platform needs a GPU."""
+        return platform != EMULATOR and not is_recording(platform)
+
+    def counts(self, platform: str) -> bool:
+        """Whether a platform counts its metrics itself, instead of Nsight Compute."""
+        return platform == EMULATOR
+
+    def target(self, platform: str) -> str:
+        """What a platform's binaries are compiled for: an architecture such as sm_90, or the emulator."""
+        if platform == EMULATOR:
+            return EMULATOR
+        return self.models[platform].arch if self.config["arch"] == "native" else str(self.config["arch"])
+
+    def is_emulated(self, target: str) -> bool:
+        """Whether binaries for a target run on the emulator."""
+        return target in (EMULATOR, COUNTING_TARGET)
+
+
+def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool = False) -> Project:
+    """Read and check the configuration, every study and every kernel's header, and choose the platforms.
+
+    config             config.yaml's content, with what --config sets
+    jobs_bring_pycuda  whether jobs run in environments of their own, so that PyCUDA need not be installed here
+
+    Raises UserError with the first mistake: file, key, value, and what is allowed.
+    """
+    checked = load_config(config, root)
+    studies = {name: load_study(name, root) for name in study_names(root)}
+    for study in studies.values():
+        check_metrics(checked, study)
+    platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
+    if checked["profile"]:
+        profiled_platforms(list(models), platforms, "profile: true")
+    return Project(root, checked, studies, platforms, models)

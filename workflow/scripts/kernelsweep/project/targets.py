@@ -1,0 +1,125 @@
+"""Which files each target of the Snakefile asks for.
+
+Each raises UserError where this run can't make them, with what to do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernelsweep.errors import UserError
+from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
+from kernelsweep.observe.profiling import profiled_platforms
+from kernelsweep.observe.sanitizer import watched_platforms
+from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.project import files, inputs, parameters
+from kernelsweep.project.project import Project
+
+
+def everything(project: Project) -> list[str]:
+    """The target `all`."""
+    made = [path for platform in project.platforms for path in _results(project, platform)]
+    made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
+    # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
+    # would contain only recordings.
+    if project.models and (len(project.models) > 1 or recordings(project.root)):
+        made.append(files.devices("devices.md"))
+    return made
+
+
+def study(project: Project, name: str) -> list[str]:
+    """The target of a study."""
+    scopes = [files.scope_of(platform, name) for platform in project.platforms]
+    return [path for scope in scopes for path in _results(project, scope)]
+
+
+def _results(project: Project, scope: str) -> list[str]:
+    """The mark that ends a scope's run, and every file that a user sees.
+
+    Snakemake makes a deleted file again only if a target names it.
+    """
+    platform, study = files.parts_of(scope)
+    made = [files.end(scope), files.page(scope), files.summary(scope)]
+    made += [*inputs.judgements(project, scope), *inputs.tables_and_figures(project, scope)]
+    if not study:
+        made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
+    if not is_recording(platform):
+        made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
+    return made
+
+
+def build(project: Project) -> list[str]:
+    """Every kernel's binaries: for the architecture that the configuration names, or for the run's platforms."""
+    if project.config["arch"] == "native":
+        measured = [platform for platform in project.platforms if not is_recording(platform)]
+        targets = [project.target(platform) for platform in measured] or [EMULATOR]
+    else:
+        targets = [project.config["arch"]]
+    return [
+        files.build("bin", target, study, kernel)
+        for study in project.config["studies"]
+        for kernel in project.studies[study].kernels
+        for target in dict.fromkeys(targets)
+    ]
+
+
+def compare(project: Project) -> str:
+    """The comparison that the configuration asks for."""
+    before, after = project.config["compare"]["before"], project.config["compare"]["after"]
+    platform = compared_platform(after, project.platforms)
+    check_sides(before, after, platform)
+    # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
+    for side in {before, after} - {PREVIOUS, NOW}:
+        side_files(side, project.config["studies"])
+    return files.comparison(".verdict", platform)
+
+
+def profile(project: Project) -> list[str]:
+    """The metrics of every GPU."""
+    platforms = profiled_platforms(list(project.models), project.platforms, "The target profile")
+    return [files.metrics(platform) for platform in platforms]
+
+
+def count(project: Project) -> list[str]:
+    """The emulator's counts, and a figure of the accesses of each study of reductions."""
+    drawn = [name for name in project.config["studies"] if project.studies[name].settings["problem"] == "reduction"]
+    return [files.metrics(EMULATOR), *(f"{files.access_pattern(study=name)}.svg" for name in drawn)]
+
+
+def counted_against_ncu(project: Project) -> list[str]:
+    """The pages that compare counts with the counters of recordings."""
+    names = parameters.profiled_recordings(project)
+    if not names:
+        raise UserError("No recording in resources/recordings/ has counters (metrics.csv.gz) to compare counts with.")
+    return [files.counted_against_ncu(name) for name in names]
+
+
+def sanitize(project: Project) -> list[str]:
+    """compute-sanitizer's verdict on every GPU's kernels."""
+    return [files.sanitizer_end(platform) for platform in watched_platforms(list(project.models), project.platforms)]
+
+
+def archive(project: Project) -> list[str]:
+    """Every platform's results in a file."""
+    return [files.archive(platform) for platform in project.platforms]
+
+
+def header(project: Project) -> list[str]:
+    """The C++ headers of the platforms with times."""
+    timed = [platform for platform in project.platforms if project.has_clock(platform)]
+    if not timed:
+        raise UserError("The target header needs times, and the emulator has none: name another platform.")
+    return [files.header(platform) for platform in timed]
+
+
+def redraw(project: Project) -> list[str]:
+    """Tables, figures and judgements of every platform with measurements."""
+    folders = sorted([*Path(files.RESULTS).glob("*/"), *Path(files.RESULTS).glob("recording/*/")])
+    measured = [folder.relative_to(files.RESULTS).as_posix() for folder in folders]
+    return [
+        path
+        for platform in measured
+        if Path(files.measurements(platform)).is_file()
+        for path in (*inputs.tables_and_figures(project, platform), *inputs.judgements(project, platform))
+    ]
