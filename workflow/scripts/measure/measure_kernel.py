@@ -29,6 +29,7 @@ from kernelsweep.measure.work import build_rows, do_work, find_work, measurement
 from kernelsweep.platforms.choose import check_driver
 from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -40,7 +41,7 @@ with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     device = json.loads(Path(snakemake.input.device).read_text())
     report = read_report(Path(snakemake.input.report))
 
@@ -57,7 +58,6 @@ with logged(snakemake.log[0]) as terminal, started:
         report,
         snakemake.input.binary,
         emulated=emulated,
-        problem=params.problem,
         longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=repeated_runs,
@@ -102,7 +102,7 @@ with logged(snakemake.log[0]) as terminal, started:
         else:
             with (
                 nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
-                progress(name, terminal) as shown,
+                progress(name, kernel.problem, terminal) as shown,
             ):
                 if gpu:
                     check_driver(gpu, device)

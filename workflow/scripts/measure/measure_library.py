@@ -24,7 +24,7 @@ with logged(snakemake.log[0]) as terminal:
     library = Path(snakemake.input.library)
     device = json.loads(Path(snakemake.input.device).read_text())
     rival = as_kernel(wildcards.rival)
-    planned = planned_points(wildcards.rival, params.axes, params.restrictions)
+    planned = planned_points(rival, params.axes, params.restrictions)
     built = read_report(Path(snakemake.input.report))
     report = rival_report(wildcards.rival, library, built, planned)
     measuring = params.measuring
@@ -33,7 +33,6 @@ with logged(snakemake.log[0]) as terminal:
         report,
         library,
         emulated=False,
-        problem="reduction",
         longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=measuring["repeated_runs"],
@@ -46,7 +45,7 @@ with logged(snakemake.log[0]) as terminal:
     with (
         Journal(Path(params.journal), tell) as journal,
         leased_gpu(wildcards.platform, tell) as gpu,
-        progress(name, terminal) as shown,
+        progress(name, rival.problem, terminal) as shown,
     ):
         check_driver(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}", flush=True)

@@ -12,6 +12,7 @@ from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
 from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
@@ -22,7 +23,7 @@ MOST_TRACED = 200
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     report = read_report(Path(snakemake.input.report))
     counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []
@@ -36,7 +37,6 @@ with logged(snakemake.log[0]):
             report,
             snakemake.input.binary,
             emulated=True,
-            problem=params.problem,
             longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
             repeated_runs=1,

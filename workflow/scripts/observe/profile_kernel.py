@@ -19,6 +19,7 @@ from kernelsweep.observe.profiling.selection import choose_points, why_not_compi
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
@@ -29,7 +30,7 @@ from kernelsweep.sweep.points import instantiation
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.study["problem"]])
     device = json.loads(Path(snakemake.input.device).read_text())
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
@@ -56,7 +57,6 @@ with logged(snakemake.log[0]) as terminal:
             report,
             snakemake.input.binary,
             emulated=emulated,
-            problem=params.study["problem"],
             longest=max(point["array_size"] for point in runnable),
             seed=params.seed,
             repeated_runs=1,

@@ -11,12 +11,13 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.observe.requests import Requests
-from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
+from kernelsweep.observe.sanitizer.compute_sanitizer import find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import choose_points
 from kernelsweep.platforms.choose import gpus_of
 from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import instantiation, points, skip_reason
@@ -24,7 +25,7 @@ from kernelsweep.sweep.points import instantiation, points, skip_reason
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
     device = json.loads(Path(snakemake.input.device).read_text())
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
@@ -55,7 +56,6 @@ with logged(snakemake.log[0]):
             report,
             snakemake.input.binary,
             emulated=emulated,
-            problem=params.problem,
             longest=max(point["array_size"] for point in chosen),
             seed=params.seed,
             repeated_runs=1,
@@ -65,7 +65,7 @@ with logged(snakemake.log[0]):
         requests = [(point, instantiation(kernel, point)) for point in chosen]
         run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
         for point, answer in zip(chosen, run.answers, strict=False):
-            print(f"{answer.status}: {describe(point)}: {answer.message}".rstrip(": "))
+            print(f"{answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
         status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
         result = Result(

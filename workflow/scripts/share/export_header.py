@@ -10,12 +10,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import git_revision
+from kernelsweep.project.known_names import KNOWN
 from kernelsweep.share.reduce_header.export import reduce_header
 from kernelsweep.sweep.study import load_study
 
 with logged(snakemake.log[0]):
     root, inputs = Path.cwd(), snakemake.input
-    studies = {name: load_study(name, root) for name in snakemake.params.studies}
+    studies = {name: load_study(name, root, KNOWN) for name in snakemake.params.studies}
     kernels = {(name, kernel): source for name, study in studies.items() for kernel, source in study.kernels.items()}
     history = []
     for path in inputs.environment:

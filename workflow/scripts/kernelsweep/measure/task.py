@@ -14,7 +14,7 @@ from kernelsweep.sweep.kernel_source import KernelSource
 class KernelTask:
     """What a worker needs to know of the kernel whose points it runs; made of JSON's types, to cross a pipe.
 
-    problem        "reduction" or "exchange"
+    problem        what the kernel computes, a name of problems.registry.PROBLEMS
     variants       the build report's variants by C++ name
     longest        the largest array size of any point
     repeated_runs  how often a floating-point point is run to compare its results bit by bit, the check included
@@ -43,11 +43,12 @@ def kernel_task(
     """The task of running points of a kernel.
 
     report    the kernel's build report
-    settings  the fields of KernelTask that neither knows: problem, longest, seed, repeated_runs, visits, sampling
+    settings  the fields of KernelTask that neither knows: longest, seed, repeated_runs, visits, sampling
     """
     return KernelTask(
         platform="emulator" if emulated else "gpu",
         kernel=kernel.name,
+        problem=kernel.problem.name,
         plan=kernel.plan,
         shared_elements=kernel.shared_elements,
         summation_depth=kernel.summation_depth,

@@ -11,21 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Worker
 from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point, instantiation
-
-# What tells a kernel's variants apart in builds.csv.
-_VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
 
 # A visit to be paid: the point, its variant's C++ name, and the parts of its key in the journal.
 _Missing = tuple[Point, str, dict[str, Any]]
@@ -157,7 +153,8 @@ def do_work(
                     workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
                 workers[visit].open()
                 companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
-                for point, variant, parts in _shuffled(work.missing[visit], random.Random(f"{task.seed} {visit}")):
+                generator = random.Random(f"{task.seed} {visit}")
+                for point, variant, parts in _shuffled(work.missing[visit], task.problem, generator):
                     done += 1
                     if point in failed:
                         continue
@@ -205,11 +202,12 @@ def measure(
     return work.results()
 
 
-def _shuffled(missing: Sequence[_Missing], generator: random.Random) -> list[_Missing]:
+def _shuffled(missing: Sequence[_Missing], problem: str, generator: random.Random) -> list[_Missing]:
     """The points in random order, but those of one input after another: each change of it costs up to a second."""
-    of_input: dict[tuple[str, str], list[_Missing]] = {}
+    axes = PROBLEMS[problem].instance_axes
+    of_input: dict[tuple[Any, ...], list[_Missing]] = {}
     for entry in missing:
-        of_input.setdefault((entry[0]["dtype"], entry[0]["operation"]), []).append(entry)
+        of_input.setdefault(tuple(entry[0][axis] for axis in axes), []).append(entry)
     groups = list(of_input.values())
     generator.shuffle(groups)
     for group in groups:
@@ -242,7 +240,7 @@ def measurement_rows(
                 "message": " ".join(outcome.message.split()),
                 "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(point, outcome, device),
+                **_times(outcome, kernel.problem.work(point)["bytes"], device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
@@ -251,12 +249,11 @@ def measurement_rows(
     return rows
 
 
-def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
-    """The columns that only a timed point has."""
+def _times(outcome: Outcome, size: int, device: Mapping[str, Any]) -> Row:
+    """The columns that only a timed point has; `size` is the input's, in bytes."""
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
         return {}
-    size = point["array_size"] * np.dtype(point["dtype"]).itemsize
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
@@ -298,8 +295,9 @@ def build_rows(
 ) -> list[Row]:
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
+    axes = [name for name, axis in kernel.problem.axes.items() if axis.in_variant]
     for point, outcome in outcomes.items():
-        variant = {name: point[name] for name in _VARIANT_COLUMNS}
+        variant = {name: point[name] for name in axes}
         if outcome.status == "skipped":
             continue
         resources = report["variants"].get(instantiation(kernel, point), {})

@@ -19,7 +19,7 @@ from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement,
 _SHOWN = 32
 # Elements compared at once: few enough for the processor's cache, so that arrays of many gigabytes take seconds.
 _COMPARED = 2**18
-# Arrays of up to this many elements show every mistake at an edge: an exchange's edges are those of its groups of lanes.
+# Small arrays show every mistake at an edge: an exchange's edges are those of its groups of lanes.
 _LARGEST_AT_AN_EDGE = 1000
 
 # The arguments of the exchanges, each with its type as a template parameter.

@@ -86,23 +86,23 @@ class Instance(Protocol):
 class Problem:
     """What a set of kernels computes, with all that other stages need to know of it.
 
-    axes                 the axes of its points by name, in the order in which points are listed; the last varies fastest
+    axes                 the axes of its points, in the order in which points are listed; the last varies fastest
     template_parameters  the template parameters that a kernel may have, each with its C++ type
     template_values      a point's values for them; C++ types for those of type typename
     plans                the launch plans that lead to its result; the first is that of a kernel whose header names none
     wrong_value          what is wrong with a value that a study gives an axis, for a kernel with these template
                          parameters, or None
     skip_reason          why a kernel of this name can't run at a point, or None
-    make_instance        the instance for a kernel of this name and a point, for arrays of up to `longest` elements, from
-                         a seed
+    make_instance        the instance for a kernel of this name and a point, from the number of elements of the longest
+                         array and a seed
     instance_axes        the axes that an instance depends on
     work                 the work of one run at a point by unit: "bytes" are those of the input, each counted once
     races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
                          the driver may do the same work beside them
     draws_accesses       whether the accesses of a kernel's first warp are worth a picture
     table                the module of publish/tables that makes a study's table
-    shows_output         whether the output in a row is the one that a study with this reference point shows and compares
-                         with published outputs; None if times are compared instead
+    shows_output         whether a row has the output that a study with this reference point compares with published
+                         outputs; None if the study compares times instead
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """

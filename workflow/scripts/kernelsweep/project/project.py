@@ -14,6 +14,7 @@ from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.names import EMULATOR, is_recording
 from kernelsweep.project.files import parts_of
+from kernelsweep.project.known_names import KNOWN
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
 from kernelsweep.sweep.study import Study, check_metrics, load_config, load_study, study_names
 
@@ -80,7 +81,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     Raises UserError with the first mistake: file, key, value, and what is allowed.
     """
     checked = load_config(config, root)
-    studies = {name: load_study(name, root) for name in study_names(root)}
+    studies = {name: load_study(name, root, KNOWN) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)

@@ -127,7 +127,7 @@ def _read_header(text: str, known: Collection[str], shown: str) -> tuple[dict[st
 
 
 def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
-    """Parse a file with a kernel for a problem; `root` is the project's folder, for the paths in messages and the schema.
+    """Parse a file with a kernel that solves `problem`; `root` is the folder of the schemas, and of paths in messages.
 
     Raises UserError, naming file and key, for a file that is missing, a header that can't be read or breaks the schema,
     or a template that the sweep can't instantiate.
@@ -156,7 +156,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     for *kind, parameter in declared:
         if parameter not in problem.template_parameters:
             raise UserError(
-                f"{shown}: template parameter {parameter!r} is not one that kernels of the problem {problem.name} have: "
+                f"{shown}: template parameter {parameter!r} is not one that the problem {problem.name} has: "
                 f"{', '.join(problem.template_parameters)}"
             )
         expected = problem.template_parameters[parameter]

@@ -72,9 +72,8 @@ class KernelSource:
             return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
         if point["dtype"] not in self.dtypes:
             return f"element type {point['dtype']}: the kernel supports {_listed(self.dtypes)}"
-        if "Operation" in self.template_parameters:
-            if point["operation"] not in self.operations:
-                return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
+        if "Operation" in self.template_parameters and point["operation"] not in self.operations:
+            return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
         return None
 
     def unsupported_on(self, target: str | None) -> str | None:

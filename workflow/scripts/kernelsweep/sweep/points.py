@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from kernelsweep.problems.lanes import missing_lane
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import AXES, Axes, expression, grid_of_threads
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.sweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
+from kernelsweep.sweep.axes import Axes, grid_of_threads
+from kernelsweep.sweep.expressions import expression
+from kernelsweep.sweep.kernel_source import KernelSource
+
 
 class Point(Mapping[str, Any]):
     """One value on every axis: one row of the results. It can't be changed, and is a key of dictionaries.
@@ -43,11 +42,20 @@ class Point(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Point({dict(self)})"
 
+    def __str__(self) -> str:
+        return in_words(self)
+
     def at(self, **changes: Any) -> Point:
         """The point with other values on some of its axes. Raises KeyError for an axis that it hasn't."""
         for axis in changes:
             self._places[axis]
         return Point({**self, **changes})
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """Values by axis for a reader: "array size 1000, block size 256, int32, sum". Only numbers need the axis' name."""
+    texts = {axis: str(value) for axis, value in values.items() if value not in (None, "")}
+    return ", ".join(text if text[0].isalpha() else f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items())
 
 
 @cache

@@ -56,9 +56,7 @@ def keys_of(schema_path: Path) -> list[str]:
     return list(read_yaml(schema_path, schema_path.name)["properties"])
 
 
-def check(
-    data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping[str, Iterable[str]]
-) -> dict[str, Any]:
+def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """A copy of `data` with the schema's defaults filled in.
 
     known  the names that the code knows, by kind: where the schema says `x-known: operations`, a name in

@@ -11,13 +11,13 @@ from kernelsweep.baselines.libraries import RIVAL_PLAN, RIVALS
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling.definitions import check_names, definitions
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.axes import Axes, parse_size, resolve_axes
 from kernelsweep.sweep.expressions import Expression, expression
-from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
@@ -201,7 +201,7 @@ def _check_place(at: dict[str, Any], shown: str) -> None:
 
 
 def _check_axes(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
-    """What a schema can't say: a kernel's axes are its problem's, those that it needs are set, to values it can have."""
+    """What a schema can't say: a kernel's axes are its problem's, with values that it takes, and none is missing."""
     problem = kernel.problem
     layers = [
         layer["axes"]

@@ -13,10 +13,10 @@ import numpy as np
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
-from kernelsweep.results import BASELINE_PREFIX, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row, time_columns
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, time_columns
 
 # What names a row's point among a sweep's.
-NAMES = ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
+NAMES = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 # What must be equal, of what determines a point, for the code to be all that differs.
 _SETTINGS = ("sampling", "repeated_runs", "seed", "code", "device", "driver")

@@ -8,7 +8,7 @@ from typing import Any
 from kernelsweep.sweep.axes import Axes, grid_on_device
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import launched_points
-from kernelsweep.sweep.points import Point, instantiation, skip_reason
+from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 
 
 def choose_points(
@@ -22,7 +22,8 @@ def choose_points(
     """The kernel's points to profile, each with the reason for which it can't be run, or None.
 
     study   its checked settings: ladder, reference, profiled
-    axes    the kernel's, of which an exchange takes the widest groups that fit and the first arguments
+    axes    the kernel's; where neither step nor reference point sets one, its largest number that can be run, or its
+            first text
     target  as in points.skip_reason
 
     A kernel that is no step of the ladder has none but those that `profiled` names.
@@ -36,15 +37,18 @@ def choose_points(
         values = {**study["reference"], **changed, "unroll": step["unroll"], "grid_size": step["grid_size"]}
         if step["grid_size"] is not None:
             values["grid_size"] = grid_on_device(step["grid_size"], multiprocessors, values["block_size"])
-        candidates = [
-            Point({axis: {**values, "width": width, "arguments": axes["arguments"][0]}[axis] for axis in axes})
-            for width in sorted(axes["width"], key=lambda width: -(width or 0))
-        ]
-        candidates = launched_points(kernel.plan, candidates)
+        free = {axis: _candidates(swept) for axis, swept in axes.items() if axis not in values}
+        fixed = {axis: [value] for axis, value in values.items()}
+        candidates = launched_points(kernel.plan, points({axis: {**free, **fixed}[axis] for axis in axes}))
         reasons = {point: skip_reason(point, kernel, restrictions, target) for point in candidates}
         point = next((point for point, reason in reasons.items() if not reason), candidates[-1])
         chosen[point] = reasons[point]
     return list(chosen.items())
+
+
+def _candidates(values: Sequence[Any]) -> list[Any]:
+    """The values of an axis to try in turn: numbers from the largest, or the first text."""
+    return list(values[:1]) if any(isinstance(value, str) for value in values) else sorted(values, reverse=True)
 
 
 def why_not_compiled(point: Point, kernel: KernelSource, variants: Container[str]) -> str | None:

@@ -8,14 +8,11 @@ from typing import Any
 
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import round_elements
+from kernelsweep.sweep.launch_plans import edge_sizes
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_POINTS = 24
-
-# Of an exchange, the sweep's own sizes up to this one are run: its groups of lanes make the boundaries, not its blocks.
-LARGEST_EXCHANGE = 1000
 
 
 def choose_points(
@@ -25,16 +22,20 @@ def choose_points(
     variants: Container[str],
     target: str | None,
 ) -> list[Point]:
-    """Points around block boundaries, at most MOST_POINTS, or as many as the sweep has groups where those are more.
+    """Points that show a mistake at an edge: at most MOST_POINTS, or one for each group of the sweep if those are more.
 
     sweeps    the kernel's axes on the device
     variants  the C++ names of those that are compiled; points of others are left out
     target    as in points.skip_reason
 
-    A group is what must be there at least once: an element type with an operation, an exchange's width and arguments.
-    The first group gets every corner of the sweep (the smallest and the largest block size, unroll factor and grid) at
-    every size, until there are enough points; each other group gets one, at the corners in turn.
+    A group has one value on each axis that says what is computed, such as the element type and the operation. The first
+    group gets every corner of the axes that say how the kernel is launched (the smallest and the largest block size,
+    unroll factor and grid) at every size, until there are enough points; each other group gets one of the corners, in
+    turn.
     """
+    axes = kernel.problem.axes
+    of_group = [name for name, axis in axes.items() if axis.in_variant and not axis.of_kernel]
+    of_corner = [name for name, axis in axes.items() if axis.of_kernel]
     swept = points(*sweeps)
 
     def runs(point: Point) -> bool:
@@ -43,11 +44,11 @@ def choose_points(
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
-        # Nothing is timed, so that hot or cold is one.
+        # Nothing is timed, so hot and cold are the same.
         shape = point.at(array_size=1, cache=swept[0]["cache"])
-        group = groups.setdefault((point["dtype"], point["operation"], point["width"], point["arguments"]), {})
+        group = groups.setdefault(tuple(point[name] for name in of_group), {})
         group.setdefault(shape, []).append(point["array_size"])
-    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel.plan, runs))]
+    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel, of_corner, runs))]
     if not by_rank:
         return []
     first, *others = by_rank
@@ -56,30 +57,28 @@ def choose_points(
     return chosen + [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
 
 
-def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:
+def _by_rank(
+    shapes: Mapping[Point, Sequence[int]],
+    kernel: KernelSource,
+    of_corner: Sequence[str],
+    runs: Callable[[Point], bool],
+) -> list[list[Point]]:
     """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
-    sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()]
+    sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, kernel)] for shape, swept in shapes.items()]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
-    return [_corners(rank) for rank in ranks if rank]
+    return [_corners(rank, of_corner) for rank in ranks if rank]
 
 
-def _sizes(shape: Point, swept: Sequence[int], plan: str) -> list[int]:
-    """Array sizes for a shape, the one that reaches most code first."""
-    if shape["width"] is not None:
-        small = sorted({size for size in swept if size <= LARGEST_EXCHANGE}, reverse=True)
-        if small:
-            return small
-    span = round_elements(plan, shape.at(grid_size=None))
-    # Where the sweep sets the grid, its threads come round a second time for the last elements.
-    largest = 3 * span + 7 if shape["grid_size"] is None else round_elements(plan, shape) + 7
-    return [size for size in dict.fromkeys((largest, span - 1, span + 1, 1)) if size > 0]
+def _sizes(shape: Point, swept: Sequence[int], kernel: KernelSource) -> Sequence[int]:
+    own = kernel.problem.edge_sizes(swept) if kernel.problem.edge_sizes else ()
+    return own or edge_sizes(kernel.plan, shape)
 
 
-def _corners(among: Sequence[Point]) -> list[Point]:
-    """The points with the extreme block sizes, unroll factors and grids; the smallest and the largest come first."""
-    signs = sorted(itertools.product((1, -1), repeat=3), key=lambda sign: -abs(sum(sign)))
+def _corners(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
+    """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
+    every = sorted(itertools.product((1, -1), repeat=len(axes)), key=lambda signs: -abs(sum(signs)))
 
-    def corner(block: int, unroll: int, grid: int) -> Point:
-        return min(among, key=lambda p: (block * p["block_size"], unroll * p["unroll"], grid * (p["grid_size"] or 0)))
+    def corner(signs: Sequence[int]) -> Point:
+        return min(among, key=lambda p: [sign * (p[axis] or 0) for axis, sign in zip(axes, signs, strict=True)])
 
-    return list(dict.fromkeys(corner(*sign) for sign in signs))
+    return list(dict.fromkeys(map(corner, every)))

@@ -17,7 +17,7 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import text_colour
-from kernelsweep.sweep.points import parse_arguments
+from kernelsweep.problems.exchange import parse_arguments
 
 EMPTY_BODY_IN = 1.2
 PICTURES_A_ROW = 2

@@ -14,8 +14,8 @@ from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labe
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, no_bandwidth, reference_text, status_key
 from kernelsweep.drawing import style
 from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
-from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.operations import OPERATIONS
 
 EMPTY_BODY_IN = 1.2
 FREE = ("dtype", "operation")
