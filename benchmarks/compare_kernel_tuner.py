@@ -116,7 +116,9 @@ def run_here(name: str, count: int, samples: int, output: Path) -> None:
         for p, outcome in done.outcomes.items()
     ]
     times = {"sweep_s": done.finished[-1] - done.finished[0], "compile_s": built - started}
-    output.write_text(json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}))
+    output.write_text(
+        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
+    )
 
 
 class _Without:
@@ -162,7 +164,9 @@ def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
     }
     times = {"sweep_s": max(finished) - min(finished), "compile_s": parts["compile_time"], "parts_s": parts}
     numbers = {len(result["times"]) for result in results}
-    output.write_text(json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}))
+    output.write_text(
+        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
+    )
 
 
 SIDES = {"here": run_here, "kernel_tuner": run_kernel_tuner}

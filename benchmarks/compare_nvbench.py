@@ -264,7 +264,7 @@ def run_nvbench(job_file: Path) -> None:
     """The NVBench process: measure the job's points, and leave NVBench's JSON where the job says."""
     from cuda import bench
 
-    job = json.loads(job_file.read_text())
+    job = json.loads(job_file.read_text(encoding="utf-8"))
     points = job["points"]
     driver = Driver()
     longest = max(one["point"]["array_size"] for one in points)

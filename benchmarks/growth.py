@@ -30,7 +30,8 @@ from typing import Any
 from support import made_up
 from support.made_up import DEVICE, ROOT
 
-from kernelsweep.sweep.study import load_study, study_names
+from kernelsweep.project.project import load_study
+from kernelsweep.sweep.config_file import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]

@@ -36,9 +36,6 @@ BACKWARD = {
     ("sweep.schema", "judge.claims.relations"),
     ("sweep.schema", "problems.operations"),
     ("sweep.schema", "publish.figures"),
-    ("sweep.study", "baselines.libraries"),
-    ("sweep.study", "judge.claims.claim"),
-    ("sweep.study", "observe.profiling.definitions"),
     ("sweep.study", "problems.operations"),
 }
 

@@ -40,7 +40,7 @@ def key(point: Point, visit: int) -> str:
 def write(path: Path, every: list[Point], samples: int) -> None:
     """A journal as a sweep leaves it, but for the waiting for the disk at each of its lines."""
     generator = random.Random(1)
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         for point in every:
             for number in range(VISITS):
                 times = [round(generator.uniform(20, 21), 3) for _ in range(samples // VISITS)]

@@ -22,14 +22,14 @@ from planted import point
 
 from kernelsweep.baselines import cub, libraries
 from kernelsweep.baselines.driver import limit_points, measure_limits
-from kernelsweep.baselines.libraries import RIVALS, planned_points, rival_report
+from kernelsweep.baselines.libraries import RIVALS, library_axes, planned_points, rival_report
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.schema import read_yaml
-from kernelsweep.sweep.study import load_config, load_study, rival_axes
 
 CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
 BUILT = {"status": "ok", "message": "", "target": "sm_90"}
@@ -72,7 +72,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def on_gpu() -> list[dict[str, list[Any]]]:
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
-    return rival_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
+    return library_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
 
 
 def test_every_rival_that_a_study_may_name_exists() -> None:

@@ -16,9 +16,11 @@ from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.errors import BuildError
+from kernelsweep.project.project import load_config, load_study
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import instantiations
-from kernelsweep.sweep.study import kernel_variants, load_config, load_study, study_names
+from kernelsweep.sweep.resolve import kernel_variants
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
 

@@ -16,7 +16,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.judge.best.find import Best, find_best
 from kernelsweep.judge.best.report import best_json, best_text
-from kernelsweep.sweep.study import load_study
+from kernelsweep.project.project import load_study
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
 SIZE = 2**24

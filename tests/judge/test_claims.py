@@ -25,9 +25,10 @@ from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, p
 from kernelsweep.judge.claims.judge import Evidence, Judged, judge
 from kernelsweep.judge.claims.relations import RELATIONS, VERDICTS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.schema import read_yaml
-from kernelsweep.sweep.study import check_metrics, load_config, load_study, study_names, uncertainties
 
 PUBLISHED = ROOT / "resources/published"
 CLAIMS = published_claims(PUBLISHED / "claims.csv")
@@ -275,7 +276,8 @@ def recording(uncertainty: float | None = None) -> dict[str, Judged]:
     measurements = load_measurements([folder / "measurements.csv.gz"])
     counters = load_metrics([folder / "metrics.csv.gz"])
     device = json.loads((folder / "environment.json").read_text())["device"]
-    table = uncertainties(load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT))
+    metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT)["metrics"]
+    table = {name: entry["uncertainty"] for name, entry in metrics.items()}
     judged = []
     for name in study_names(ROOT):
         of_study = (rows[rows["study"] == name] for rows in (measurements, counters))

@@ -90,8 +90,8 @@ def test_a_first_line_cut_anywhere_is_no_foreign_file(path: Path) -> None:
 @pytest.mark.parametrize("damage", ["?\n", f'{{"key": "{KEYS[3]}", "value": 7}}\n', "[]\n", "\n"])
 def test_a_damaged_line_costs_no_other_point(path: Path, damage: str) -> None:
     # Pins: everything behind the damage cut off.
-    first, second, *others = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([first, damage, second, *others]))
+    first, second, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([first, damage, second, *others]), encoding="utf-8")
     before = path.read_bytes()
     values, told = found(path)
     assert values == [0, 1, 2, 3]
@@ -239,7 +239,7 @@ def test_a_job_that_waited_for_a_file_that_is_set_aside_takes_its_successor(
     say(job, "one\n")
     assert line(job) == "added\n"
     assert path.with_name("aside").read_bytes() == before
-    assert json.loads(path.read_text())["key"] == "one"
+    assert json.loads(path.read_text(encoding="utf-8"))["key"] == "one"
 
 
 def test_a_file_system_without_locks_is_used_with_a_warning(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

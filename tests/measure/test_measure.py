@@ -32,12 +32,12 @@ from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import load_study
 
 SIZES = (32, 64, 96, 128)
 SEED = 1  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.
@@ -441,7 +441,7 @@ OF_TIMES = [
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

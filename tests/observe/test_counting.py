@@ -25,20 +25,20 @@ from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.observe.counting import access_pattern
-from kernelsweep.observe.counting.against_ncu import compare, comparison_text
+from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.findings import Finding, describe
+from kernelsweep.observe.counting.mistakes import MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, metrics
-from kernelsweep.observe.counting.run import Counted, CountingRunner
+from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiation, instantiations
-from kernelsweep.sweep.study import load_study
 
 VECTOR = "float4"
 # Of a structure of 40 bytes: where each begins, and its size.
@@ -91,7 +91,7 @@ class Kernels:
 
     def run(
         self, name: str, *arguments: np.ndarray | int, outputs: int = 0, grid: int = 1, block: int = 32, shared: int = 0
-    ) -> tuple[dict[str, float], list[Finding]]:
+    ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel: input arrays in order, `outputs` ints that nothing has written, then what else there is."""
         platform = self._platform
         platform.library.start(check=True)
@@ -107,7 +107,7 @@ class Kernels:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
         platform.launch(name, grid, block, shared, values)
         names = parameter_names(self._source, name.split("<")[0])
-        found = describe(
+        found = in_words(
             platform.library.mistakes(),
             platform.library.sites(),
             platform.lines.line,
@@ -280,7 +280,7 @@ def launch_of(name: str) -> dict[str, Any]:
     return {"arguments": inputs, "outputs": outputs, "grid": grid, "block": block, "shared": shared}
 
 
-def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[Finding]:
+def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[MemoryMistake]:
     launch = launch_of(name)
     _, found = kernels("mistakes").run(name, *launch.pop("arguments"), **launch)
     return found
@@ -373,7 +373,7 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
     return CountingRunner(task, kernel.path.read_text())
 
 
-def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[Counted]:
+def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[CountedPoint]:
     runner = runner_of(kernel, points, folder)
     return [runner.count(point, instantiation(kernel, point), check) for point in points]
 
@@ -413,14 +413,14 @@ def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None
     )
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
-        assert counted.findings == [], counted.point
+        assert counted.mistakes == [], counted.point
 
 
 def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
     (counted,) = counted_with(kernel, [point(4096, 128, unroll=8)], tmp_path, check=True)
-    assert {finding.kind for finding in counted.findings} == {"race"}
-    assert all("unrolled_warps_volatile.cu" in line for line in counted.findings[0].lines)
+    assert {finding.kind for finding in counted.mistakes} == {"race"}
+    assert all("unrolled_warps_volatile.cu" in line for line in counted.mistakes[0].lines)
 
 
 def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
@@ -502,12 +502,12 @@ def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
         metric_row("far", "global_load_sectors", "900"),
         metric_row("only counted", "global_load_sectors", "1"),
     ]
-    compared = {(one.step, one.metric): one for one in compare(counted, measured)}
+    compared = {(one.step, one.metric): one for one in compare_counts(counted, measured)}
     assert {step for step, _ in compared} == {"close", "far", "missing"}
     assert compared["close", "bank_conflict"].measured == 15 and compared["close", "bank_conflict"].is_same
     assert not compared["close", "shared_store_wavefronts"].is_within, "it was not counted"
     assert compared["far", "global_load_sectors"].off == pytest.approx(-0.1)
-    page = comparison_text(list(compared.values()), {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
+    page = counts_page(list(compared.values()), {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
     assert "| global load efficiency | 0.1 percentage points | 2 | 1 | 1 | -0.200 percentage points: far of" in page
     assert "| global load sectors | 1% | 3 | 0 | 1 | not counted instead of 7: missing of a study |" in page
     assert "| 98.75% | – | – | 1,009 / 1,000 |" in page, "within the goal"

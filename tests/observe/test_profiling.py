@@ -26,14 +26,15 @@ from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.observe.profiling.rows import profile_rows
-from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Requests
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.launch_plans import PLANS, point_columns
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import kernel_axes, load_config, load_study
+from kernelsweep.sweep.resolve import kernel_axes
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
@@ -203,7 +204,7 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
     steps = []
     for kernel, source in study.kernels.items():
         axes = axes_on_device(kernel_axes(config, study, kernel, "nvidia-h200")[0], 132)
-        chosen = choose_points(study.settings, source, axes, 132, [], None)
+        chosen = points_to_profile(study.settings, source, axes, 132, [], None)
         assert all(reason is None for _, reason in chosen), "each can be run"
         assert {point["array_size"] for point, _ in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point, _ in chosen]
@@ -219,7 +220,7 @@ def test_a_study_can_add_points() -> None:
     config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
     axes = kernel_axes(config, study, "unrolled", "nvidia-h200")[0]
     settings = {**study.settings, "profiled": [further]}
-    chosen = [point for point, _ in choose_points(settings, study.kernels["unrolled"], axes, 132, [], None)]
+    chosen = [point for point, _ in points_to_profile(settings, study.kernels["unrolled"], axes, 132, [], None)]
     assert [(p["unroll"], p["array_size"], p["cache"]) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
 
 
@@ -374,7 +375,7 @@ def test_profile_without_a_gpu_says_so_before_any_job(project: Path) -> None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -24,8 +24,8 @@ from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, judge, run_points
 from kernelsweep.observe.sanitizer.log import Log, parse_log
-from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summarise, unexpected, write_result
-from kernelsweep.observe.sanitizer.selection import MOST_POINTS, choose_points
+from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
+from kernelsweep.observe.sanitizer.selection import MOST_POINTS, points_to_check
 from kernelsweep.sweep.axes import AXES, Axes
 from kernelsweep.sweep.points import instantiation, instantiations, points
 
@@ -281,21 +281,21 @@ def test_points_lie_around_the_boundaries_of_the_smallest_and_the_largest_block(
     kernel = planted_kernel(tmp_path)
     sweep = axes()
     variants = instantiations(kernel, points(sweep))
-    chosen = choose_points([sweep], kernel, [], variants, "sm_90")
+    chosen = points_to_check([sweep], kernel, [], variants, "sm_90")
     assert {(p["block_size"], p["array_size"]) for p in chosen} == {
         (block, size) for block in (64, 256) for size in (1, block - 1, block + 1, 3 * block + 7)
     }
     assert len(chosen) == len(set(chosen)), "cold and hot are one"
-    restricted = choose_points([sweep], kernel, ["block_size <= array_size"], variants, "sm_90")
+    restricted = points_to_check([sweep], kernel, ["block_size <= array_size"], variants, "sm_90")
     assert {p["array_size"] for p in restricted if p["block_size"] == 256} == {257, 775}
-    assert choose_points([sweep], kernel, [], [], "sm_90") == [], "nothing is compiled for it"
+    assert points_to_check([sweep], kernel, [], [], "sm_90") == [], "nothing is compiled for it"
 
 
 def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     sweep = axes(dtype=["int32", "int64", "float32", "float64"], operation=["sum", "product", "minimum", "maximum"])
     runnable = [p for p in points(sweep) if not kernel.unsupported(p)]
-    chosen = choose_points([sweep], kernel, [], instantiations(kernel, runnable), "sm_90")
+    chosen = points_to_check([sweep], kernel, [], instantiations(kernel, runnable), "sm_90")
     assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
     assert {p["block_size"] for p in chosen} == {64, 256}
     assert len(chosen) <= MOST_POINTS
@@ -304,12 +304,12 @@ def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_pat
 def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     grids = axes(grid_size=[256, 288, 528])
-    chosen = choose_points([grids], kernel, [], instantiations(kernel, points(grids)), "sm_90")
+    chosen = points_to_check([grids], kernel, [], instantiations(kernel, points(grids)), "sm_90")
     assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
     shift = replace(kernel, name="shift_up")
-    chosen = choose_points([exchanges], shift, [], instantiations(shift, points(exchanges)), "sm_90")
+    chosen = points_to_check([exchanges], shift, [], instantiations(shift, points(exchanges)), "sm_90")
     assert {p["array_size"] for p in chosen} == {16, 1000}
     assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
 
@@ -411,7 +411,7 @@ def results() -> list[Result]:
 def test_findings_of_undefined_behaviour_are_expected_and_a_failed_tool_is_not(tmp_path: Path) -> None:
     every = results()
     assert unexpected(every) == [every[-1]]
-    text = summarise(every, "a GPU")
+    text = summary(every, "a GPU")
     assert text.startswith("# compute-sanitizer 2025.3.0: 2 kernels on a GPU\n")
     assert "| unrolling | volatile | clean | 1 error, 1 warning (expected) |" in text
     assert "| unrolling | plain | clean | skipped | **failed** |" in text
@@ -419,7 +419,7 @@ def test_findings_of_undefined_behaviour_are_expected_and_a_failed_tool_is_not(t
     assert "- unrolling/plain, synccheck: the log has no summary" in text
     assert "- unrolling/plain: unroll 3: it has none" in text
     assert "No unexpected finding" not in text
-    assert "No unexpected finding" in summarise(every[:-1], "a GPU")
+    assert "No unexpected finding" in summary(every[:-1], "a GPU")
     messages = {(row["kernel"], row["tool"]): row["message"] for row in rows(every)}
     assert messages["volatile", "racecheck"].startswith("expected: it counts on lockstep; Race reported")
     # The same findings in a kernel that promises more are not expected.

@@ -20,13 +20,14 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import resolve_axes
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.study import load_study, study_names
 
 pytestmark = pytest.mark.gpu
 

@@ -19,13 +19,13 @@ from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import LAUNCHES, KernelSource
 from kernelsweep.sweep.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
-from kernelsweep.sweep.study import load_study
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing

@@ -16,12 +16,12 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import instantiation, points, skip_reason
-from kernelsweep.sweep.study import load_study
 
 STUDY = load_study("bandwidth_bound", ROOT)
 

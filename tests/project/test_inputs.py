@@ -24,7 +24,7 @@ def changed(project: Project, **settings: Any) -> Project:
 def write(path: str, text: str = "") -> None:
     """A file in the folder in which Snakemake runs."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
+    Path(path).write_text(text, encoding="utf-8")
 
 
 def test_a_gpu_measures_libraries_and_limits_beside_the_kernels_and_the_emulator_only_kernels(shipped: Project) -> None:

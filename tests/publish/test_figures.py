@@ -24,6 +24,7 @@ from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_
 from kernelsweep.analysis.published import load_published, load_published_outputs
 from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.drawing import style
+from kernelsweep.project.project import load_study
 from kernelsweep.publish.figures import (
     FIGURES_OF_METRICS,
     FIGURES_OF_TIMES,
@@ -37,7 +38,7 @@ from kernelsweep.publish.figures import (
     operations,
     rivals,
 )
-from kernelsweep.sweep.study import load_study, study_names
+from kernelsweep.sweep.config_file import study_names
 
 MODULES = (ladder, bandwidth, block_unroll, correctness)
 # The height of a page's text, in inches, of the two-column papers that we know.

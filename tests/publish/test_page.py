@@ -89,7 +89,7 @@ class Elements(HTMLParser):
 
 def dead_links(page: Path) -> list[str]:
     """The targets of links that lead nowhere: to no file, or to no place on the page."""
-    elements = Elements(page.read_text())
+    elements = Elements(page.read_text(encoding="utf-8"))
     anchors = {f"#{attributes['id']}" for _, attributes in elements.found if "id" in attributes}
     targets = [attributes["href"] or "" for attributes in elements.all("a")]
     assert targets
@@ -102,13 +102,13 @@ def dead_links(page: Path) -> list[str]:
 
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert dead_links(page) == []
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.py", "shuffle.cu"):
         assert linked in text
 
 
 def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
-    elements = Elements(page.read_text())
+    elements = Elements(page.read_text(encoding="utf-8"))
     assert elements.all("html") == [{"lang": "en"}]
     for image in elements.all("img"):
         assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
@@ -120,7 +120,7 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
 
 
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page: Path) -> None:
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     summary = ["Recorded on NVIDIA H200", "Every point that was run is right", "fast as", "Every kernel's points"]
     order = [
         *summary,

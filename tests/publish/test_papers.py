@@ -17,7 +17,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, s
 from kernelsweep.analysis.published import load_published, load_published_outputs
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.publish.tables import as_latex, exchange_table, exchange_text, metrics_text, study_table, study_text
-from kernelsweep.sweep.study import study_names
+from kernelsweep.sweep.config_file import study_names
 
 PUBLISHED = ROOT / "resources/published"
 # The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.

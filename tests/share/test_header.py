@@ -25,13 +25,13 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json
+from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.share.reduce_header.export import reduce_header
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture
 from kernelsweep.sweep.axes import axes_on_device, resolve_axes
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, points, skip_reason
-from kernelsweep.sweep.study import load_study
 
 # One process, since all use the same header.
 pytestmark = pytest.mark.xdist_group("header")

@@ -14,7 +14,8 @@ def write_unit(path: Path, kernel: Path, names: list[str]) -> Path:
     table = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in names)
     path.write_text(
         f'#include "emulator.hpp"\n#include "{kernel}"\n'
-        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n"
+        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n",
+        encoding="utf-8",
     )
     return path
 

@@ -43,7 +43,7 @@ def main(words: list[str]) -> None:
     if words == ["--version"]:
         print("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 36398880) (public-release)")
     elif words[0] == "--import":
-        print_report(json.loads(Path(words[1]).read_text()))
+        print_report(json.loads(Path(words[1]).read_text(encoding="utf-8")))
     else:
         observe(words)
 
@@ -52,7 +52,7 @@ def observe(words: list[str]) -> None:
     """Run the worker, and write what was captured where the options say."""
     options = [word for word in words if word.startswith("--")]
     observed = words[words.index(sys.executable) :]
-    requests, answers = json.loads(Path(observed[-2]).read_text()), Path(observed[-1])
+    requests, answers = json.loads(Path(observed[-2]).read_text(encoding="utf-8")), Path(observed[-1])
     kernel = requests["task"]["kernel"]
     plays = os.environ.get("NCU_PLAYS", "") if os.environ.get("NCU_KERNEL", kernel) == kernel else ""
     print(WARNING, flush=True)
@@ -62,7 +62,9 @@ def observe(words: list[str]) -> None:
     status = subprocess.run(observed).returncode
     if status != 0:
         print(f"==ERROR== The application returned an error code ({status}).")
-    answered = [json.loads(line) for line in answers.read_text().splitlines()] if answers.exists() else []
+    answered = (
+        [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()] if answers.exists() else []
+    )
     ran = zip(requests["points"], answered, strict=False)
     launches = [(point["variant"], *shape) for point, answer in ran for shape in answer["launches"]]
     if plays == "a launch lost":
@@ -77,7 +79,7 @@ def observe(words: list[str]) -> None:
     )
     report = {"plays": plays, "metrics": metrics, "launches": launches, "options": options}
     path = next(option for option in options if option.startswith("--export=")).removeprefix("--export=")
-    Path(f"{path}.ncu-rep").write_text(json.dumps(report))
+    Path(f"{path}.ncu-rep").write_text(json.dumps(report), encoding="utf-8")
     sys.exit(status)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from checkout import ROOT
 
-from kernelsweep.sweep.study import load_study, study_names
+from kernelsweep.project.project import load_study
+from kernelsweep.sweep.config_file import study_names
 
 
 def shipped_kernels(problem: str) -> list[Any]:

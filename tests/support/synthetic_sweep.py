@@ -14,13 +14,16 @@ from kernelsweep.analysis.published import load_published_metrics
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.step_metrics import Metrics
 from kernelsweep.analysis.steps import ladder_steps
+from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.problems.lanes import source_elements
+from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
-from kernelsweep.sweep.study import Study, kernel_axes, load_config, load_study, rival_axes
+from kernelsweep.sweep.study import Study
 
 H200: dict[str, Any] = {
     "name": "NVIDIA H200",
@@ -278,7 +281,7 @@ def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[st
     limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
     rows = []
     for place, kernel in enumerate([*limits, *rivals]):
-        for point in points(*rival_axes(config, study, device["platform"])):
+        for point in points(*library_axes(config, study, device["platform"])):
             skipped = kernel == rivals[-1]
             known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
             outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}

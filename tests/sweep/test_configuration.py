@@ -12,19 +12,14 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
+from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.sweep.axes import axes_on_device, parse_size
+from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.points import instantiations, points, skip_reason
+from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
 from kernelsweep.sweep.schema import check
-from kernelsweep.sweep.study import (
-    Study,
-    check_metrics,
-    kernel_axes,
-    kernel_variants,
-    load_config,
-    load_study,
-    study_names,
-)
+from kernelsweep.sweep.study import Study
 
 STUDY = "toy"
 KERNEL = "doubled"
@@ -222,7 +217,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
-            ["baselines are sums, but the study's reference point is none"],
+            ["baselines compute sums, but the reference point's operation is not `sum`"],
         ),
         ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
@@ -498,7 +493,7 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
 def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
     config, study = load_config(shipped_config(root), root), load_study("unrolling", root)
     kernel = study.kernels["unrolled_warps_volatile"]
-    assert kernel_variants(config, study, kernel.name, "emulator") == []
+    assert kernel_variants(config, study, kernel.name, "emulator", "emulator") == []
     assert kernel_variants(config, study, kernel.name, "nvidia-h200")
     (axes, _) = kernel_axes(config, study, kernel.name, "emulator")
     reasons = {skip_reason(point, kernel, [], "emulator") for point in points(axes)}
@@ -517,7 +512,7 @@ def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
                 every = points(*kernel_axes(config, study, kernel, "nvidia-h200"))
                 others = [*restricted[:2], *study.settings["restrictions"]]
                 run = [point for point in every if not skip_reason(point, source, others, "sm_90")]
-                compiled = kernel_variants(config, study, kernel, "nvidia-h200", arch="sm_90")
+                compiled = kernel_variants(config, study, kernel, "nvidia-h200", "sm_90")
                 assert compiled == instantiations(source, run), f"{name}/{kernel}"
 
 

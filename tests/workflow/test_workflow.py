@@ -19,7 +19,7 @@ CONTRACT_COLUMNS = (
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

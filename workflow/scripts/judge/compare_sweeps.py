@@ -21,7 +21,7 @@ with logged(snakemake.log[0]):
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
     if named["after"] == NOW:
-        device = json.loads(Path(snakemake.input.device).read_text())
+        device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
         of_after = f"now, {device['provenance']}"
         if is_recording(snakemake.wildcards.platform):
             settings_after = read_settings(Path(snakemake.input.device).parent)
@@ -45,8 +45,10 @@ with logged(snakemake.log[0]):
     points, scatter = compare(before, after, margin, reasons)
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides))
-    Path(snakemake.output.summary).write_text(json.dumps(comparison_summary(points, margin), indent=1) + "\n")
+    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")
+    Path(snakemake.output.summary).write_text(
+        json.dumps(comparison_summary(points, margin), indent=1) + "\n", encoding="utf-8"
+    )
     figure = draw(points, margin, f"Before: {of_before}. After: {of_after}.")
     for path in snakemake.output.figure:
         save(figure, Path(path))

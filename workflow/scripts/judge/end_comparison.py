@@ -11,8 +11,8 @@ from kernelsweep.judge.comparison.verdicts import SLOWER, with_verdict
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
-    print("\n" + Path(snakemake.input.text).read_text().partition("\n## ")[0], file=terminal)
-    summary = json.loads(Path(snakemake.input.summary).read_text())
+    print("\n" + Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0], file=terminal)
+    summary = json.loads(Path(snakemake.input.summary).read_text(encoding="utf-8"))
     if summary["failed"]:
         raise UserError(
             f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}. "

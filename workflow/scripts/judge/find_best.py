@@ -13,11 +13,11 @@ from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]):
     params, studies = snakemake.params, snakemake.params.studies
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     found = []
     for name, study in studies.items():
         measurements = load_measurements([Path(path) for path in params.measurements[name]], name)
         found += find_best(name, study, measurements, device, params.gridded[name])
-    Path(snakemake.output.json).write_text(best_json(found, list(studies), device))
-    Path(snakemake.output.md).write_text(best_text(found, studies, device))
+    Path(snakemake.output.json).write_text(best_json(found, list(studies), device), encoding="utf-8")
+    Path(snakemake.output.md).write_text(best_text(found, studies, device), encoding="utf-8")
     print(f"{len(found)} kernels, sizes and kinds of points")

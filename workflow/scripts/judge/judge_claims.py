@@ -17,7 +17,7 @@ from kernelsweep.results import write_rows
 with logged(snakemake.log[0]):
     params = snakemake.params
     metrics = load_metrics([Path(path) for path in (*snakemake.input.metrics, *params.found_metrics)])
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     published = published_claims(Path(snakemake.input.claims))
 
     judged = []
@@ -28,5 +28,5 @@ with logged(snakemake.log[0]):
         judged += judge(claims, Evidence(study, measurements, of_study, params.uncertainties, device))
     write_rows(snakemake.output.csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study["title"] for name, study in params.studies.items()}
-    Path(snakemake.output.md).write_text(claims_text(judged, titles, device))
+    Path(snakemake.output.md).write_text(claims_text(judged, titles, device), encoding="utf-8")
     print(f"{len(judged)} claims")

@@ -61,7 +61,7 @@ def _holder(file: int) -> int | None:
     status = os.fstat(file)
     name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
-        with open("/proc/locks") as locks:
+        with open("/proc/locks", encoding="utf-8") as locks:
             for line in locks:  # 1: FLOCK  ADVISORY  WRITE 9440 fe:00:5325608 0 EOF
                 fields = line.split()
                 if fields[1] == "FLOCK" and fields[5] == name and int(fields[4]) > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -20,12 +21,15 @@ def logged(path: str | Path) -> Iterator[TextIO]:
     A UserError and a full disk are shown on the terminal without a traceback, any other error with it, and all are in
     the log; each ends the process with status 1.
     """
-    terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
+    terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with open(path, "w", encoding="utf-8") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
+        for stream in (sys.stdout, sys.stderr):  # As UTF-8, too, whatever the locale.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         print(f"\n{unwritable(path, error)}\n", file=terminal)
         sys.exit(1)

@@ -32,4 +32,6 @@ with logged(snakemake.log[0]):
         # Of no single GPU, but of the model: a UUID here would measure all again whenever another one comes first.
         device = describe_device() | {"driver": gpu.driver}
         device["provenance"] = f"measured on {device['name']}, driver {device['driver']}"
-    Path(snakemake.output[0]).write_text(json.dumps({"platform": platform, **device}, indent=1) + "\n")
+    Path(snakemake.output[0]).write_text(
+        json.dumps({"platform": platform, **device}, indent=1) + "\n", encoding="utf-8"
+    )

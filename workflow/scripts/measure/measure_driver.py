@@ -14,7 +14,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     with leased_gpu(wildcards.platform, teller(terminal, f"{wildcards.study}, limits")):
         # It starts CUDA, which sees the leased GPU alone.
         from kernelsweep.platforms.gpu import GpuPlatform

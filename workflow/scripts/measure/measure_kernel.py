@@ -42,7 +42,7 @@ with logged(snakemake.log[0]) as terminal, started:
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]

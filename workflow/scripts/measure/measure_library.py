@@ -22,7 +22,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     library = Path(snakemake.input.library)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     rival = as_kernel(wildcards.rival)
     planned = planned_points(rival, params.axes, params.restrictions)
     built = read_report(Path(snakemake.input.report))

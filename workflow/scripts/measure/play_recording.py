@@ -16,6 +16,6 @@ with logged(snakemake.log[0]):
         shutil.copyfileobj(packed, rows)
     shutil.copy(snakemake.input.builds, snakemake.output.builds)
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
-    environment = json.loads(Path(snakemake.input.environment).read_text())
+    environment = json.loads(Path(snakemake.input.environment).read_text(encoding="utf-8"))
     device = recorded_device(environment, snakemake.wildcards.name)
-    Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n")
+    Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n", encoding="utf-8")

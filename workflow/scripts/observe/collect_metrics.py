@@ -1,4 +1,4 @@
-"""Join the kernels' metrics into metrics.csv, and say on the terminal why some of them are empty."""
+"""Join the kernels' metrics into metrics.csv, and print on the terminal why some of them are empty."""
 
 import sys
 from pathlib import Path

@@ -17,7 +17,7 @@ with logged(snakemake.log[0]):
     measured = [row for row in read_rows(snakemake.input.measured) if row["study"] in studies]
     measured.sort(key=lambda row: steps.get((row["study"], row["kernel"], int(row["unroll"])), len(steps)))
     compared = compare(read_rows(snakemake.input.counted), measured)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     page = comparison_text(compared, device, snakemake.params.command)
-    Path(snakemake.output[0]).write_text(page)
+    Path(snakemake.output[0]).write_text(page, encoding="utf-8")
     print(f"{len(compared)} values compared, {sum(one.is_within for one in compared)} within the goals")

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import kernel_task
-from kernelsweep.observe.counting.rows import FINDING_COLUMNS, count_rows, finding_rows
+from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
@@ -43,7 +43,7 @@ with logged(snakemake.log[0]):
             visits=1,
             sampling=None,
         )
-        runner = CountingRunner(task, kernel_file.read_text())
+        runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
@@ -51,9 +51,11 @@ with logged(snakemake.log[0]):
             traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
-        for finding in run.findings:
-            print(f"  {finding.message}")
-    failures += finding_rows(wildcards.study, kernel, [*counts, *found])
+        for mistake in run.mistakes:
+            print(f"  {mistake.message}")
+    failures += mistake_rows(wildcards.study, kernel, [*counts, *found])
     write_rows(Path(snakemake.output.counts), METRIC_COLUMNS, count_rows(wildcards.study, kernel, counts))
-    write_rows(Path(snakemake.output.findings), FINDING_COLUMNS, failures)
-    Path(snakemake.output.trace).write_text(json.dumps({"kernel": kernel.name, "traces": traces}) + "\n")
+    write_rows(Path(snakemake.output.findings), MISTAKE_COLUMNS, failures)
+    Path(snakemake.output.trace).write_text(
+        json.dumps({"kernel": kernel.name, "traces": traces}) + "\n", encoding="utf-8"
+    )

@@ -1,4 +1,4 @@
-"""Draw what one warp of each of a study's kernels does to memory, step by step, as SVG, PNG and PDF."""
+"""Draw the memory accesses of one warp of each kernel of a study, step by step, as SVG, PNG and PDF."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from kernelsweep.logs import logged
 from kernelsweep.observe.counting.access_pattern import draw
 
 with logged(snakemake.log[0]):
-    traces = [json.loads(Path(path).read_text()) for path in snakemake.input.traces]
+    traces = [json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.traces]
     figure = draw(snakemake.params.title, traces)
     for path in snakemake.output:
         save(figure, Path(path))

@@ -1,4 +1,4 @@
-"""End a run of compute-sanitizer: show its summary on the terminal, and fail where it found what it shouldn't."""
+"""End a run of compute-sanitizer: show its summary on the terminal, and fail after an unexpected finding."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from kernelsweep.logs import logged
 from kernelsweep.observe.sanitizer.report import read_result, unexpected
 
 with logged(snakemake.log[0]) as terminal:
-    print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
+    print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
     bad = unexpected(read_result(Path(path)) for path in snakemake.input.results)
     if bad:
         kernels = sorted({result.name for result in bad})

@@ -1,4 +1,4 @@
-"""Run a few points of one kernel under one of compute-sanitizer's tools. What it found, as JSON, and its raw log."""
+"""Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
-from kernelsweep.observe.sanitizer.selection import choose_points
+from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.choose import gpus_of
 from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.problems.registry import PROBLEMS
@@ -26,7 +26,7 @@ with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if not emulated:
@@ -34,7 +34,7 @@ with logged(snakemake.log[0]):
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
-    chosen = choose_points(sweeps, kernel, params.restrictions, report["variants"], report["target"])
+    chosen = points_to_check(sweeps, kernel, params.restrictions, report["variants"], report["target"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,

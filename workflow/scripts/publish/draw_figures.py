@@ -18,7 +18,7 @@ from kernelsweep.publish.figures import FIGURES_OF_METRICS, FIGURES_WITH_RIVALS,
 with logged(snakemake.log[0]):
     study = snakemake.params.study
     of_study = load_measurements([Path(path) for path in snakemake.input.measurements], snakemake.wildcards.study)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     directory = Path("resources/published")
     # An exchange's published figures are outputs, neither times nor metrics.
     exchanges = study["problem"] == "exchange"

@@ -14,9 +14,9 @@ from kernelsweep.publish.summary import incomplete_run
 from kernelsweep.results import each_row
 
 with logged(snakemake.log[0]) as terminal:
-    print("\n" + Path(snakemake.input.summary).read_text(), file=terminal)
+    print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
     print(f"All of it on one page: {snakemake.input.page}\n", file=terminal)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     counted = tally(row for path in snakemake.input.measurements for row in each_row(path))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
     if failed := +counted.failures:

@@ -79,7 +79,7 @@ def chapter_section(name: str) -> Section:
 with logged(snakemake.log[0]):
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = tally(row for row in rows if row["study"] in params.studies)
-    device = json.loads(Path(inputs.device).read_text())
+    device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = json.loads(environment_file.read_text()) if environment_file else None
 

@@ -27,7 +27,7 @@ with logged(snakemake.log[0]):
     params, name = snakemake.params, snakemake.wildcards.study
     study = params.study
     measurements = load_measurements([Path(path) for path in snakemake.input.measurements], name)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     directory = Path("resources/published")
 
     if study["problem"] == "exchange":
@@ -45,6 +45,6 @@ with logged(snakemake.log[0]):
         found = step_metrics(study, metrics, measurements, device)
         table = with_metrics(table, study, found, metrics)
         text = replace(text, below=metrics_text(study, found, metrics, device))
-    Path(snakemake.output.md).write_text(as_markdown(text))
-    Path(snakemake.output.csv).write_text(as_csv(table))
-    Path(snakemake.output.tex).write_text(as_latex(text))
+    Path(snakemake.output.md).write_text(as_markdown(text), encoding="utf-8")
+    Path(snakemake.output.csv).write_text(as_csv(table), encoding="utf-8")
+    Path(snakemake.output.tex).write_text(as_latex(text), encoding="utf-8")

@@ -17,6 +17,8 @@ with logged(snakemake.log[0]):
     counted = tally(row for row in rows if row["study"] in snakemake.params.studies)
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
-    device = json.loads(Path(snakemake.input.device).read_text())
+    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
-    Path(snakemake.output[0]).write_text(summary_text(counted, device["provenance"], metrics, planned))
+    Path(snakemake.output[0]).write_text(
+        summary_text(counted, device["provenance"], metrics, planned), encoding="utf-8"
+    )

@@ -10,6 +10,6 @@ from kernelsweep.logs import logged
 from kernelsweep.share.archive import archive
 
 with logged(snakemake.log[0]):
-    environment = json.loads(Path(snakemake.input.environment).read_text())
+    environment = json.loads(Path(snakemake.input.environment).read_text(encoding="utf-8"))
     packed = archive(Path(), snakemake.wildcards.platform, snakemake.params.configuration, environment)
     Path(snakemake.output[0]).write_bytes(packed)

@@ -33,9 +33,9 @@ with logged(snakemake.log[0]):
         sets.append(DataSet(platform, device, measurements, claims))
 
     rows = pandas.concat([device_rows(name, settings, sets) for name, settings in params.studies.items()])
-    Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets))
-    Path(snakemake.output.rows).write_text(as_csv(rows))
-    Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)))
+    Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets), encoding="utf-8")
+    Path(snakemake.output.rows).write_text(as_csv(rows), encoding="utf-8")
+    Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)), encoding="utf-8")
     for name, settings in params.studies.items():
         for width in params.widths:
             figure = devices_figure.draw(name, settings, sets, width_in=WIDTHS_IN[width])

@@ -10,28 +10,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import git_revision
-from kernelsweep.project.known_names import KNOWN
+from kernelsweep.project.project import load_study
 from kernelsweep.share.reduce_header.export import reduce_header
-from kernelsweep.sweep.study import load_study
 
 with logged(snakemake.log[0]):
     root, inputs = Path.cwd(), snakemake.input
-    studies = {name: load_study(name, root, KNOWN) for name in snakemake.params.studies}
+    studies = {name: load_study(name, root) for name in snakemake.params.studies}
     kernels = {(name, kernel): source for name, study in studies.items() for kernel, source in study.kernels.items()}
     history = []
     for path in inputs.environment:
-        environment = json.loads(Path(path).read_text())
+        environment = json.loads(Path(path).read_text(encoding="utf-8"))
         history.append(f"Measured {environment['measured'][:10]} at revision {environment['git_revision']}.")
     history.append(f"Exported {time.strftime('%F', time.gmtime())} at revision {git_revision() or 'unknown'}.")
-    licence = Path(inputs.licence).read_text()
+    licence = Path(inputs.licence).read_text(encoding="utf-8")
     copyright_line = next(line for line in licence.splitlines() if line.startswith("Copyright"))
     history.append(f"{licence.splitlines()[0]}. {copyright_line}.")
     header = reduce_header(
         load_measurements([Path(path) for path in inputs.measurements]),
         kernels,
         root / "kernels",
-        json.loads(Path(inputs.device).read_text()),
+        json.loads(Path(inputs.device).read_text(encoding="utf-8")),
         history,
     )
-    Path(snakemake.output[0]).write_text(header)
+    Path(snakemake.output[0]).write_text(header, encoding="utf-8")
     print(f"{len(header.splitlines())} lines")

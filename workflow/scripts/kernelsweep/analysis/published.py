@@ -9,6 +9,9 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.results import read_rows
+from kernelsweep.sweep.schema import nearest
+
+FOLDER = "resources/published"
 
 # What the host's processor is called among the kernels of published figures.
 CPU = "cpu"
@@ -178,3 +181,12 @@ def _microseconds(row: Mapping[str, str], path: Path) -> float:
         return round(float(row["value"]) * MICROSECONDS[row["unit"]], 9)
     except ValueError:
         raise UserError(f"{path}: value `{row['value']}` of {row['kernel']}'s time is no number") from None
+
+
+def check_published(settings: Mapping[str, Any], root: Path, shown: str) -> None:
+    """Raise UserError if the file of published figures that a study names doesn't exist."""
+    published = settings["published"]
+    if published and not (root / FOLDER / published["file"]).is_file():
+        known = sorted(path.name for path in (root / FOLDER).glob("*.csv"))
+        guess = nearest(published["file"], known) or ";"
+        raise UserError(f"{shown}: published.file is {published['file']!r}{guess} In {FOLDER}/: {', '.join(known)}.")

@@ -73,7 +73,7 @@ def compile_sums(source: Path, library: Path) -> None:
     compiler = gcc.find()
     environment = {**os.environ, "LC_ALL": "C"}  # Messages in English, as all others are.
     command = [*compiler, *_OPTIONS, str(source), "-o", str(library)]
-    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
     if run.returncode != 0:
         reason = run.stderr.strip() or f"exit status {run.returncode}"
         raise BuildError(f"{compiler[0]} refused {source.name}: {reason}")

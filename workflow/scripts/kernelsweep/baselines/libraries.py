@@ -21,6 +21,8 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.resolve import swept_axes
+from kernelsweep.sweep.study import Study
 
 
 class Reduction(Protocol):
@@ -108,6 +110,11 @@ def why_missing(name: str) -> str | None:
     if package is None or importlib.util.find_spec(package) is not None:
         return None
     return f"{package} is not installed ({RIVALS[name].install})"
+
+
+def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
+    """The axes of a study's libraries on a platform, as kernel_axes; each library chooses its own blocks."""
+    return [{**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, RIVAL_PLAN, platform)]
 
 
 def planned_points(

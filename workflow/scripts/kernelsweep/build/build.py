@@ -40,7 +40,7 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
             digest = hashlib.sha256(binary.read_bytes()).hexdigest()
             report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}
         else:
-            unit.write_text(cuda_unit(str(kernel_file.resolve()), kernel_file.read_text(), names))
+            unit.write_text(cuda_unit(str(kernel_file.resolve()), kernel_file.read_text(encoding="utf-8"), names))
             output = nvcc.compile_cubin(unit, binary, target, [include])
             report["message"] = nvcc.warnings(output)
             report["variants"] = nvcc.variant_reports(output, binary)

@@ -13,10 +13,10 @@ Report = dict[str, Any]
 
 def write_report(path: Path, report: Report) -> None:
     """Write a build report as JSON."""
-    path.write_text(json.dumps(report, indent=1) + "\n")
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 def read_report(path: Path) -> Report:
     """Read a build report back."""
-    report: Report = json.loads(path.read_text())
+    report: Report = json.loads(path.read_text(encoding="utf-8"))
     return report

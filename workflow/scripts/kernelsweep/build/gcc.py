@@ -102,7 +102,7 @@ def find() -> list[str]:
 
 def version() -> str:
     """The compiler's release, such as "g++ 12.2.0"."""
-    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, encoding="utf-8", check=True).stdout
     return f"g++ {text.strip()}"
 
 
@@ -140,7 +140,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "LC_ALL": "C"}  # messages in English, to be read below
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
 
 
 def _relative(text: str) -> str:
@@ -213,7 +213,7 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
 
 def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
     """The first asm statement among the files that the unit includes, as file:line. The assembler names no source."""
-    for name in _INCLUDE.findall(unit.read_text()):
+    for name in _INCLUDE.findall(unit.read_text(encoding="utf-8")):
         found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
         if found is None or found.name == "emulator.hpp":
             continue

@@ -39,7 +39,7 @@ def find() -> str:
 
 def version() -> str:
     """The compiler's release, such as "nvcc 13.0.88"."""
-    text = subprocess.run([find(), "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", check=True).stdout
     match = re.search(r"V([\d.]+)", text)
     return f"nvcc {match[1]}" if match else text.strip()
 
@@ -51,7 +51,7 @@ def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], o
     """
     command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
     command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     output = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
@@ -75,7 +75,7 @@ def compile_library(source: Path, library: Path, arch: str) -> None:
         str(library),
         str(source),
     ]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if run.returncode != 0:
         raise BuildError(f"nvcc refused {source.name}:\n{(run.stderr + run.stdout).strip()}")
 
@@ -131,5 +131,7 @@ def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
 
 def _demangled(symbols: Sequence[str]) -> list[str]:
     """Function names as C++ spells them, without return type and parameters."""
-    filtered = subprocess.run(["c++filt", *symbols], capture_output=True, text=True, check=True).stdout.splitlines()
+    filtered = subprocess.run(
+        ["c++filt", *symbols], capture_output=True, encoding="utf-8", check=True
+    ).stdout.splitlines()
     return [re.sub(r"^void |\(.*$", "", name) for name in filtered]

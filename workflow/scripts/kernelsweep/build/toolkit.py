@@ -24,6 +24,6 @@ def not_found(tool: str) -> str:
 
 def tool_version(tool: str) -> str:
     """The release that a tool prints, such as "2025.3.0.0"; empty if it prints none."""
-    run = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace")
+    run = subprocess.run([tool, "--version"], capture_output=True, encoding="utf-8", errors="replace")
     match = re.search(r"[Vv]ersion:? (\d+(?:\.\d+)+)", run.stdout + run.stderr)
     return match[1] if match else ""

@@ -43,7 +43,7 @@ def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
         for point, outcome in outcomes.items()
         if outcome.status != "ok"
     ]
-    path.write_text(json.dumps(failures, indent=1) + "\n")
+    path.write_text(json.dumps(failures, indent=1) + "\n", encoding="utf-8")
 
 
 def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:

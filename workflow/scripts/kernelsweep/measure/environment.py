@@ -46,7 +46,7 @@ def package_versions(names: Sequence[str]) -> dict[str, str]:
 def processor_name() -> str:
     """The model name of the host's processor."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:
@@ -69,7 +69,11 @@ def git_revision() -> str | None:
     """
     try:
         run = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40"], capture_output=True, text=True, check=True
+            ["git", "describe", "--always", "--dirty", "--abbrev=40"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("KERNELSWEEP_REVISION")

@@ -73,7 +73,9 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
     with tempfile.TemporaryDirectory() as folder:
         asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
         points = [{"point": dict(point), "variant": variant} for point, variant in requests.points]
-        asked.write_text(json.dumps({"task": asdict(requests.task), "seconds": requests.seconds, "points": points}))
+        asked.write_text(
+            json.dumps({"task": asdict(requests.task), "seconds": requests.seconds, "points": points}), encoding="utf-8"
+        )
         command = [*tool, sys.executable, "-m", worker, str(asked), str(answers), *options]
         print(" ".join(command), flush=True)
         with log.open("w", encoding="utf-8") as file:
@@ -93,7 +95,7 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
 
 
 def _read_answers(path: Path) -> list[Answer]:
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     contents = [json.loads(line) for line in lines if line.endswith("\n")]  # The last line may be cut.
     return [Answer(**{**content, "launches": tuple(map(tuple, content["launches"]))}) for content in contents]
 
@@ -103,7 +105,7 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
 
     prepare  makes the function that runs one point with its variant's C++ name
     """
-    requests, answers = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
+    requests, answers = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2])
     task = KernelTask(**requests["task"])
     signal.alarm(TOOL_START_SECONDS)
     platform = open_platform(task.platform)

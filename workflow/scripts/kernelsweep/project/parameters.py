@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
@@ -27,7 +28,7 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
-from kernelsweep.sweep.study import kernel_axes, kernel_variants, rival_axes
+from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
 
 # The sweep
 
@@ -39,7 +40,7 @@ def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]
 
 def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
     """The axes of a study's libraries on a platform."""
-    return rival_axes(project.config, project.studies[study], platform)
+    return libraries.library_axes(project.config, project.studies[study], platform)
 
 
 def restrictions(project: Project, study: str) -> list[str]:
@@ -61,9 +62,7 @@ def variants(project: Project, target: str, study: str, kernel: str) -> list[str
     platforms = [platform for platform in project.models if project.target(platform) == target] or ["gpu"]
     if target == EMULATOR:
         platforms = [EMULATOR]
-    run = [
-        kernel_variants(project.config, project.studies[study], kernel, platform, arch=target) for platform in platforms
-    ]
+    run = [kernel_variants(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
     return sorted(set().union(*run))
 
 

@@ -10,13 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.analysis.published import check_published
+from kernelsweep.baselines.check import check_baselines
+from kernelsweep.errors import UserError
+from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
+from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
+from kernelsweep.observe.profiling.definitions import definitions
 from kernelsweep.platforms.choose import Model, choose_platforms
-from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.platforms.names import EMULATOR, check_names, is_recording
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
+from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
-from kernelsweep.sweep.study import Study, check_metrics, load_config, load_study, study_names
+from kernelsweep.sweep.study import Study, read_study
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +87,62 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
 
     Raises UserError with the first mistake: file, key, value, and what is allowed.
     """
+    for folder in {root, Path.cwd()}:
+        check_folder(folder)
     checked = load_config(config, root)
-    studies = {name: load_study(name, root, KNOWN) for name in study_names(root)}
+    studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
     return Project(root, checked, studies, platforms, models)
+
+
+# Characters that a folder's path can't have, and what would misread them.
+_UNUSABLE_IN_PATHS = {
+    "{": "Snakemake",
+    "}": "Snakemake",
+    '"': "C++ compilers",
+    ":": "Python's search path",
+    "\n": "C++ compilers",
+}
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UserError for a folder whose path has a character that the tools behind a run misread."""
+    for character, tool in _UNUSABLE_IN_PATHS.items():
+        if character in str(folder):
+            raise UserError(
+                f"{folder}: the path has the character {character!r}, which {tool} would misread. "
+                "Move or rename the folder."
+            )
+
+
+def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """config.yaml, with what --config sets: checked by every stage, with defaults. Raises UserError as load_project."""
+    checked = read_config(config, root)
+    check_names(checked["platforms"], CONFIG_FILE)
+    try:
+        definitions(checked["metrics"])
+    except UserError as error:
+        raise UserError(f"{CONFIG_FILE}: {error}") from error
+    return checked
+
+
+def load_study(name: str, root: Path) -> Study:
+    """A study, checked by every stage. Raises UserError as load_project."""
+    study = read_study(name, root, KNOWN)
+    for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
+        check_names(entry["platforms"], study.file)
+    check_baselines(study)
+    check_claims(study.settings, study.kernels, study.file)
+    check_published(study.settings, root, study.file)
+    return study
+
+
+def check_metrics(config: Mapping[str, Any], study: Study) -> None:
+    """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
+    check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
+    check_metric_names(study.settings["metrics"], config["metrics"], study.file)
+    check_quantities(study.settings["claims"], config["metrics"], study.file)

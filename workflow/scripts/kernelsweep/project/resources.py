@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.study import kernel_axes, rival_axes
+from kernelsweep.sweep.resolve import kernel_axes
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
 START_SECONDS = 300
@@ -84,7 +85,7 @@ def minutes_of_kernel(project: Project, platform: str, study: str, kernel: str, 
 
 def minutes_of_library(project: Project, platform: str, study: str) -> int:
     """The time limit of a job that measures a library's reduction, or the driver's copy and fill."""
-    points = most_points(rival_axes(project.config, project.studies[study], platform))
+    points = most_points(library_axes(project.config, project.studies[study], platform))
     return measuring_minutes(points, project.config["measuring"])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.sanitizer import watched_platforms
+from kernelsweep.observe.sanitizer import sanitized_platforms
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.names import EMULATOR, is_recording
 from kernelsweep.project import files, inputs, parameters
@@ -97,7 +97,7 @@ def counted_against_ncu(project: Project) -> list[str]:
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
-    return [files.sanitizer_end(platform) for platform in watched_platforms(list(project.models), project.platforms)]
+    return [files.sanitizer_end(platform) for platform in sanitized_platforms(list(project.models), project.platforms)]
 
 
 def archive(project: Project) -> list[str]:

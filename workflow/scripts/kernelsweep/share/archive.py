@@ -131,7 +131,8 @@ def uncommitted(root: Path, files: Iterable[str]) -> list[str] | None:
             ["git", "status", "--porcelain", "--untracked-files=all", "-z", "--no-renames"],
             cwd=root,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=True,
         )
     except (OSError, subprocess.CalledProcessError):

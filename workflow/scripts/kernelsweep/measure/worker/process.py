@@ -13,7 +13,8 @@ from pathlib import Path
 def environment() -> dict[str, str]:
     """The environment of a process that imports this library."""
     package = str(Path(__file__).resolve().parents[3])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
+    search_path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": search_path, "PYTHONUTF8": "1"}
 
 
 class WorkerProcess:
@@ -32,7 +33,8 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.messages,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             env=environment(),
         )
         assert self._popen.stdin is not None and self._popen.stdout is not None

@@ -6,7 +6,7 @@ counting_platform  the emulator with a counting build of a kernel
 library            the counts that the build reports
 lines              addresses in the code to source lines, places in shared memory to arrays
 quantities         counts to metrics under Nsight Compute's names
-findings           races, uninitialised reads and accesses out of bounds, in words
+mistakes           races, uninitialised reads and accesses out of bounds, in words
 rows               the result files' rows
 access_pattern     a figure of a warp's accesses
 against_ncu        a table of counts beside Nsight Compute's counters

@@ -1,4 +1,4 @@
-"""What one warp does to memory, step by step: its lanes against addresses or banks."""
+"""A figure of one warp's memory accesses, step by step: its lanes against addresses or banks."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from kernelsweep.drawing import style
+from kernelsweep.observe.counting.quantities import SECTOR_BYTES
+from kernelsweep.problems.lanes import LANES
 
-LANES = 32
 BANKS = 32
 BANK_BYTES = 4
-SECTOR_BYTES = 32
 
 EMPTY_BODY_IN = 1.2
 ROW_IN = 0.92
-# Of a step in a row, in lanes, so that steps are seen apart.
+# The distance between the steps of a row, in lanes.
 GAP = 6
 DOT_PT2 = 2.2
 DOT_OF_A_STORE = 2 * DOT_PT2
-# Of the bytes of a step's sectors; a tree's last steps cannot reach it.
+# The used fraction of a step's sectors from which on it counts as good; a tree's last steps cannot reach it.
 WELL_USED = 0.995
 SHARED_COLOUR = "#fbe9df"
 
@@ -32,13 +32,14 @@ Request = Mapping[str, Any]
 
 @style.styled
 def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
-    """A row of steps for each kernel: which place each lane of one warp reads and writes between two synchronisations.
+    """A row of steps for each kernel: the addresses that each lane of one warp accesses between two synchronisations.
 
-    traces  a mapping for each kernel: kernel, and traces, of each of which point has the point's axis values and
-            requests those of counting.run.TracedRequest in order; the last is drawn, a kernel without any is left out
+    traces  a mapping for each kernel with `kernel`, its name, and `traces`, each with `point`, the axis values, and
+            `requests`, the fields of run.TracedRequest in order. The last trace is drawn; a kernel without any is
+            left out.
 
-    Global memory is drawn by address and shared memory by bank, so that scattered sectors and bank conflicts are seen.
-    Above each step stands its cost.
+    Global memory is drawn by address and shared memory by bank, which shows scattered sectors and bank conflicts.
+    Each step's cost is written above it.
     """
     shown = [(trace["kernel"], trace["traces"][-1]) for trace in traces if trace["traces"]]
     message = "One warp, its 32 lanes from left to right in each step. Lanes at neighbouring elements share sectors"
@@ -72,7 +73,7 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _strips(requests: Sequence[Request]) -> list[list[Request]]:
-    """The requests of each step and memory, in order: those that nothing synchronises between."""
+    """The requests of each step and memory, in order; a step is the time between two synchronisations."""
     strips: dict[tuple[int, str], list[Request]] = {}
     for request in requests:
         strips.setdefault((request["step"], request["memory"]), []).append(request)
@@ -80,7 +81,7 @@ def _strips(requests: Sequence[Request]) -> list[list[Request]]:
 
 
 def _draw_row(axes: Axes, kernel: str, trace: Mapping[str, Any], most: int) -> None:
-    """One kernel's steps from left to right."""
+    """Draw one kernel's steps from left to right."""
     strips = _strips(trace["requests"])
     element = max(request["size"] for request in trace["requests"])
     top = (
@@ -111,7 +112,7 @@ def _draw_row(axes: Axes, kernel: str, trace: Mapping[str, Any], most: int) -> N
 
 
 def _draw_strip(axes: Axes, strip: Sequence[Request], left: float, top: float) -> None:
-    """One step in one memory, with its cost above it."""
+    """Draw one step in one memory, with its cost above it."""
     shared = strip[0]["memory"] == "shared"
     axes.add_patch(
         Rectangle(
@@ -135,14 +136,14 @@ def _draw_strip(axes: Axes, strip: Sequence[Request], left: float, top: float) -
 
 
 def _height(place: int, request: Request, top: float) -> float:
-    """Where a place is drawn between 0 and 1: by address, or by bank in shared memory."""
+    """The height of a place, between 0 and 1: by address, or by bank in shared memory."""
     if request["memory"] == "shared":
         return (place // BANK_BYTES % BANKS + 0.5) / BANKS
     return float((place + request["size"] / 2) / top)
 
 
 def _cost(strip: Sequence[Request]) -> tuple[str, bool]:
-    """A step's cost, and whether it is more than its lanes' bytes need: the part of its sectors used, or conflicts."""
+    """A step's cost in words, the used part of its sectors or the bank conflicts, and whether it is avoidable."""
     if strip[0]["memory"] == "shared":
         conflicts = sum(request["conflicts"] for request in strip)
         return f"+{conflicts}" if conflicts else "", conflicts > 0

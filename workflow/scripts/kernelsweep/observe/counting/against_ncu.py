@@ -1,4 +1,4 @@
-"""What the emulator counted, held against what Nsight Compute measured of the same points."""
+"""Compare the emulator's counts with Nsight Compute's counters at the same points."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kernelsweep.analysis.step_metrics import title
 from kernelsweep.analysis.words import device_text, step_name
 from kernelsweep.results import ALL_POINT_COLUMNS
 
-# How far a count may be off: efficiencies by percentage points, others by a share of what was measured.
+# The allowed difference: in percentage points for efficiencies, else as a fraction of the measured value.
 PERCENTAGE_POINTS = 0.1
-SHARE = 0.01
+FRACTION = 0.01
 
 EFFICIENCIES = ("global_load_efficiency", "global_store_efficiency")
 GLOBAL = ("global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors")
@@ -29,8 +29,8 @@ _Points = Mapping[tuple[str, ...], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A metric of one point; counted is None where the point was not counted."""
+class ComparedCount:
+    """A metric of one point; `counted` is None if the point was not counted."""
 
     study: str
     step: str
@@ -41,7 +41,7 @@ class Compared:
 
     @property
     def off(self) -> float:
-        """Counted less measured: in percentage points, else as a share of what was measured, be it infinite."""
+        """Counted minus measured: in percentage points, else as a fraction of the measured value, possibly infinite."""
         if self.counted is None:
             return inf
         difference = self.counted - self.measured
@@ -51,12 +51,12 @@ class Compared:
 
     @property
     def is_within(self) -> bool:
-        """Whether the count is as close as it should be."""
-        return abs(self.off) <= (PERCENTAGE_POINTS if self.metric in EFFICIENCIES else SHARE)
+        """Whether the difference is within the allowed one."""
+        return abs(self.off) <= (PERCENTAGE_POINTS if self.metric in EFFICIENCIES else FRACTION)
 
     @property
     def is_same(self) -> bool:
-        """Whether both are the same in the digits that are shown."""
+        """Whether both have the same digits in the page."""
         return self.text(self.counted) == self.text(self.measured)
 
     def text(self, value: float | None) -> str:
@@ -66,13 +66,13 @@ class Compared:
         return f"{value:.{_PERCENT_DECIMALS}f}%" if self.metric in EFFICIENCIES else f"{value:,.0f}"
 
 
-def compare(counted: Iterable[Mapping[str, str]], measured: Iterable[Mapping[str, str]]) -> list[Compared]:
-    """Each measured value beside the count of the same point, in the order of `measured`.
+def compare_counts(counted: Iterable[Mapping[str, str]], measured: Iterable[Mapping[str, str]]) -> list[ComparedCount]:
+    """Each measured value with the count of the same point, in the order of `measured`.
 
     counted, measured  rows of metrics.csv; points that were only counted are left out
 
-    Nsight Compute's own counter of bank conflicts has those with other traffic in it. Measured are therefore the
-    wavefronts beyond one a request, which is the same where lanes access at most four bytes.
+    Nsight Compute's own counter of bank conflicts includes conflicts with other traffic. So the measured value is the
+    number of wavefronts beyond one a request, which is equal if lanes access at most four bytes.
     """
     counts = _by_point(counted)
     found = []
@@ -84,7 +84,7 @@ def compare(counted: Iterable[Mapping[str, str]], measured: Iterable[Mapping[str
             beyond = load_wavefronts + store_wavefronts - load_requests - store_requests
             values = {**values, CONFLICTS: beyond}
         found += [
-            Compared(study, step, point, metric, values[metric], counts.get(point, {}).get(metric))
+            ComparedCount(study, step, point, metric, values[metric], counts.get(point, {}).get(metric))
             for metric in COMPARED
             if metric in values
         ]
@@ -99,11 +99,11 @@ def _by_point(rows: Iterable[Mapping[str, str]]) -> _Points:
     return points
 
 
-def comparison_text(compared: Sequence[Compared], device: Mapping[str, Any], command: str) -> str:
+def counts_page(compared: Sequence[ComparedCount], device: Mapping[str, Any], command: str) -> str:
     """The comparison as a page of Markdown: each metric over all points, then point by point.
 
-    device   the recording's, whose counters were measured
-    command  what makes the page
+    device   the recording's device
+    command  the command that makes the page
     """
     lines = [
         "# Counted on the emulator, measured by Nsight Compute",
@@ -123,13 +123,13 @@ def comparison_text(compared: Sequence[Compared], device: Mapping[str, Any], com
     return "\n".join(lines) + "\n"
 
 
-def _summary(compared: Sequence[Compared]) -> list[str]:
+def _summary(compared: Sequence[ComparedCount]) -> list[str]:
     lines = ["| metric | goal | points | the same | within the goal | farthest off |", "|---|---|---:|---:|---:|---|"]
     for metric in COMPARED:
         values = [one for one in compared if one.metric == metric]
         if not values:
             continue
-        goal = f"{PERCENTAGE_POINTS} percentage points" if metric in EFFICIENCIES else f"{SHARE:.0%}"
+        goal = f"{PERCENTAGE_POINTS} percentage points" if metric in EFFICIENCIES else f"{FRACTION:.0%}"
         same, within = (sum(flags) for flags in zip(*((one.is_same, one.is_within) for one in values), strict=True))
         worst = max(values, key=lambda one: abs(one.off))
         farthest = "–" if worst.is_same else f"{_off(worst)}: {worst.step} of {worst.study}"
@@ -137,14 +137,14 @@ def _summary(compared: Sequence[Compared]) -> list[str]:
     return lines
 
 
-def _off(one: Compared) -> str:
+def _off(one: ComparedCount) -> str:
     if one.off == inf:
         return f"{one.text(one.counted)} instead of {one.text(one.measured)}"
     return f"{one.off:+.3f} percentage points" if one.metric in EFFICIENCIES else f"{one.off:+.1%}"
 
 
-def _table(compared: Sequence[Compared], metrics: Sequence[str]) -> list[str]:
-    """A row a point, a column a metric; what is beyond the goal is bold."""
+def _table(compared: Sequence[ComparedCount], metrics: Sequence[str]) -> list[str]:
+    """A row a point and a column a metric; values outside the goal are bold."""
     lines = [f"| kernel | {' | '.join(map(title, metrics))} |", f"|---|{'---:|' * len(metrics)}"]
     for point in dict.fromkeys(one.point for one in compared):
         values = {one.metric: one for one in compared if one.point == point}
@@ -154,7 +154,7 @@ def _table(compared: Sequence[Compared], metrics: Sequence[str]) -> list[str]:
     return lines
 
 
-def _cell(one: Compared) -> str:
+def _cell(one: ComparedCount) -> str:
     if one.is_same:
         return one.text(one.counted)
     text = f"{one.text(one.counted)} / {one.text(one.measured)}"

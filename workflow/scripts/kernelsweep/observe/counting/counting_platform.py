@@ -1,4 +1,4 @@
-"""The emulator as a platform that counts accesses: what it runs is slower, one block after another, and watched."""
+"""The emulator as a platform that counts memory accesses. Blocks run one after another, and more slowly."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from kernelsweep.observe.counting.library import CountingLibrary
 from kernelsweep.observe.counting.lines import Lines, Variable
 from kernelsweep.platforms.emulator import EmulatorPlatform
 
-# As the GPU aligns what it allocates, so that a request's sectors are the same.
+# The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
 
 
 class CountingPlatform(EmulatorPlatform):
-    """As EmulatorPlatform, for a library compiled with compilers.gcc's `counting`.
+    """An EmulatorPlatform for a library compiled with `counting` of build.gcc.
 
-    library      what was loaded, which counts
-    lines        its debugging information
-    parameters   which parameter of the kernel each buffer last was, by the buffer's number
-    sizes        each buffer's, in bytes
-    shared       the `__shared__` arrays of the variant launched last
+    library     the loaded library
+    lines       its debugging information
+    parameters  by a buffer's number, the index of the kernel parameter that it was passed as last
+    sizes       by a buffer's number, its size in bytes
+    shared      the `__shared__` arrays of the variant launched last
     """
 
     library: CountingLibrary
@@ -49,13 +49,13 @@ class CountingPlatform(EmulatorPlatform):
         memory = np.empty(size + 2 * zone + _ALIGNMENT, np.uint8)
         start = zone + -(memory.ctypes.data + zone) % _ALIGNMENT
         buffer = memory[start : start + size]
-        number = self.library.watch(buffer.ctypes.data, size)
+        number = self.library.register(buffer.ctypes.data, size)
         self._numbers[buffer.ctypes.data] = number
         self.sizes[number] = size
         return buffer
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
-        self.library.unwatch(memory.ctypes.data)
+        self.library.unregister(memory.ctypes.data)
 
     def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         super().upload(memory, array)

@@ -1,4 +1,4 @@
-"""A kernel's shared library, compiled so that the emulator counts its memory accesses, and what it reports."""
+"""A kernel's shared library that counts memory accesses on the emulator, and the records that it reports."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.problems.lanes import LANES
 
-LANES = 32
 SPACES = ("global", "shared")
-OPERATIONS = ("load", "store", "atomic")
+ACCESSES = ("load", "store", "atomic")
 MISTAKES = ("race", "uninitialised", "out_of_bounds")
 
 
 @dataclass(frozen=True)
 class Site:
-    """What one place in the code did to one space of memory.
+    """The counted accesses of one place in the code to one space of memory.
 
-    address     of the code, from the library's start
-    size        bytes that a lane accesses
-    requests    by a warp; lanes are those active in them, partial the requests in which not all of a warp's lanes were
-    sectors     of global memory; wavefronts and conflicts are of shared memory
+    address                the code's, from the library's start
+    size                   bytes that a lane accesses
+    requests               of warps
+    lanes                  the sum of the requests' active lanes
+    partial                requests in which a lane of the warp was inactive
+    sectors                in global memory
+    wavefronts, conflicts  in shared memory
     """
 
     address: int
@@ -40,11 +43,11 @@ class Site:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A kind of mistake between two places in the code, its first instance, and how often it happened.
+    """A kind of mistake between two places in the code, its first instance, and the number of instances.
 
-    buffer  as watch() numbered it; 0 in shared memory
-    site    index in sites(); so is other_site, which is the other access of a race
-    offset  bytes from the buffer's start, or from the start of all shared memory
+    buffer            its number from register(); 0 in shared memory
+    site, other_site  indices in sites(); the second is the other access of a race
+    offset            bytes from the buffer's start, or from the start of all shared memory
     """
 
     mistake: str
@@ -64,9 +67,9 @@ class Mistake:
 class Request:
     """One request of the traced warp.
 
-    run      counts the blocks that were run before its own
-    moment   counts the synchronisations of the block before it
-    offsets  of each lane, as in Mistake; None for a lane that was not active
+    run      the number of blocks that ran before its block
+    moment   the number of synchronisations of its block before it
+    offsets  one a lane, as in Mistake; None for an inactive lane
     """
 
     run: int
@@ -81,7 +84,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Synchronisations:
-    """By each warp: barriers, __syncwarp, and other warp-level operations."""
+    """Counts, one a warp and execution: barriers, __syncwarp, and the other warp-level operations."""
 
     barriers: int
     warp_synchronisations: int
@@ -136,12 +139,12 @@ class _Request(ctypes.Structure):
 
 
 def _numbers(record: type[Site] | type[Mistake]) -> list[str]:
-    """The names of a record's fields that are numbers, whatever they are in the library's structure."""
+    """The names of a record's fields that are plain numbers in the library's structure, too."""
     return [field.name for field in fields(record) if field.type == "int" and field.name not in ("address", "size")]
 
 
 class CountingLibrary(EmulatedLibrary):
-    """As EmulatedLibrary, for a library compiled with compilers.gcc's `counting`. Blocks run one after another."""
+    """An EmulatedLibrary compiled with `counting` of build.gcc. Blocks run one after another."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -159,43 +162,43 @@ class CountingLibrary(EmulatedLibrary):
         self._trace_capacity = 0
 
     def kernel_address(self, entry: int, export: int) -> int:
-        """Where an entry's kernel lies, from the library's start; `export` is that of emulator_entry_kernel."""
+        """The address of an entry's kernel from the library's start; `export` is the one of emulator_entry_kernel."""
         in_memory = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value
         assert in_memory is not None
         kernel: int = self._library.emulator_entry_kernel(entry)
         return kernel - in_memory + export
 
-    def watch(self, address: int, size: int) -> int:
-        """Register a device buffer, as uninitialised; returns its number. `red_zone` bytes on each side must be unused.
+    def register(self, address: int, size: int) -> int:
+        """Register a device buffer as uninitialised; returns its number. `red_zone` bytes on each side must be unused.
 
-        Raises MemoryError where there is no memory for what is remembered of each word, or there are too many buffers.
+        Raises MemoryError if there is no memory for the state of each word, or if there are too many buffers.
         """
         number: int = self._library.emulator_watch(address, size)
         if number < 0:
             raise MemoryError(f"no memory to watch a buffer of {size} bytes")
         return number
 
-    def unwatch(self, address: int) -> None:
+    def unregister(self, address: int) -> None:
         """Forget a device buffer."""
         self._library.emulator_unwatch(address)
 
     def set_initialised(self, address: int, offset: int, size: int, initialised: bool) -> None:
-        """Say whether the host has filled a part of a buffer with what a kernel may read."""
+        """Mark a part of a buffer as initialised, so that a kernel may read it, or as uninitialised."""
         self._library.emulator_set_initialised(address, offset, size, int(initialised))
 
     def set_shared(self, variables: Sequence[tuple[int, int]]) -> None:
-        """Name the places (offset, size) of the `__shared__` arrays of the kernel that is launched next."""
+        """Set the offset and size of each `__shared__` array of the kernel that is launched next."""
         offsets, sizes = zip(*variables, strict=True) if variables else ((), ())
         array = ctypes.c_size_t * len(variables)
         if self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables)) != 0:
             raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
 
     def start(self, check: bool) -> None:
-        """Forget what was counted and found. `check`: look for mistakes too; then buffers must be filled after this."""
+        """Reset all counts and mistakes. `check`: look for mistakes as well; then buffers must be filled after this."""
         self._library.emulator_start_counting(int(check))
 
     def sites(self) -> list[Site]:
-        """What each place in the code did since start()."""
+        """The accesses of each place in the code since start()."""
         count = self._library.emulator_sites(None, 0)
         sites = (_Site * count)()
         self._library.emulator_sites(sites, count)
@@ -204,14 +207,14 @@ class CountingLibrary(EmulatedLibrary):
                 site.address,
                 site.size,
                 SPACES[site.space],
-                OPERATIONS[site.operation],
+                ACCESSES[site.operation],
                 *(getattr(site, name) for name in _numbers(Site)),
             )
             for site in sites
         ]
 
     def mistakes(self) -> list[Mistake]:
-        """What was found since start()."""
+        """The mistakes since start()."""
         capacity = 256  # as most_findings in races.hpp
         found = (_Mistake * capacity)()
         count = self._library.emulator_findings(found, capacity)
@@ -225,19 +228,19 @@ class CountingLibrary(EmulatedLibrary):
         ]
 
     def synchronisations(self) -> Synchronisations:
-        """How often warps synchronised since start()."""
+        """The number of synchronisations since start()."""
         counts = (ctypes.c_uint64 * 3)()
         self._library.emulator_synchronisations(counts)
         return Synchronisations(*counts)
 
     def trace(self, block: int, warp: int, capacity: int) -> None:
-        """Keep the first `capacity` requests of a warp from now on, of whichever launch; 0 ends that."""
+        """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
         if self._library.emulator_trace(block, warp, capacity) != 0:
             raise MemoryError(f"no memory to trace {capacity} requests")
         self._trace_capacity = capacity
 
     def traced(self) -> list[Request]:
-        """The requests that were kept, in order."""
+        """The recorded requests, in order."""
         entries = (_Request * self._trace_capacity)()
         count = self._library.emulator_traced(entries)
         return [

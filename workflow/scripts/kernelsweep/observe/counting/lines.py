@@ -1,4 +1,4 @@
-"""From addresses in a counting library to lines of source, and from places in shared memory to variables."""
+"""Addresses in a counting library to lines of source, and offsets in shared memory to variables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-# Under its own name, and that of each `extern __shared__` array of the source, which are all one memory.
+# The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
 _DYNAMIC_SHARED = "emulator_dynamic_shared"
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A `__shared__` array: its name and its place in thread-local storage, in bytes; the dynamic one has no size."""
+    """A `__shared__` array: its offset in thread-local storage and its size in bytes; dynamic memory has size 0."""
 
     name: str
     offset: int
@@ -25,7 +25,7 @@ class Variable:
 
 
 class Lines:
-    """The symbols and line tables of the library at `path`; files are as the compiler was told to record them."""
+    """The symbols and line tables of the library at `path`; file names are as the compiler recorded them."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -45,8 +45,8 @@ class Lines:
         self._starts = [address for address, _, _ in self._rows]
 
     def line(self, address: int) -> str:
-        """The file:line of the access before a return address."""
-        # The return address may already belong to the next line; the byte before it is the call's.
+        """The file:line of the call that returns to `address`."""
+        # The return address may belong to the next line already; the byte before it belongs to the call.
         found = bisect_right(self._starts, address - 1) - 1
         if found < 0:
             return "an unknown line"
@@ -54,13 +54,13 @@ class Lines:
         return f"{file}:{number}"
 
     def function(self, name: str) -> int:
-        """The address of a function, by its symbol's name."""
+        """The address of the function with this symbol."""
         return self._functions[name]
 
     def shared_arrays(self, kernel: int, kernels: Iterable[int]) -> list[Variable]:
-        """The `__shared__` arrays that a kernel can use, in order; those of other kernels lie among them.
+        """The `__shared__` arrays that a kernel can use, by offset; the arrays of other kernels are left out.
 
-        kernel, kernels  the addresses of this kernel and of all
+        kernel, kernels  the addresses of this kernel and of all kernels
         """
         others = {address for address in kernels if address != kernel}
         # A function's static variable is named _ZZ<function>E<variable>, the function without its own _Z.
@@ -72,7 +72,7 @@ class Lines:
 
 
 def shared_array(arrays: Sequence[Variable], offset: int) -> Variable:
-    """The array that a place of shared memory belongs to: the one that begins last before it."""
+    """The array that contains an offset in shared memory: the last one that begins at or before it."""
     return max((array for array in arrays if array.offset <= offset), key=lambda array: array.offset, default=arrays[0])
 
 
@@ -97,7 +97,7 @@ def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:
 
 
 def _file_name(program: object, index: int, version: int) -> str:
-    """A file of the line table; from DWARF 5 on, files and directories are numbered from 0, before that from 1."""
+    """A file name of the line table. DWARF 5 numbers files and directories from 0, earlier versions from 1."""
     header = program.header  # type: ignore[attr-defined]
     entry = header["file_entry"][index if version >= 5 else index - 1]
     directories = [directory.decode() for directory in header["include_directory"]]
@@ -107,9 +107,9 @@ def _file_name(program: object, index: int, version: int) -> str:
 
 
 def _last_part(mangled: str) -> str:
-    """The last name of a mangled one, which is a length and that many characters; a name that is not mangled as it is.
+    """The last component of a mangled name, such as shared of _ZZ4treeIiEvPT_E6shared; any other name as it is.
 
-    Such as shared of _ZZ4treeIiEvPT_E6shared, where a number may follow that tells two of the name apart.
+    A component is its length and its characters; a number may follow that distinguishes variables of one name.
     """
     if not mangled.startswith("_Z"):
         return mangled

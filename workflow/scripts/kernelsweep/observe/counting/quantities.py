@@ -1,4 +1,4 @@
-"""From what was counted to metrics, under the names that are used for Nsight Compute's."""
+"""Counts to metrics, under the names that are used for Nsight Compute's counters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Metric:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a point's launches did, in all."""
+    """The counts of all launches of a point."""
 
     sites: Sequence[Site]
     synchronisations: Synchronisations
 
     def total(self, quantity: str, space: str | None = None, operation: str | None = None) -> int:
-        """The sum of a quantity of Site over the sites of a space and an operation, or of all."""
+        """The sum of an attribute of Site over the sites of a space and an operation; None stands for all of them."""
         return sum(
             getattr(site, quantity)
             for site in self.sites
@@ -35,7 +35,7 @@ class Counts:
 
 
 def _efficiency(operation: str) -> Callable[[Counts], float | None]:
-    """The bytes that lanes asked for, in percent of the bytes of the sectors moved for them; None without any."""
+    """The bytes that lanes requested, in percent of the bytes of the moved sectors; None if there are no sectors."""
 
     def efficiency(counts: Counts) -> float | None:
         sectors = counts.total("sectors", "global", operation)
@@ -49,12 +49,12 @@ def _sum(quantity: str, space: str, operation: str | None = None) -> Callable[[C
 
 
 def _active_lanes(counts: Counts) -> float | None:
-    """Lanes that take part in a request, on average."""
+    """The mean number of active lanes in a request."""
     requests = counts.total("requests")
     return counts.total("lanes") / requests if requests else None
 
 
-# By name: the unit, and the value or None where there is none, as the efficiency of no access.
+# By name: the unit, and a function for the value, which is None if undefined, such as the efficiency of no access.
 _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
     "global_load_efficiency": ("%", _efficiency("load")),
     "global_store_efficiency": ("%", _efficiency("store")),
@@ -80,12 +80,12 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
 
 
 def metrics(counts: Counts) -> dict[str, Metric]:
-    """Every metric that the counts have a value of, by name.
+    """Every metric that the counts define, by name.
 
-    Requests are a warp's; sectors are of 32 bytes, wavefronts passes of shared memory, and bank_conflict those beyond
-    what the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and warp_exchanges (the other
-    warp-level operations) are counted for each warp that executes one; active_lanes is the mean over all requests,
-    partial_requests those without all of the warp's lanes.
+    Requests are counted per warp; a sector has 32 bytes; wavefronts are passes of shared memory, and bank_conflict
+    counts the wavefronts beyond those that the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and
+    warp_exchanges (the other warp-level operations) are counted for each warp that executes one; active_lanes is the
+    mean over all requests, and partial_requests counts the requests in which a lane of the warp was inactive.
     """
     values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
     return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}

@@ -1,20 +1,22 @@
-"""The files that counting leaves: rows of metrics.csv, and rows of mistakes."""
+"""The result rows of counting: metrics, and mistakes in the use of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kernelsweep.observe.counting.run import Counted
+from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.platforms.names import EMULATOR
 from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import point_columns
 
-# One row a point and mistake: race, uninitialised or out_of_bounds; or the status of a point that did not end well, or
-# build_failed of a kernel. lines are file:line of the access, and of the other one of a race; count how often it
-# happened there; expected what the kernel's header says of its undefined behaviour.
-FINDING_COLUMNS = (
+# One row a point and mistake.
+#   mistake   race, uninitialised or out_of_bounds; or the status of a point that failed; or build_failed of a kernel
+#   lines     file:line of the access, and of the other access of a race
+#   count     the number of instances at these lines
+#   expected  the undefined behaviour that the kernel's header declares
+MISTAKE_COLUMNS = (
     "study",
     "kernel",
     "platform",
@@ -28,8 +30,8 @@ FINDING_COLUMNS = (
 )
 
 
-def count_rows(study: str, kernel: KernelSource, counted: Iterable[Counted]) -> list[Row]:
-    """A row for each metric of each point that ran to its end, be its result right or wrong."""
+def count_rows(study: str, kernel: KernelSource, counted: Iterable[CountedPoint]) -> list[Row]:
+    """A row for each metric of each point that ran to its end, with a right or a wrong result."""
     return [
         {**_names(study, kernel, run), "metric": name, "unit": metric.unit, "value": metric.value, "source": COUNTED}
         for run in counted
@@ -38,7 +40,7 @@ def count_rows(study: str, kernel: KernelSource, counted: Iterable[Counted]) -> 
     ]
 
 
-def finding_rows(study: str, kernel: KernelSource, runs: Sequence[Counted]) -> list[Row]:
+def mistake_rows(study: str, kernel: KernelSource, runs: Sequence[CountedPoint]) -> list[Row]:
     """A row for each mistake of each point."""
     expected = {"expected": kernel.undefined_behaviour or ""}
     ends = [
@@ -49,16 +51,16 @@ def finding_rows(study: str, kernel: KernelSource, runs: Sequence[Counted]) -> l
     return ends + [
         {
             **_names(study, kernel, run),
-            "mistake": finding.kind,
-            "lines": " ".join(finding.lines),
-            "count": finding.count,
-            "message": finding.message,
+            "mistake": mistake.kind,
+            "lines": " ".join(mistake.lines),
+            "count": mistake.count,
+            "message": mistake.message,
             **expected,
         }
         for run in runs
-        for finding in run.findings
+        for mistake in run.mistakes
     ]
 
 
-def _names(study: str, kernel: KernelSource, run: Counted) -> dict[str, Any]:
+def _names(study: str, kernel: KernelSource, run: CountedPoint) -> dict[str, Any]:
     return {"study": study, "kernel": kernel.name, "platform": EMULATOR, **point_columns(run.point, kernel.plan)}

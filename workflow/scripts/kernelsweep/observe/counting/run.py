@@ -1,4 +1,4 @@
-"""Run points of one kernel while counting, and look for mistakes in their use of memory."""
+"""Count the memory accesses of a kernel's points, and look for mistakes in their use of memory."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.findings import Finding, describe
 from kernelsweep.observe.counting.library import Request
 from kernelsweep.observe.counting.lines import shared_array
+from kernelsweep.observe.counting.mistakes import MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
 from kernelsweep.sweep.points import Point
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A point, how it ended, its metrics by name, and the mistakes found where they were looked for."""
+class CountedPoint:
+    """A point with its outcome, its metrics by name, and its mistakes, if they were looked for."""
 
     point: Point
     outcome: Outcome
     metrics: dict[str, Metric]
-    findings: list[Finding]
+    mistakes: list[MemoryMistake]
 
 
 @dataclass(frozen=True)
 class TracedRequest:
     """One request of the traced warp, in terms of the source.
 
-    line     file:line of the access
-    memory   "global" or "shared"; array is the buffer's or the shared array's name
-    step     counts the warp's synchronisations from 0
-    places   of each lane, in bytes from the array's start; None for a lane that was not active
+    line    file:line of the access
+    memory  "global" or "shared"
+    array   the name of the kernel's parameter or of the shared array
+    step    the number of synchronisations of the warp before it
+    places  bytes from the array's start, one a lane; None for an inactive lane
     """
 
     line: str
@@ -51,24 +52,24 @@ class TracedRequest:
 
 
 class CountingRunner:
-    """One kernel's points, each on memory of exactly its size. The task's binary is one that counts."""
+    """Runs one kernel's points, each on memory of exactly its size. The task's binary is a counting build."""
 
     def __init__(self, task: KernelTask, source: str) -> None:
         """`source` is the kernel file's text, for the names of the kernel's parameters."""
         self._platform = CountingPlatform()
-        # Nothing is timed, and a second run would be counted with the first.
+        # One run, because a second run would be counted with the first; no samples, because nothing is timed.
         self._runner = Runner(self._platform, replace(task, repeated_runs=1, sampling=None))
         self._names = parameter_names(source, task.kernel)
 
-    def count(self, point: Point, variant: str, check: bool) -> Counted:
-        """Run a point once. `check`: look for mistakes too, which takes longer and 8 bytes for each byte of memory."""
+    def count(self, point: Point, variant: str, check: bool) -> CountedPoint:
+        """Run a point once. `check`: look for mistakes, too, which takes longer and 8 bytes for each byte of memory."""
         outcome = self._run(point, variant, check)
         library = self._platform.library
         counts = Counts(library.sites(), library.synchronisations())
-        return Counted(point, outcome, metrics(counts), self._findings(point))
+        return CountedPoint(point, outcome, metrics(counts), self._mistakes(point))
 
     def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
-        """Run a point once; the first `capacity` requests of one warp in its first launch, in order."""
+        """Run a point once, and return the first `capacity` requests of one warp in its first launch."""
         library = self._platform.library
         library.trace(block, warp, capacity)
         self._run(point, variant, check=False)
@@ -108,9 +109,9 @@ class CountingRunner:
     def _buffer_name(self, number: int) -> str:
         return self._names[self._platform.parameters[number]]
 
-    def _findings(self, point: Point) -> list[Finding]:
+    def _mistakes(self, point: Point) -> list[MemoryMistake]:
         platform = self._platform
-        return describe(
+        return in_words(
             platform.library.mistakes(),
             platform.library.sites(),
             platform.lines.line,

@@ -1,28 +1,30 @@
-"""Which points of a kernel are counted, checked for mistakes, and drawn."""
+"""Select the points of a kernel that are counted, checked for mistakes, and drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelsweep.observe.profiling.selection import choose_points
+from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
 
-# The picture of a warp is of a block of two warps, whose few steps have room in it.
+# Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
 
 
 def counted_points(
     study: Study, kernel: str, axes: Axes, multiprocessors: int, restrictions: Sequence[str]
 ) -> list[Point]:
-    """The points that Nsight Compute would be given on a GPU with so many multiprocessors, as far as they can be run.
+    """The points to profile on a GPU with this number of multiprocessors, without those that can't run.
 
     axes  the kernel's on a GPU
     """
-    chosen = choose_points(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET)
+    chosen = points_to_profile(
+        study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET
+    )
     return [point for point, reason in chosen if not reason]
 
 

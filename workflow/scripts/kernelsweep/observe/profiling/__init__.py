@@ -18,10 +18,10 @@ from kernelsweep.errors import UserError
 
 
 def profiled_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
-    """The platforms that Nsight Compute can profile: the GPUs'. Raises UserError where this run has no GPU.
+    """The platforms that Nsight Compute can profile, which are the GPUs. Raises UserError if this run has no GPU.
 
-    platforms  those that the run has instead
-    asked_by   what in the command or the configuration asks for it
+    platforms  all platforms of the run
+    asked_by   the target or the setting that requires profiling, for the message
     """
     if not gpus:
         raise UserError(

@@ -1,7 +1,7 @@
-"""Read what Nsight Compute captured: `ncu --import FILE --csv --page raw --print-units base`, a line a launch.
+"""Read Nsight Compute's report from `ncu --import FILE --csv --page raw --print-units base`, one line a launch.
 
-The first line names the columns, the second their units. A number is written with the digits of ncu's locale, so ncu is
-run with LC_ALL=C, and digits of any other locale are refused: "1.269" may be one thing or a thousand times as much.
+The first line names the columns, the second line their units. ncu writes numbers in its locale. So it runs with
+LC_ALL=C, and numbers of any other locale are refused: "1.269" may mean 1.269 or 1269.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from io import StringIO
 from kernelsweep.errors import UserError
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
-# What stands in the place of a number that the counters gave nothing for.
+# Texts in place of a number that the counters did not give.
 _NOT_A_NUMBER = ("nan", "-nan", "inf", "-inf", "n/a")
 # "(unsigned int)8" as a template argument, which C++ writes 8u.
 _CAST = re.compile(r"\((?:unsigned |signed )?\w+(?: \w+)?\)(-?\d+)")
@@ -28,9 +28,9 @@ _SIGNATURE = re.compile(r"(?:\w+ )?(?P<function>\w+(?:<.*>)?)\(.*\)")
 class CapturedLaunch:
     """One launch.
 
-    function    the kernel's name with its template arguments, as plain_name() writes it
-    grid, block three sizes each
-    values      ncu's texts by metric
+    function     the kernel's name with its template arguments, as plain_name() writes it
+    grid, block  three sizes each
+    values       ncu's texts by metric
     """
 
     function: str
@@ -39,7 +39,7 @@ class CapturedLaunch:
     values: Mapping[str, str]
 
     def number(self, metric: str) -> float:
-        """The metric's value; NaN where the counters gave none. Raises UserError for what C wouldn't write."""
+        """The metric's value; NaN if the counters gave none. Raises UserError for a number of another locale."""
         text = self.values[metric].strip()
         if text.lower() in _NOT_A_NUMBER:
             return math.nan
@@ -60,7 +60,7 @@ class Capture:
 
 
 def parse_capture(text: str) -> Capture:
-    """The capture in ncu's CSV; lines before it are ncu's own messages. Raises UserError where it holds no launch."""
+    """Parse ncu's CSV; lines before it are messages. Raises UserError if it holds no launch."""
     lines = text.splitlines(keepends=True)
     start = next((number for number, line in enumerate(lines) if line.startswith('"ID",')), None)
     rows = list(csv.reader(StringIO("".join(lines[start:])))) if start is not None else []
@@ -85,10 +85,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def plain_name(name: str) -> str:
-    """A kernel's name with its template arguments and nothing else, written in one way.
+    """A kernel's name with its template arguments only, in one notation.
 
-    `void unrolled<int, Sum, (unsigned int)8>(T1 *, T1 *, unsigned long)`, as ncu has it, and `unrolled<int, Sum, 8u>`,
-    as the build report has it, are both `unrolled<int, Sum, 8>`.
+    Both ncu's `void unrolled<int, Sum, (unsigned int)8>(T1 *, T1 *, unsigned long)` and the build report's
+    `unrolled<int, Sum, 8u>` become `unrolled<int, Sum, 8>`.
     """
     match = _SIGNATURE.fullmatch(name)
     return _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))

@@ -1,4 +1,4 @@
-"""The launches of one point to one value a metric."""
+"""Combine the launches of one point to one value a metric."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelsweep.observe.profiling.definitions import Counter, Definition
 
 @dataclass(frozen=True)
 class Value:
-    """A metric of a point in the unit that readers see, or None with the reason why there is none."""
+    """A metric of a point in its configured unit, or None with the reason."""
 
     value: float | None
     message: str = ""
@@ -22,10 +22,10 @@ class Value:
 def combine(definition: Definition, launches: Sequence[CapturedLaunch], units: Mapping[str, str], kernel: str) -> Value:
     """The metric over all launches of a point.
 
-    units  ncu's, by metric
+    units  ncu's units by metric
 
-    A metric of which this GPU or this ncu has no column is a Value that says so. Raises UserError where ncu gives a
-    metric in another unit than the configuration says: its numbers would mean something else.
+    If this GPU or this ncu has no such metric, the Value says so. Raises UserError if ncu's unit is not the configured
+    one: its numbers would have another meaning.
     """
     missing = [name for name in definition.needs if name not in units]
     if missing:
@@ -43,7 +43,7 @@ def combine(definition: Definition, launches: Sequence[CapturedLaunch], units: M
     counted = [(value, weight) for value, weight in zip(values, weights, strict=True) if weight != 0]
     if not counted:
         return Value(None, f"There is nothing to take it of: {definition.weight} is 0.")
-    if len(counted) == 1:  # As it was given, without the roundings of a mean.
+    if len(counted) == 1:  # The given value, without the rounding errors of a mean.
         return _result(counted[0][0], definition)
     total = sum(weight for _, weight in counted)
     return _result(sum(value * weight for value, weight in counted) / total, definition)
@@ -59,7 +59,7 @@ def _check_unit(counter: Counter, found: str, definition: Definition, kernel: st
 
 
 def _quotient(values: Sequence[float], definition: Definition, launches: Sequence[CapturedLaunch]) -> float | None:
-    """The sum; for a quotient over that of its denominator, None where that is 0."""
+    """The sum; for a quotient, divided by the sum of its denominator, or None if that is 0."""
     if definition.over is None:
         return sum(values)
     below = sum(launch.number(definition.over.name) for launch in launches)

@@ -1,4 +1,4 @@
-"""The configuration's table of metrics: what each is made of, and what Nsight Compute must be asked for."""
+"""The configuration's metrics: the counters of Nsight Compute that each is computed from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.schema import nearest
 
-# What ncu's base units are multiplied with where readers see another one.
+# Factors from ncu's base units to the units that a metric may have.
 _FACTORS = {
     "byte": {"bytes": 1.0, "kB": 1e-3, "MB": 1e-6, "GB": 1e-9},
     "byte/s": {"GB/s": 1e-9, "TB/s": 1e-12},
@@ -21,7 +21,7 @@ _COUNTER = re.compile(r"(?P<name>\S+)(?: \[(?P<unit>[^\]]+)\])?")
 
 @dataclass(frozen=True)
 class Counter:
-    """One of Nsight Compute's metrics, with its base unit; empty where it has none."""
+    """One of Nsight Compute's metrics, with its base unit, or "" if it has none."""
 
     name: str
     unit: str
@@ -31,10 +31,10 @@ class Counter:
 class Definition:
     """A metric of the configuration.
 
-    unit    as readers see it
-    ncu     what is read
-    over    what that is divided by, or None
-    weight  the metric of ncu's by which the launches' mean is weighted; None where they are summed
+    unit    in tables and figures
+    ncu     the counter
+    over    the counter that it is divided by, or None
+    weight  the counter that weights the mean over launches; None if launches are summed
     factor  from ncu's base unit to `unit`
     """
 
@@ -47,7 +47,7 @@ class Definition:
 
     @property
     def needs(self) -> list[str]:
-        """The names that ncu is asked for."""
+        """The names of all its counters."""
         counters = [self.ncu.name, self.over.name if self.over else None, self.weight]
         return list(filter(None, counters))
 
@@ -55,7 +55,7 @@ class Definition:
 def definitions(table: Mapping[str, Mapping[str, str]]) -> dict[str, Definition]:
     """The metrics of the configuration's checked table, by name.
 
-    Raises UserError for a unit that doesn't follow from ncu's, and for a weighted quotient, of which both are sums.
+    Raises UserError for a unit that doesn't follow from ncu's, and for a weighted quotient: a quotient divides sums.
     """
     return {name: _definition(name, entry) for name, entry in table.items()}
 
@@ -88,11 +88,11 @@ def _factor(name: str, unit: str, base: str) -> float:
             f"metrics.{name}.unit is {unit!r}, but what it is read from is in {base or 'no unit'}. "
             f"Allowed: {', '.join(filter(None, known)) or 'a name for what is counted'}."
         )
-    return 1.0  # A count or a ratio under a name that says more: sectors, threads.
+    return 1.0  # A count or a ratio with a more specific name: sectors, threads.
 
 
 def check_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:
-    """Raise UserError where a study in the file `shown` names a metric that the configuration doesn't have."""
+    """Raise UserError if a study in the file `shown` names a metric that the configuration doesn't have."""
     for name in names:
         if name not in table:
             guess = nearest(name, table) or ";"
@@ -100,5 +100,5 @@ def check_names(names: Iterable[str], table: Mapping[str, object], shown: str) -
 
 
 def asked_for(chosen: Sequence[Definition]) -> list[str]:
-    """The names that ncu must be asked for, each once."""
+    """The names of all counters of these metrics, each once."""
     return list(dict.fromkeys(name for definition in chosen for name in definition.needs))

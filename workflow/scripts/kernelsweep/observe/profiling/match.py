@@ -1,4 +1,4 @@
-"""Match captured launches to the points that launched them: by their order, with every launch checked."""
+"""Match captured launches to the points that launched them: by order, with a check of every launch."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def match_launches(
 
     ran  for each point that ran, its variant's C++ name and the worker's answer
 
-    Raises UserError where the capture has another number of launches, or one of another function, grid or block than
-    the worker launched: its metrics would be another point's.
+    Raises UserError if the capture has another number of launches than the worker made, or a launch of another
+    function, grid or block: its metrics would be another point's.
     """
     expected = sum(len(answer.launches) for _, answer in ran)
     if len(capture.launches) != expected:

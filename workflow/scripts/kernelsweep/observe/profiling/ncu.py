@@ -128,7 +128,7 @@ def import_report(ncu: str, report: Path) -> str:
     run = subprocess.run(
         [ncu, "--import", str(report), "--csv", "--page", "raw", "--print-units", "base"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         errors="replace",
         env={**os.environ, "LC_ALL": "C"},
         timeout=_IMPORT_SECONDS,

@@ -1,4 +1,4 @@
-"""Choose the points of a kernel that are profiled: each step of the study's ladder at its reference point, and more."""
+"""Select the points of a kernel that are profiled: its ladder steps at the reference point, and further points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernelsweep.sweep.launch_plans import launched_points
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 
 
-def choose_points(
+def points_to_profile(
     study: Mapping[str, Any],
     kernel: KernelSource,
     axes: Axes,
@@ -19,14 +19,14 @@ def choose_points(
     restrictions: Sequence[str],
     target: str | None,
 ) -> list[tuple[Point, str | None]]:
-    """The kernel's points to profile, each with the reason for which it can't be run, or None.
+    """The kernel's points to profile, each with the reason why it can't run, or None.
 
     study   its checked settings: ladder, reference, profiled
     axes    the kernel's; where neither step nor reference point sets one, its largest number that can be run, or its
             first text
     target  as in points.skip_reason
 
-    A kernel that is no step of the ladder has none but those that `profiled` names.
+    A kernel that is no step of the ladder has only the points that `profiled` names.
     """
     steps = [{**step, "at": {}} for step in study["ladder"]] + list(study["profiled"])
     chosen: dict[Point, str | None] = {}
@@ -52,9 +52,9 @@ def _candidates(values: Sequence[Any]) -> list[Any]:
 
 
 def why_not_compiled(point: Point, kernel: KernelSource, variants: Container[str]) -> str | None:
-    """Why a point has no machine code, or None where it has.
+    """Why a point has no machine code, or None if it has.
 
-    variants  the C++ names of those that are compiled
+    variants  the C++ names of the compiled variants
     """
     name = instantiation(kernel, point)
     if name in variants:

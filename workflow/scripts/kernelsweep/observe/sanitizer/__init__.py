@@ -1,7 +1,7 @@
 """Check kernels under NVIDIA's compute-sanitizer.
 
 selection          which points are run
-compute_sanitizer  the tool's command lines, and what its runs came to
+compute_sanitizer  the tool's command lines, and the verdict on a run
 worker             the process that the tool checks
 log                the tool's output, read
 report             the findings as a page and as rows
@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 from kernelsweep.errors import UserError
 
-# Its tools: accesses out of bounds, races in shared memory, misused barriers, reads of memory that nothing has written.
+# Its tools find accesses out of bounds, races in shared memory, misused barriers, and reads of uninitialised memory.
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
-def watched_platforms(gpus: Sequence[str], platforms: Sequence[str]) -> Sequence[str]:
-    """The platforms that compute-sanitizer can watch: the GPUs'. Raises UserError where this run has no GPU.
+def sanitized_platforms(gpus: Sequence[str], platforms: Sequence[str]) -> Sequence[str]:
+    """The platforms that compute-sanitizer can check, which are the GPUs. Raises UserError if this run has no GPU.
 
-    platforms  those that the run has instead
+    platforms  all platforms of the run
     """
     if not gpus:
         raise UserError(

@@ -1,6 +1,6 @@
-"""Read compute-sanitizer's log: what it found, how often, and whether it came to its end.
+"""Read compute-sanitizer's log: its findings, their counts, and whether the tool ended normally.
 
-A record is a line that starts with nine equals signs and the lines, indented behind theirs, that belong to it:
+A record is a line that starts with nine equals signs, and the lines that are indented behind such signs:
 
     ========= Invalid __global__ write of size 4 bytes
     =========     at unrolled<int>(int *)+0x50 in unrolled.cu:34
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _LINE = re.compile(r"\s*={8,9}(?!=) ?(.*)")
-# How a record's further lines begin, where their indentation was lost.
+# The beginnings of a record's further lines, in case their indentation was lost.
 _CONTINUED = re.compile(
     r"\s|(at|by thread|and|in) |Address |Access |Device Frame|Host Frame|Saved host|(Read|Write) Thread|Current Value"
 )
@@ -25,11 +25,11 @@ _ERROR_SUMMARY = re.compile(r"ERROR SUMMARY: ([\d,]+) errors?\b(?! were)")
 _RACE_SUMMARY = re.compile(r"RACECHECK SUMMARY: [\d,]+ hazards? displayed \(([\d,]+) errors?, ([\d,]+) warnings?\)")
 _SUMMARY = re.compile(r"[A-Z]+ SUMMARY:")
 _TROUBLE = re.compile(r"Internal Sanitizer Error|Target application returned an error|Unable to |Failed to ")
-# What a finding of one line says; others have further lines.
+# The findings that have a single line.
 _KNOWN = re.compile(r"Invalid |Uninitialized |Barrier error|Program hit |Leaked |Malloc/Free |Host API |Unused memory")
 
-# Where an access is, by releases: "kernel(int *)+0x50 in file.cu:34", before "kernel():0x50 in file.cu:34", and once
-# "0x50 in file.cu:34:kernel(int*)".
+# The place of an access, which releases write differently: "kernel(int *)+0x50 in file.cu:34", earlier
+# "kernel():0x50 in file.cu:34", and once "0x50 in file.cu:34:kernel(int*)".
 _PLACE = re.compile(r"(?P<function>[^\s].*?)[+:]0x[0-9a-fA-F]+(?: in (?P<location>\S+:\d+))?")
 _OLD_PLACE = re.compile(r"0x[0-9a-fA-F]+ in (?:(?P<location>\S+?:\d+):)?(?P<function>\S.*)")
 _ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access at |$)")
@@ -37,14 +37,14 @@ _ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found at one place, however many threads met it.
+    """A finding at one place of the code, in any number of threads.
 
     severity  "error" or "warning"
     kind      the finding without addresses, such as "Invalid __global__ write of size 4 bytes"
-    function  the kernel or device function, without its parameters; empty where the log names none
-    location  file:line; empty where the binary holds no line numbers
-    count     how often the log has it; the log's own print limit may hide more
-    message   the first report of it
+    function  the kernel or device function, without its parameters; empty if the log names none
+    location  file:line; empty if the binary holds no line numbers
+    count     the number of reports in the log, whose print limit may hide more
+    message   the first report
     """
 
     severity: str
@@ -57,11 +57,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says.
+    """The content of a log.
 
-    errors, warnings  as the log's own summary counts them, those not printed included
-    findings          the distinct ones, in the order first met
-    troubles          why the log can't be believed: the tool's own failures, the application's, a missing summary
+    errors, warnings  the counts of the log's summary, including reports that were not printed
+    findings          the distinct findings, in the order of their first reports
+    troubles          reasons not to trust the log: failures of the tool or the process, a missing summary
     """
 
     errors: int
@@ -71,7 +71,7 @@ class Log:
 
 
 def parse_log(text: str) -> Log:
-    """Read what compute-sanitizer and the process it watched have printed; other lines than its own are passed over."""
+    """Parse the output of compute-sanitizer and of the process under it, whose lines are skipped."""
     findings: dict[tuple[str, ...], Finding] = {}
     troubles: list[str] = []
     errors: int | None = None
@@ -126,7 +126,7 @@ def _number(text: str) -> int:
 
 
 def _trouble(record: Sequence[str]) -> str | None:
-    """What went wrong with the tool or the application, where the record is about that."""
+    """The failure of the tool or the application that the record reports, or None."""
     severity = _SEVERITY.match(record[0])
     text = record[0][severity.end() :] if severity else record[0]
     if severity and severity[1].lower() in ("error", "fatal") and not _RACE.match(text):
@@ -135,7 +135,7 @@ def _trouble(record: Sequence[str]) -> str | None:
 
 
 def _finding(record: Sequence[str]) -> Finding | None:
-    """The record as a finding, or None for what is only information."""
+    """The record as a finding, or None if it is only information."""
     prefix = _SEVERITY.match(record[0])
     severity = prefix[1].lower() if prefix else "error"
     if severity not in ("error", "warning") or not (prefix or len(record) > 1 or _KNOWN.match(record[0])):
@@ -155,7 +155,7 @@ def _finding(record: Sequence[str]) -> Finding | None:
 
 
 def _innermost_named(record: Sequence[str]) -> tuple[str, str]:
-    """The place of a record: the kernel that its device frames end with, else the function that it is reported at."""
+    """The place of a record: the kernel at the end of its device frames, else the function that it is reported at."""
     frames = [line.removeprefix("Device Frame:").strip() for line in record if line.startswith("Device Frame:")]
     places = [line.split(" at ", 1)[-1] for line in record[1:] if re.match(r"(at|\w+ Thread .* at) ", line)]
     places = [place.removeprefix("at ") for place in places]
@@ -167,7 +167,7 @@ def _innermost_named(record: Sequence[str]) -> tuple[str, str]:
 
 
 def _place(text: str) -> tuple[str, str]:
-    """The function's name, without parameters, and file:line, of a text such as "kernel(int *)+0x50 in file.cu:34"."""
+    """The function's name without parameters, and file:line, from a text such as "kernel(int *)+0x50 in file.cu:34"."""
     match = _OLD_PLACE.match(text) or _PLACE.match(text)
     return (_without_parameters(match["function"]), match["location"] or "") if match else ("", "")
 

@@ -1,4 +1,4 @@
-"""What compute-sanitizer found in each kernel: the results' file, the table of all, and which findings are expected."""
+"""compute-sanitizer's results: one file a kernel and tool, and the summary of all with the expected findings apart."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.log import Finding
 from kernelsweep.results import Row
 
-# sanitizer.csv, one row a kernel and tool. points is the number that were run.
-COLUMNS = ("study", "kernel", "tool", "status", "errors", "warnings", "points", "message")
+# sanitizer.csv, one row a kernel and tool; points is the number of points that ran.
+SANITIZER_COLUMNS = ("study", "kernel", "tool", "status", "errors", "warnings", "points", "message")
 
-# More findings of one kernel and tool than this are counted, not listed: its variants tend to have the same one.
+# Further findings of one kernel and tool are counted but not listed: its variants tend to have the same one.
 _LISTED = 5
 
 
@@ -23,9 +23,9 @@ _LISTED = 5
 class Result:
     """One kernel under one tool.
 
-    status               clean, findings, failed (the tool, a point or the build) or skipped (no point to run)
-    reason               why it failed or was skipped, or what else went wrong beside the findings
-    undefined_behaviour  what the kernel's header says of it, or None; then findings are expected
+    status               clean, findings, failed (the tool, a point or the build) or skipped (no point can run)
+    reason               why it failed or was skipped, or a failure besides the findings
+    undefined_behaviour  as declared in the kernel's header, or None; if declared, findings are expected
     version              compute-sanitizer's
     """
 
@@ -43,34 +43,37 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The kernel with its study."""
+        """The study and the kernel."""
         return f"{self.study}/{self.kernel}"
 
     @property
     def expected(self) -> bool:
-        """Whether there are findings that a kernel of undefined behaviour may have."""
+        """Whether there are findings, and the kernel declares undefined behaviour."""
         return self.status == "findings" and self.undefined_behaviour is not None
 
 
 def write_result(path: Path, result: Result) -> None:
     """Write a result as JSON."""
-    path.write_text(json.dumps(asdict(result), indent=1) + "\n")
+    path.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
 
 
 def read_result(path: Path) -> Result:
     """Read a result back."""
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     return Result(**{**content, "findings": tuple(Finding(**finding) for finding in content["findings"])})
 
 
 def unexpected(results: Iterable[Result]) -> list[Result]:
-    """Those for which the run must not end well."""
+    """The results with which the run must fail."""
     return [result for result in results if result.status not in ("clean", "skipped") and not result.expected]
 
 
 def rows(results: Iterable[Result]) -> list[Row]:
     """The rows of sanitizer.csv."""
-    return [{**{name: vars(result).get(name) for name in COLUMNS}, "message": _message(result)} for result in results]
+    return [
+        {**{name: vars(result).get(name) for name in SANITIZER_COLUMNS}, "message": _message(result)}
+        for result in results
+    ]
 
 
 def _message(result: Result) -> str:
@@ -80,7 +83,7 @@ def _message(result: Result) -> str:
     return "; ".join(parts)
 
 
-def summarise(results: Sequence[Result], device: str) -> str:
+def summary(results: Sequence[Result], device: str) -> str:
     """The summary as Markdown: a row a kernel with a column a tool, then the findings and the failures by name."""
     kernels: dict[str, dict[str, Result]] = {}
     for result in results:

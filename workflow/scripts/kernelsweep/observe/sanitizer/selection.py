@@ -1,4 +1,4 @@
-"""Choose a few points of a kernel's sweep for compute-sanitizer, under which a kernel runs many times slower."""
+"""Select a few points of a kernel's sweep for compute-sanitizer, which makes a kernel many times slower."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 MOST_POINTS = 24
 
 
-def choose_points(
+def points_to_check(
     sweeps: Sequence[Axes],
     kernel: KernelSource,
     restrictions: Sequence[str],
@@ -25,7 +25,7 @@ def choose_points(
     """Points that show a mistake at an edge: at most MOST_POINTS, or one for each group of the sweep if those are more.
 
     sweeps    the kernel's axes on the device
-    variants  the C++ names of those that are compiled; points of others are left out
+    variants  the C++ names of the compiled variants; points of others are left out
     target    as in points.skip_reason
 
     A group has one value on each axis that says what is computed, such as the element type and the operation. The first

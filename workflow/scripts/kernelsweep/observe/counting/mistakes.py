@@ -12,11 +12,12 @@ _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomica
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A mistake: its kind (race, uninitialised, out_of_bounds), where in the source, and what happened.
+class MemoryMistake:
+    """A mistake in the source.
 
-    lines  file:line of the access, and of the other one of a race
-    count  how often it happened at these lines
+    kind   race, uninitialised or out_of_bounds
+    lines  file:line of the access, and of the other access of a race
+    count  the number of instances at these lines
     """
 
     kind: str
@@ -25,25 +26,25 @@ class Finding:
     count: int
 
 
-def describe(
+def in_words(
     mistakes: Sequence[Mistake],
     sites: Sequence[Site],
     line: Callable[[int], str],
     name_buffer: Callable[[int], tuple[str, int]],
     shared: Sequence[Variable],
     itemsize: int,
-) -> list[Finding]:
-    """Each mistake in words; races first. Variants of one mistake, between the same lines, are one finding.
+) -> list[MemoryMistake]:
+    """Each mistake in words, races first; mistakes of one kind between the same lines are one.
 
-    line         the file:line of an address of the code
-    name_buffer  a buffer's name and size in bytes, by its number
+    line         gives the file:line of an address of the code
+    name_buffer  gives a buffer's name and size in bytes, by its number
     shared       the kernel's `__shared__` arrays
     itemsize     bytes of an element, for the index in a device buffer
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
-    found: dict[tuple[str, frozenset[str]], Finding] = {}
+    found: dict[tuple[str, frozenset[str]], MemoryMistake] = {}
     for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
-        # What a race reads too early has often not been written yet.
+        # A race that reads too early often reads a place that is not written yet.
         if one.mistake == "uninitialised" and one.site in races:
             continue
         here, there = line(sites[one.site].address), line(sites[one.other_site].address)
@@ -57,12 +58,12 @@ def describe(
         message = _message(one, sites, place, kind, here, there)
         key = (one.mistake, frozenset(lines))
         count = one.count + (found[key].count if key in found else 0)
-        found[key] = Finding(one.mistake, lines, found[key].message if key in found else message, count)
+        found[key] = MemoryMistake(one.mistake, lines, found[key].message if key in found else message, count)
     return list(found.values())
 
 
 def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str]:
-    """The element of a shared array at a place of shared memory, and what the array is."""
+    """The array element at an offset in shared memory, and a description of the array."""
     array = shared_array(shared, offset)
     index = (offset - array.offset) // size
     if not array.size:
@@ -72,11 +73,13 @@ def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[s
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:
     does = _DOES[sites[one.site].operation]
-    who = f"thread {one.thread} of block {one.block}"
+    thread = f"thread {one.thread} of block {one.block}"
     if one.mistake == "race":
         other = f"thread {one.other_thread} of block {one.other_block}"
         did = _DOES[sites[one.other_site].operation]
-        return f"race at {place} ({kind}): {who} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
+        return (
+            f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
+        )
     if one.mistake == "uninitialised":
-        return f"{who} reads {place} ({kind}) at {here}, which nothing has written"
-    return f"{who} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"
+        return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
+    return f"{thread} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"

@@ -1,0 +1,18 @@
+"""Loading the project: mistakes of the whole of it are told before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.errors import UserError
+from kernelsweep.project.project import check_folder
+
+
+@pytest.mark.parametrize("name", ["a{b}", 'a"b', "a:b", "a\nb"])
+def test_a_folder_whose_path_a_tool_would_misread_is_refused(name: str, tmp_path: Path) -> None:
+    # Pins: a traceback of Snakemake's, and g++'s complaint about an include.
+    with pytest.raises(UserError, match=r"which .* would misread. Move or rename the folder"):
+        check_folder(tmp_path / name)
+    check_folder(tmp_path / "a b'c$d;e*f\\g(h)i,jäk%l#m&n=[o]")

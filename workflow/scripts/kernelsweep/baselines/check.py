@@ -1,0 +1,29 @@
+"""Whether a study can have the baselines, libraries and limits that it names."""
+
+from __future__ import annotations
+
+from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.errors import UserError
+from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.sweep.schema import nearest
+from kernelsweep.sweep.study import Study
+
+
+def check_baselines(study: Study) -> None:
+    """Raise UserError if what a study compares its kernels with does other work, or isn't known."""
+    settings, kernels, shown = study.settings, study.kernels, study.file
+    if settings["baselines"] and not (study.problem.races and settings["reference"]["operation"] == "sum"):
+        raise UserError(f"{shown}: baselines compute sums, but the reference point's operation is not `sum`.")
+    for key in ("rivals", "limits"):
+        if settings[key] and not study.problem.races:
+            raise UserError(
+                f"{shown}: {key} do the same work as every kernel, but kernels of the problem {study.problem.name} do "
+                "different work."
+            )
+    for name in RIVALS:
+        if name in kernels:
+            raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
+    for name in settings["limits"]:
+        if name not in (*DRIVER_LIMITS, *kernels):
+            known = [*DRIVER_LIMITS, *kernels]
+            raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")

@@ -1,0 +1,80 @@
+"""Read config.yaml: checked, with defaults. And what a schema can't check, in config.yaml or in a study's file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import UserError
+from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
+from kernelsweep.sweep.axes import parse_size
+from kernelsweep.sweep.expressions import Expression
+from kernelsweep.sweep.schema import check, nearest
+
+# How messages call the file.
+CONFIG_FILE = "config/config.yaml (or --config)"
+
+# The names that a schema may ask for as `x-known`, as schema.check() takes them.
+NAMES_OF_PROBLEMS: Mapping[str, Iterable[str]] = {
+    "problems": PROBLEMS,
+    "operations": OPERATIONS,
+    "dtypes": CXX_TYPES,
+}
+
+
+def study_names(root: Path) -> list[str]:
+    """The names of the studies that have a file in config/studies/."""
+    return sorted(path.stem for path in (root / "config/studies").glob("*.yaml"))
+
+
+def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """Check config.yaml's content, including values from --config, and fill in the defaults.
+
+    Raises UserError with file, key, value and what is allowed.
+    """
+    # Snakemake's --config profile=true passes a text.
+    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    schema = root / "workflow/schemas/config.schema.yaml"
+    checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
+    known = study_names(root)
+    for name in checked["studies"]:
+        if name not in known:
+            guess = nearest(name, known) or ";"
+            raise UserError(f"{CONFIG_FILE}: studies names {name!r}{guess} Known: {', '.join(known)}.")
+    measuring = checked["measuring"]
+    if measuring["max_samples"] < measuring["min_samples"]:
+        raise UserError(
+            f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
+            f"Allowed: at least min_samples, {measuring['min_samples']}."
+        )
+    parse_sizes(checked, CONFIG_FILE)
+    check_restrictions(checked, ALL_AXES, CONFIG_FILE)
+    return checked
+
+
+def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
+    """Replace every array size, wherever it stands, by its number of elements. Raises UserError unless 1 to 2^32."""
+    children = settings.items() if isinstance(settings, dict) else enumerate(settings)
+    for name, value in children:
+        path = f"{key}.{name}" if key else str(name)
+        if isinstance(value, (dict, list)):
+            parse_sizes(value, shown, path)
+        elif "array_size" in path.split(".") and value is not None:
+            try:
+                settings[name] = parse_size(value)
+            except ValueError as error:
+                raise UserError(
+                    f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
+                ) from error
+
+
+def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
+    """Raise UserError if a restriction isn't an expression over these axes."""
+    for restriction in settings["restrictions"]:
+        try:
+            Expression(restriction, axes)
+        except UserError as error:
+            raise UserError(f"{shown}: restrictions: {error}") from error

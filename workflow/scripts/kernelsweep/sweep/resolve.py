@@ -1,0 +1,63 @@
+"""From the configuration and a study to a kernel's axes and variants on a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kernelsweep.sweep.axes import Axes, resolve_axes
+from kernelsweep.sweep.expressions import expression
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.points import variants_run
+from kernelsweep.sweep.study import Study
+
+
+def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
+    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own.
+
+    Returns the sweep's axes; in a full sweep those of the study's further points follow.
+    """
+    entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
+    return swept_axes(config, study, entry, study.kernels[kernel].plan, platform)
+
+
+def swept_axes(
+    config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], plan: str, platform: str
+) -> list[Axes]:
+    """The axes of the points of a study's kernel, or of what is measured beside the kernels.
+
+    entry  the kernel's in the study; its axes replace the study's
+    plan   the launch plan
+
+    Returns the sweep's axes; in a full sweep those of the study's further points follow.
+    """
+    further = study.settings["further"] if config["sweep"] == "full" else []
+    sweeps = []
+    for last in ({}, *further):
+        layers = [config["sweeps"][config["sweep"]]]
+        for settings in (config, study.settings, entry, last):
+            layers.append(settings.get("axes", {}))
+            layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
+        axes = resolve_axes(study.problem.axes, *layers)
+        if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
+            axes["grid_size"] = [None]
+        sweeps.append(axes)
+    return sweeps
+
+
+def kernel_variants(
+    config: Mapping[str, Any], study: Study, kernel: str, platform: str, target: str | None = None
+) -> list[str]:
+    """The C++ names of a kernel's variants that must be compiled for its sweep on a platform.
+
+    target  what is compiled for: an architecture such as sm_90, or the emulator; None for a GPU of any architecture
+
+    Restrictions on grid sizes are left out, since these may still be counted in multiprocessors; no variant depends on
+    the grid.
+    """
+    restrictions = [
+        restriction
+        for restriction in (*config["restrictions"], *study.settings["restrictions"])
+        if "grid_size" not in expression(restriction).names
+    ]
+    return variants_run(study.kernels[kernel], kernel_axes(config, study, kernel, platform), restrictions, target)
