@@ -11,8 +11,8 @@ import kernelsweep
 
 LIBRARY = ROOT / "workflow/scripts/kernelsweep"
 STAGES = [
-    "sweep",
     "problems",
+    "sweep",
     "build",
     "platforms",
     "measure",
@@ -29,14 +29,6 @@ STAGES = [
 # Imports of a later stage that still have to go: the module, and the one that it imports.
 BACKWARD = {
     ("measure.worker.serve", "baselines.library_platform"),
-    ("sweep.kernel_header", "problems.operations"),
-    ("sweep.kernel_source", "problems.operations"),
-    ("sweep.points", "problems.lanes"),
-    ("sweep.points", "problems.operations"),
-    ("sweep.schema", "judge.claims.relations"),
-    ("sweep.schema", "problems.operations"),
-    ("sweep.schema", "publish.figures"),
-    ("sweep.study", "problems.operations"),
 }
 
 

@@ -23,6 +23,7 @@ from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
 from kernelsweep.platforms.choose import Gpu, visible_gpu
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
@@ -50,13 +51,13 @@ class Sweep:
 
 def kernel_of(name: str) -> KernelSource:
     """The kernel of a name such as warp_shuffle/shuffle."""
-    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT)
+    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT, REDUCTION)
 
 
 def point(array_size: int, block_size: int, **others: Any) -> Point:
     """A cold int32 sum, not unrolled, unless said otherwise."""
     values = {"dtype": "int32", "operation": "sum", "cache": "cold", "array_size": array_size, "block_size": block_size}
-    return Point({**values, "unroll": 1, "grid_size": None, "width": None, "arguments": "", **others})
+    return Point({**values, "unroll": 1, "grid_size": None, **others})
 
 
 def require(*modules: str) -> None:
@@ -122,7 +123,6 @@ def sweep(
         report,
         binary_of(kernel, folder),
         emulated=report["target"] == EMULATOR,
-        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
         longest=max(point["array_size"] for point in points),
         seed=seed,
         repeated_runs=1,

@@ -363,7 +363,6 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
         report,
         binary,
         emulated=True,
-        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
         longest=max(point["array_size"] for point in points),
         seed=1,
         repeated_runs=1,
@@ -408,9 +407,7 @@ def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    points = checked_points(
-        [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel.plan
-    )
+    points = checked_points([point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel)
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
         assert counted.mistakes == [], counted.point

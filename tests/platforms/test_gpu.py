@@ -20,6 +20,8 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import resolve_axes
@@ -65,7 +67,7 @@ def free_bytes() -> int:
 
 def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: Any) -> Point:
     """A point with what the kernel's plan needs besides."""
-    if kernel.plan == "one_to_one":
+    if kernel.problem is EXCHANGE:
         others = {"operation": "exchange", "width": 32, "arguments": ARGUMENTS[kernel.name], **others}
     elif kernel.plan in PLANS_WITH_A_GRID:
         others = {"grid_size": 264, **others}
@@ -98,7 +100,7 @@ def test_every_kernel_is_right_around_its_block_boundaries(kernel: KernelSource,
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
 def test_every_type_and_operation_is_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
-    operations = ["exchange"] if kernel.plan == "one_to_one" else kernel.operations
+    operations = ["exchange"] if kernel.problem is EXCHANGE else kernel.operations
     points = [
         of_kernel(kernel, size, 256, dtype=dtype, operation=operation, cache="cold")
         for dtype in kernel.dtypes
@@ -281,14 +283,13 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_points(name, [resolve_axes(axes)], [])
+    planned = planned_points(name, [resolve_axes(REDUCTION.axes, axes)], [])
     report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
     task = kernel_task(
         as_kernel(name),
         report,
         library,
         emulated=False,
-        problem="reduction",
         longest=2**22,
         seed=1,
         repeated_runs=2,

@@ -13,6 +13,8 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
@@ -55,16 +57,15 @@ def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -
     """A kernel of one thread a block, with `fault` as its first statements."""
     path = folder / "planted.cu"
     path.write_text(SOURCE.format(const="" if updates_input else "const ", fault=fault))
-    return read_kernel(path, ROOT)
+    return read_kernel(path, ROOT, REDUCTION)
 
 
 def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
-    """An int32 sum, hot and not unrolled unless said otherwise."""
-    values = {
-        **{"dtype": "int32", "operation": "sum", "cache": "hot", "array_size": array_size, "block_size": block_size},
-        **{"unroll": 1, "grid_size": None, "width": None, "arguments": ""},
-    }
-    return Point(values).at(**others)
+    """An int32 sum, hot and not unrolled unless said otherwise; an exchange's point where a width is given."""
+    sizes = {"array_size": array_size, "block_size": block_size, "unroll": 1, "grid_size": None}
+    values = {"dtype": "int32", "operation": "sum", "cache": "hot", **sizes, **others}
+    problem = EXCHANGE if "width" in others else REDUCTION
+    return Point({axis: values[axis] for axis in problem.axes})
 
 
 def built(
@@ -84,7 +85,6 @@ def built(
         report,
         binary,
         emulated=target == "emulator",
-        problem="exchange" if kernel.plan == "one_to_one" else "reduction",
         longest=max(p["array_size"] for p in points),
         seed=seed,
         repeated_runs=2,

@@ -15,12 +15,13 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.step_metrics import Metrics
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.baselines.libraries import library_axes
+from kernelsweep.problems.exchange import EXCHANGE, parse_arguments
 from kernelsweep.problems.lanes import source_elements
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
-from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.points import Point, points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
 from kernelsweep.sweep.study import Study
@@ -258,7 +259,7 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             }
             if not reason:
                 row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
-            if not reason and study.settings["problem"] == "exchange" and point["array_size"] <= 32:
+            if not reason and study.problem is EXCHANGE and point["array_size"] <= 32:
                 span = point["block_size"] * point["unroll"]
                 assert point["width"] is not None
                 sources = source_elements(

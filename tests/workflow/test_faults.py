@@ -34,6 +34,7 @@ import json, resource, signal, sys
 from pathlib import Path
 from planted import DEVICE
 from kernelsweep.measure.journal import Journal
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.work import measure, measurement_rows
@@ -43,7 +44,7 @@ from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
 planned = [(one, instantiation(kernel, one), None) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

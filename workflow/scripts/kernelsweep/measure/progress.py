@@ -114,6 +114,6 @@ def _words(point: Point) -> list[str]:
 
 
 def _number(value: int) -> str:
-    """1,000, or 2^24 for a large power of two."""
+    """1000, 100,000, or 2^24 for a large power of two."""
     power = value.bit_length() - 1
-    return f"2^{power}" if value == 2**power and power > 10 else f"{value:,}"
+    return f"2^{power}" if value == 2**power and power > 10 else f"{value:,}" if value >= 10_000 else str(value)

@@ -65,9 +65,14 @@ class Expression:
                 raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
             if not isinstance(node, _ALLOWED_NODES):
                 raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
-            if isinstance(node, ast.Name) and known is not None and node.id not in (*known, *_FUNCTIONS):
-                raise UserError(f"{text!r}: unknown name {node.id!r}; known are {', '.join((*known, *_FUNCTIONS))}")
-        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        self.names: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id not in _FUNCTIONS:
+                self.names.add(node.id)
+                if id(node) in called or (known is not None and node.id not in known):
+                    names = ", ".join((*(known or ()), *_FUNCTIONS))
+                    raise UserError(f"{text!r}: unknown name {node.id!r}; known are {names}")
         self._code = compile(tree, "<expression>", "eval")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:

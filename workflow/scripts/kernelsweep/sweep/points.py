@@ -53,9 +53,14 @@ class Point(Mapping[str, Any]):
 
 
 def in_words(values: Mapping[str, Any]) -> str:
-    """Values by axis for a reader: "array size 1000, block size 256, int32, sum". Only numbers need the axis' name."""
+    """Values by axis for a reader, numbers before words: "array size 1000, block size 256, int32, sum".
+
+    A word needs no axis' name. What is empty is left out.
+    """
     texts = {axis: str(value) for axis, value in values.items() if value not in (None, "")}
-    return ", ".join(text if text[0].isalpha() else f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items())
+    words = [text for text in texts.values() if text[0].isalpha()]
+    numbers = [f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items() if not text[0].isalpha()]
+    return ", ".join([*numbers, *words])
 
 
 @cache

@@ -162,7 +162,8 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
         of = value.get("of")
         if not of:
             continue
-        point = tuple("" if of["point"][name] is None else str(of["point"][name]) for name in NAMES[2:])
+        values = (of["point"].get(name) for name in ALL_POINT_COLUMNS)
+        point = tuple("" if value is None else str(value) for value in values)
         settings = {name: of[name] for name in _SETTINGS}
         version = json.dumps(settings, sort_keys=True), of["binary"]
         known = records.setdefault(point, {}).get(version)
