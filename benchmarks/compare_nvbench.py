@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
-from kernelsweep.platforms.choose import Gpu
+from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import DATA, PLANS

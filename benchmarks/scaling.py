@@ -37,7 +37,7 @@ from compare_edits import copied
 from support.own_sweep import gpu
 
 from kernelsweep.judge.comparison.sides import Name, name_of
-from kernelsweep.platforms.choose import visible_gpus
+from kernelsweep.platforms.gpus import visible_gpus
 
 LEAST_OF_PERFECT = 0.8
 LONG_US = 20.0

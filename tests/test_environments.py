@@ -17,7 +17,7 @@ import yaml
 # conda-forge's packages that PyPI has not, at least not as these.
 TOOLS = {"binutils", "cuda-nvcc", "cuda-sanitizer-api", "cuda-version", "gxx", "nsight-compute", "python"}
 # Libraries that bandwidth_bound calls where the user has installed them.
-RIVALS = {"cupy", "torch"}
+LIBRARIES = {"cupy", "torch"}
 
 
 def project(root: Path) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
                 imported |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 imported.add(node.module.split(".")[0])
-    imported -= {*sys.stdlib_module_names, *RIVALS, "kernelsweep"}
+    imported -= {*sys.stdlib_module_names, *LIBRARIES, "kernelsweep"}
     assert {"numpy", "pandas", "pycuda", "yaml"} <= imported
     distributions = packages_distributions()
     packages = {distributions.get(module, [module])[0].lower() for module in imported}

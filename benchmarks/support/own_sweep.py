@@ -21,7 +21,8 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
-from kernelsweep.platforms.choose import Gpu, visible_gpu
+from kernelsweep.platforms.gpus import Gpu, visible_gpu
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -122,7 +123,7 @@ def sweep(
         kernel,
         report,
         binary_of(kernel, folder),
-        emulated=report["target"] == EMULATOR,
+        platform=kind_of(report["target"]).implementation,
         longest=max(point["array_size"] for point in points),
         seed=seed,
         repeated_runs=1,

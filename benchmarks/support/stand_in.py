@@ -32,6 +32,7 @@ def stand_in(job: dict[str, Any]) -> SimpleNamespace:
 def main() -> None:
     """Run the script that is named first for the job that is named second."""
     script, job = sys.argv[1:]
+    sys.path.append(str(SCRIPTS))  # where the library is; Snakemake does the same
     described = json.loads(Path(job).read_text(encoding="utf-8"))
     runpy.run_path(str(SCRIPTS / f"{script}.py"), {"snakemake": stand_in(described)}, "__main__")
 

@@ -9,7 +9,7 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import UNROLLING
 
-from kernelsweep.analysis.published import load_published, load_published_metrics, load_published_outputs
+from kernelsweep.analysis.published import load_published
 from kernelsweep.errors import UserError
 
 RESOURCES = ROOT / "resources/published"
@@ -47,22 +47,22 @@ def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
 
 
 def test_exchanges_are_read_with_their_arguments() -> None:
-    published = load_published_outputs(EXCHANGES, RESOURCES)
+    published = load_published(EXCHANGES, RESOURCES, of_outputs=True)
     assert published is not None
     assert len(published.outputs) == 8
     assert published.outputs["rotate", "offset=-2"] == "14 15 0 1 2 3 4 5 6 7 8 9 10 11 12 13"
-    assert load_published_outputs(None, RESOURCES) is None
+    assert load_published(None, RESOURCES, of_outputs=True) is None
 
 
 def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"published\.file: .*no column exchange, arguments, output; it has source"):
-        load_published_outputs(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES)
+        load_published(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES, of_outputs=True)
     with pytest.raises(UserError, match=r"published\.file: .*no column source"):
         load_published(STEPWISE | {"file": "warp_shuffle_exchanges.csv"}, RESOURCES)
     twice = "exchange,arguments,output\nrotate,offset=2,1 0\nrotate,offset=2,0 1\n"
     (tmp_path / "twice.csv").write_text(twice)
     with pytest.raises(UserError, match=r"several outputs of rotate offset=2"):
-        load_published_outputs(EXCHANGES | {"file": "twice.csv"}, tmp_path)
+        load_published(EXCHANGES | {"file": "twice.csv"}, tmp_path, of_outputs=True)
 
 
 def test_the_cpus_time_may_come_from_another_run() -> None:
@@ -77,8 +77,8 @@ def test_the_cpus_time_may_come_from_another_run() -> None:
 def test_metrics_outside_the_table_are_read_beside_its_own() -> None:
     # The article tells its barrier stalls in its text only.
     spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_metrics": {"run": "-"}}
-    published = load_published_metrics(spec, RESOURCES)
+    published = load_published(spec, RESOURCES)
     assert published is not None
-    assert published.value("unrolled", 8, "global_load_efficiency") == 99.21
-    assert published.value("unrolled", 8, "barrier_stall") == 17.2
-    assert published.value("neighbored", 1, "barrier_stall") is None
+    assert published.metric("unrolled", 8, "global_load_efficiency") == 99.21
+    assert published.metric("unrolled", 8, "barrier_stall") == 17.2
+    assert published.metric("neighbored", 1, "barrier_stall") is None

@@ -14,6 +14,7 @@ from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.find import Best, find_best
 from kernelsweep.judge.best.report import best_json, best_text
 from kernelsweep.project.project import load_study
@@ -23,7 +24,7 @@ SIZE = 2**24
 
 
 def find(rows: pandas.DataFrame, device: dict[str, Any] = H200, gridded: tuple[str, ...] = ()) -> list[Best]:
-    return find_best("unrolling", UNROLLING, rows, device, gridded)
+    return find_best("unrolling", StudyData(UNROLLING, rows, device), gridded)
 
 
 def one(found: list[Best], kernel: str, array_size: int = SIZE, cache: str = "cold") -> Best:
@@ -101,7 +102,9 @@ def recorded() -> dict[str, Any]:
     gridded = {"unrolling": (), "stepwise": ("cascaded", "warp_shuffle")}
     found = []
     for name, kernels in gridded.items():
-        found += find_best(name, load_study(name, ROOT).settings, rows[rows["study"] == name], device, kernels)
+        found += find_best(
+            name, StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device), kernels
+        )
     document: dict[str, Any] = json.loads(best_json(found, list(gridded), device))
     return document
 

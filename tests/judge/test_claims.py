@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,15 +19,16 @@ from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, baseline, fail, metrics, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.step_metrics import load_metrics
+from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, own_claims, published_claims
-from kernelsweep.judge.claims.judge import Evidence, Judged, judge
-from kernelsweep.judge.claims.relations import RELATIONS, VERDICTS, decide
+from kernelsweep.judge.claims.judge import Judged, judge
+from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, RELATIONS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import check_metrics, load_config, load_study
-from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
+from kernelsweep.results import read_rows, write_rows
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.schema import read_yaml
 
@@ -52,15 +54,14 @@ CLAIM = Claim(
 )
 
 
-def evidence(rows: pandas.DataFrame | None = None, device: dict[str, Any] = H200, **changes: Any) -> Evidence:
+def evidence(rows: pandas.DataFrame | None = None, device: dict[str, Any] = H200, **changes: Any) -> StudyData:
     rows = sweep(UNROLLING, device) if rows is None else rows
     rows = rows.assign(binary_sha256=rows["binary_sha256"].astype(object).fillna(""))
-    no_metrics = pandas.DataFrame(columns=list(METRIC_COLUMNS))
-    return replace(Evidence(UNROLLING, rows, no_metrics, {}, device), **changes)
+    return replace(StudyData(UNROLLING, rows, device), **changes)
 
 
-def judge_one(claim: Claim, of: Evidence) -> Judged:
-    (judged,) = judge([claim], of)
+def judge_one(claim: Claim, of: StudyData, varying: Mapping[str, float] | None = None) -> Judged:
+    (judged,) = judge([claim], of, varying or {})
     return judged
 
 
@@ -76,7 +77,7 @@ def judge_one(claim: Claim, of: Evidence) -> Judged:
     ],
 )
 def test_the_whole_interval_decides(relation: str, holds: Any, fails: Any, straddles: Any) -> None:
-    for verdict, (low, high) in zip(VERDICTS, (holds, fails, straddles), strict=False):
+    for verdict, (low, high) in zip(CLAIM_VERDICTS, (holds, fails, straddles), strict=False):
         assert decide(relation, Interval((low + high) / 2, low, high), 2.0, 0.1) == verdict
 
 
@@ -129,36 +130,36 @@ def test_a_sum_on_the_host_may_be_a_reference() -> None:
     assert judged.measured is not None and judged.measured.value == pytest.approx(100)
 
 
-def profiled(study: dict[str, Any], varying: dict[str, float]) -> Evidence:
+def profiled(study: dict[str, Any]) -> StudyData:
     rows = sweep(study, H200)
     settings = study | {"metrics": ["barrier_stall", "branch", "bank_conflict"]}
-    return evidence(rows, metrics=metrics(settings, "synthetic", rows, H200).rows, uncertainties=varying)
+    return evidence(rows, metrics=metrics(settings, "synthetic", rows, H200))
 
 
 def test_a_count_is_itself_and_what_varies_has_an_interval() -> None:
     # Step 5 of the ladder, unrolled by 8, has 400 / 2⁵ + 67 branches, and unrolled_warps by 8, step 7, has 70.125.
     branches = replace(CLAIM, quantity="branch", relation="below")
-    counted = judge_one(branches, profiled(UNROLLING, {}))
+    counted = judge_one(branches, profiled(UNROLLING))
     assert counted.verdict == "holds"
     assert counted.measured is not None
     assert counted.measured.low == counted.measured.high == pytest.approx(70.125 / 79.5)
-    varying = judge_one(branches, profiled(UNROLLING, {"branch": 0.1}))
+    varying = judge_one(branches, profiled(UNROLLING), {"branch": 0.1})
     assert varying.verdict == "not decidable", "0.88 ± 14%"
     own = replace(branches, reference_kernel="", relation="at_most", value="71")
-    assert judge_one(own, profiled(UNROLLING, {})).verdict == "holds"
-    assert judge_one(own, profiled(UNROLLING, {"branch": 0.1})).verdict == "not decidable"
+    assert judge_one(own, profiled(UNROLLING)).verdict == "holds"
+    assert judge_one(own, profiled(UNROLLING), {"branch": 0.1}).verdict == "not decidable"
 
 
 def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
-    of = profiled(UNROLLING, {})
+    of = profiled(UNROLLING)
     branches = replace(CLAIM, quantity="branch", relation="below")
     old = replace(of, measurements=of.measurements.assign(binary_sha256="new"))
-    old = replace(old, metrics=of.metrics.assign(binary_sha256="old"))
+    old = replace(old, metrics=Metrics(of.metrics.rows.assign(binary_sha256="old")))
     assert "another build" in judge_one(branches, old).message
-    none = of.metrics.assign(value=0.0)
-    assert "no ratio" in judge_one(branches, replace(of, metrics=none)).message
-    counted = of.metrics.assign(source="counted")
-    judged = judge_one(replace(branches, quantity="barrier_stall_of_none"), replace(of, metrics=counted))
+    none = of.metrics.rows.assign(value=0.0)
+    assert "no ratio" in judge_one(branches, replace(of, metrics=Metrics(none))).message
+    counted = of.metrics.rows.assign(source="counted")
+    judged = judge_one(replace(branches, quantity="barrier_stall_of_none"), replace(of, metrics=Metrics(counted)))
     assert judged.message == "the emulator doesn't count barrier_stall_of_none"
 
 
@@ -261,7 +262,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: s
 def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
     text = (PUBLISHED / "claims.csv").read_text()
     (tmp_path / "claims.csv").write_text(text + text.splitlines()[-1] + "\n")
-    with pytest.raises(UserError, match="exchanges-butterfly_swap is there twice"):
+    with pytest.raises(UserError, match="exchanges-butterfly_swap occurs twice"):
         published_claims(tmp_path / "claims.csv")
 
 
@@ -280,12 +281,14 @@ def recording(uncertainty: float | None = None) -> dict[str, Judged]:
     table = {name: entry["uncertainty"] for name, entry in metrics.items()}
     judged = []
     for name in study_names(ROOT):
-        of_study = (rows[rows["study"] == name] for rows in (measurements, counters))
+        rows, of_study = (rows[rows["study"] == name] for rows in (measurements, counters))
         varying = {
             metric: uncertainty if uncertainty is not None and known else known for metric, known in table.items()
         }
         claims = [claim for claim in CLAIMS if claim.study == name]
-        judged += judge(claims, Evidence(load_study(name, ROOT).settings, *of_study, varying, device))
+        judged += judge(
+            claims, StudyData(load_study(name, ROOT).settings, rows, device, metrics=Metrics(of_study)), varying
+        )
     return {one.claim.id: one for one in judged}
 
 
@@ -293,7 +296,7 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     judged = recording()
     assert len(judged) == len(CLAIMS)
     held, failed, straddling, missing = (
-        {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in VERDICTS
+        {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in CLAIM_VERDICTS
     )
     assert not missing
     # What follows from the kernels alone holds on every GPU.
@@ -321,7 +324,7 @@ def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
     rows = rows[rows["study"] == "exchanges"].copy()
     rows.loc[rows["kernel"] == "shift_up", "output"] = "0 0 1 2"
     settings = load_study("exchanges", ROOT).settings
-    judged = judge(claims, evidence(rows, study=settings))
+    judged = judge(claims, evidence(rows, settings=settings), {})
     assert [(one.verdict, one.output) for one in judged] == [("does not hold", "0 0 1 2")]
     text = claims_text(judged, {"exchanges": "Exchanges"}, H200)
     assert "**Here: 0 0 1 2.**" in text
@@ -344,7 +347,7 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     first, second = own_claims("unrolling", load_study("unrolling", tmp_path).settings["claims"])
     assert (first.id, first.source, first.at) == ("unrolling-1", "own claim", {"array_size": 2**28})
     assert (second.id, second.source) == ("wrong", "a friend")
-    judged = judge([first, second], evidence())
+    judged = judge([first, second], evidence(), {})
     assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
     text = claims_text(judged, {"unrolling": "Unrolling"}, H200)
     (row,) = [line for line in text.splitlines() if "faster still" in line]
@@ -355,7 +358,7 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
 
 def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:
     missing = replace(CLAIM, id="missing", at={"array_size": 3})
-    rows = [claim_row(one) for one in judge([CLAIM, missing], evidence())]
+    rows = [claim_row(one) for one in judge([CLAIM, missing], evidence(), {})]
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows)
     there, absent = csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text()))
     contract = ["study", "claim", "source", "source_device", "published", "measured", "low", "high", "verdict"]

@@ -12,12 +12,12 @@ import pytest
 from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.scatter import estimate, range_squared, student_quantile
-from kernelsweep.judge.comparison.sides import NAMES, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
 from kernelsweep.judge.comparison.text import Sides, comparison_text
 from kernelsweep.judge.comparison.verdicts import (
     FASTER,
@@ -27,13 +27,13 @@ from kernelsweep.judge.comparison.verdicts import (
     SAME,
     SLOWER,
     UNDECIDED,
-    Compared,
+    ComparedPoint,
     by_kernel,
     by_size,
-    compare,
+    compare_points,
     comparison_summary,
+    kernels_with_verdict,
     verdict,
-    with_verdict,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
 from kernelsweep.measure.journal import Journal, journal_key
@@ -55,12 +55,12 @@ def slowed(rows: Sequence[Row], factor: float, from_us: float = LONG_US) -> list
     ]
 
 
-def share(points: Sequence[Compared], *verdicts: str) -> float:
+def share(points: Sequence[ComparedPoint], *verdicts: str) -> float:
     compared = [point for point in points if point.ratio]
     return sum(point.verdict in verdicts for point in compared) / len(compared)
 
 
-def long_points(points: Sequence[Compared]) -> list[Compared]:
+def long_points(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     return [point for point in points if point.ratio and point.before and float(point.before["time_us"]) >= LONG_US]
 
 
@@ -90,12 +90,12 @@ def pairs(request: pytest.FixtureRequest, sweeps: tuple[list[Row], list[Row]]) -
 def test_of_a_gpus_two_sweeps_of_identical_code_at_most_1_percent_are_called(
     pairs: list[tuple[list[Row], list[Row]]],
 ) -> None:
-    points = [point for before, after in pairs for point in compare(before, after, MARGIN)[0]]
+    points = [point for before, after in pairs for point in compare_points(before, after, MARGIN)[0]]
     assert sum(point.ratio is not None for point in points) == 3272
     assert share(points, *CALLED) <= 0.005  # half of what is allowed
     # No kernel would fail a developer's CI.
     for before, after in pairs:
-        assert with_verdict(comparison_summary(compare(before, after, MARGIN)[0], MARGIN), SLOWER) == []
+        assert kernels_with_verdict(comparison_summary(compare_points(before, after, MARGIN)[0], MARGIN), SLOWER) == []
     assert share(long_points(points), SAME) > 0.5
 
 
@@ -104,7 +104,7 @@ def test_2_percent_are_found_at_95_percent_of_the_points_of_50_us_and_more(
     pairs: list[tuple[list[Row], list[Row]]], factor: float, expected: str
 ) -> None:
     for before, after in pairs:
-        points = long_points(compare(before, slowed(after, factor), MARGIN)[0])
+        points = long_points(compare_points(before, slowed(after, factor), MARGIN)[0])
         assert len(points) >= 40
         assert share(points, expected) >= 0.95
 
@@ -125,7 +125,7 @@ def made_up(generator: np.random.Generator, kernels: int, process_us: float, one
                 (time_us + process + visit) * (1 + generator.normal(0, 0.004, 30))
                 for process, visit in zip(processes, own, strict=True)
             ]
-            row: Row = dict.fromkeys(NAMES, "") | {"study": "made_up", "kernel": f"kernel_{kernel}"}
+            row: Row = dict.fromkeys(NAME_COLUMNS, "") | {"study": "made_up", "kernel": f"kernel_{kernel}"}
             row |= {"array_size": str(2 ** (16 + number // 5)), "block_size": str(64 * (1 + number % 5)), "unroll": "1"}
             row |= {
                 "status": "ok",
@@ -143,11 +143,11 @@ def test_visits_that_all_fall_on_one_side_are_not_taken_for_a_change() -> None:
     # Pins: trust in a point's own interval, which three visits that lie together by chance make too narrow.
     generator = np.random.default_rng(2026)
     before, after = (made_up(generator, 11, 0.08, one_side_us=side_us) for side_us in (-0.05, 0.07))
-    points, _ = compare(before, after, MARGIN)
+    points, _ = compare_points(before, after, MARGIN)
     assert share(points, *CALLED) <= 0.01
     own = [ratio(time_interval(new), time_interval(old)) for old, new in zip(before, after, strict=True)]
     assert sum(verdict(found, MARGIN) in CALLED for found in own) / len(own) > 0.015
-    assert share(long_points(compare(before, slowed(after, 1.02), MARGIN)[0]), SLOWER) >= 0.95
+    assert share(long_points(compare_points(before, slowed(after, 1.02), MARGIN)[0]), SLOWER) >= 0.95
 
 
 def test_the_scatter_is_that_of_the_visits() -> None:
@@ -189,7 +189,7 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
 
 def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tuple[list[Row], list[Row]]) -> None:
     of_kernel = [[row for row in rows if row["kernel"] == "interleaved"] for rows in sweeps]
-    points, scatter = compare(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
+    points, scatter = compare_points(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
     heading, *_ = text.splitlines()
     assert heading == (
@@ -197,7 +197,7 @@ def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tup
     )
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
-    assert with_verdict(summary, SLOWER) == [kernel]
+    assert kernels_with_verdict(summary, SLOWER) == [kernel]
     assert [found.verdict for found in by_size(points, MARGIN).values()] == [UNDECIDED] * 4 + [SLOWER] * 4
 
 
@@ -206,7 +206,7 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     after = [dict(row) for row in slowed(of_kernel[1], 0.5)]
     for row in after[3:5]:
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
-    points, scatter = compare(of_kernel[0], after, MARGIN)
+    points, scatter = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
     assert text.startswith(
         "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before. Faster: warp_shuffle/shuffle"
@@ -221,7 +221,7 @@ def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Ro
     for row in after:
         row["device_uuid"] = "GPU-another"
     settings = ({"measuring.visits": 3, "seed": 1}, {"measuring.visits": 5, "seed": 1})
-    points, scatter = compare(before[:-2], after[1:], MARGIN)
+    points, scatter = compare_points(before[:-2], after[1:], MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
     assert "**Another GPU of the same model** measured 85 of 85 points" in text
     assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
@@ -229,7 +229,7 @@ def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Ro
     assert len(points) == 88
     for row in after:
         row |= {"device": "NVIDIA Other"}
-    points, scatter = compare(before, after, MARGIN)
+    points, scatter = compare_points(before, after, MARGIN)
     assert "**Another device**: NVIDIA H200 before, NVIDIA Other after" in comparison_text(
         points, scatter, MARGIN, Sides("one", "the other")
     )
@@ -239,9 +239,9 @@ def test_points_are_the_same_whatever_grid_a_device_gives_them() -> None:
     rows = made_up(np.random.default_rng(1), 1, 0.05)[:4]
     before = [{**row, "grid_size": "264"} for row in rows]
     after = [{**row, "grid_size": "1056"} for row in rows]
-    assert all(point.ratio for point in compare(before, after, MARGIN)[0])
+    assert all(point.ratio for point in compare_points(before, after, MARGIN)[0])
     # Where a sweep has two grids, a point of another one is another point.
-    points = compare([*before, *({**row, "grid_size": "528"} for row in rows)], after, MARGIN)[0]
+    points = compare_points([*before, *({**row, "grid_size": "528"} for row in rows)], after, MARGIN)[0]
     assert not any(point.ratio for point in points)
 
 
@@ -249,13 +249,13 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
     sweeps: tuple[list[Row], list[Row]], tmp_path: Path
 ) -> None:
     few = [[row for row in rows if row["study"] == "warp_shuffle"][::40] for rows in sweeps]
-    points, _ = compare(*few, MARGIN)
+    points, _ = compare_points(*few, MARGIN)
     for name in ("one.svg", "other.svg"):
         save(draw(list(points), MARGIN, "One. The other."), tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
     titles = [axes.get_title(loc="left") for axes in draw(points, MARGIN, "").axes]
     assert titles[:3] == ["global_memory", "shared_memory", "shuffle"]
-    empty = draw(compare([], few[0], MARGIN)[0], MARGIN, "")
+    empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
     assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
 
 
@@ -288,7 +288,7 @@ def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0
                 value = {"measured": "2026-11-21T13:10:28Z", "outcome": outcome, "of": of, "source_sha256": source}
                 journal.add(journal_key(of), value)
             rows.append(
-                {**dict.fromkeys(NAMES, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
+                {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
                 | {"study": "s", "kernel": "k", "grid_size": "4096", "status": "ok", "flags": "", "device": "a GPU"}
                 | {"source_sha256": source, "binary_sha256": binary}
                 | time_columns(visits, 4, None)
@@ -356,7 +356,7 @@ def test_a_point_that_fails_now_is_held_against_the_version_before(tmp_path: Pat
     rows = ran(path, "first", ["a1", "a2"])
     failing = [{**row, "status": "wrong_result", "time_us": "", "message": "", "binary_sha256": "b"} for row in rows]
     found = previous(failing, path.parents[2])
-    points, _ = compare(found.rows, failing, MARGIN, found.reasons)
+    points, _ = compare_points(found.rows, failing, MARGIN, found.reasons)
     assert [point.has_failed_since for point in points] == [True, True]
 
 

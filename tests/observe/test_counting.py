@@ -34,6 +34,7 @@ from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -362,7 +363,7 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
         kernel,
         report,
         binary,
-        emulated=True,
+        platform=kind_of("emulator").implementation,
         longest=max(point["array_size"] for point in points),
         seed=1,
         repeated_runs=1,

@@ -40,7 +40,7 @@ from kernelsweep.sweep.resolve import kernel_axes
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
 SHIPPED = definitions(TABLE)
-SETTINGS = {"clock_control": "none", "cache_control": "all", "sections": [], "sets": [], "timeout_seconds": 60}
+SETTINGS = {"options": [], "timeout_seconds": 60}
 
 
 def captured(name: str) -> Capture:
@@ -354,14 +354,15 @@ def test_what_would_be_a_wrong_number_is_an_error(
 
 
 def test_the_command_line_flushes_for_cold_points_only(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "sections": ["MemoryWorkloadAnalysis"], "sets": ["full"]}
-    words = command("ncu", ["a__b.sum", "c__d.sum"], settings, "cold", tmp_path / "cold.ncu-rep")
+    words = command("ncu", ["a__b.sum", "c__d.sum"], SETTINGS, "cold", tmp_path / "cold.ncu-rep")
     assert words[0] == "ncu"
     assert {"--cache-control=all", "--clock-control=none", "--metrics=a__b.sum,c__d.sum"} <= set(words)
-    assert words[words.index("--section") + 1] == "MemoryWorkloadAnalysis"
-    assert words[words.index("--set") + 1] == "full"
-    hot = command("ncu", ["a__b.sum"], settings, "hot", tmp_path / "hot.ncu-rep")
+    hot = command("ncu", ["a__b.sum"], SETTINGS, "hot", tmp_path / "hot.ncu-rep")
     assert "--cache-control=none" in hot
+    # ncu refuses an option that is given twice, so the user's choice of clocks replaces ours.
+    settings = {**SETTINGS, "options": ["--set", "full", "--clock-control", "base"]}
+    words = command("ncu", ["a__b.sum"], settings, "cold", tmp_path / "cold.ncu-rep")
+    assert words[words.index("--set") :][:4] == settings["options"] and "--clock-control=none" not in words
 
 
 # The workflow
@@ -384,10 +385,10 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    rules = project / "workflow/scripts/kernelsweep/project/project.py"
-    own_way = 'instead of Nsight Compute."""\n        return platform == EMULATOR\n'
-    assert own_way in rules.read_text()
-    rules.write_text(rules.read_text().replace(own_way, own_way.replace("platform == EMULATOR", "False")))
+    kinds = project / "workflow/scripts/kernelsweep/platforms/kinds.py"
+    own_way = "        counts=True,\n"
+    assert own_way in kinds.read_text()
+    kinds.write_text(kinds.read_text().replace(own_way, ""))
     shrink(project, ["warp_shuffle"])
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())

@@ -14,12 +14,13 @@ import pytest
 from checkout import ROOT
 from planted import DEVICE, QUICK, built, planted_kernel, point, run
 
-from kernelsweep.baselines.libraries import RIVALS, as_kernel, planned_points, rival_report, why_missing
+from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, library_report, planned_calls, why_missing
 from kernelsweep.build import nvcc
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
@@ -51,7 +52,7 @@ OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 @pytest.fixture(scope="module")
 def arch() -> str:
-    from kernelsweep.platforms.choose import visible_gpu
+    from kernelsweep.platforms.gpus import visible_gpu
 
     gpu = visible_gpu()
     assert gpu is not None
@@ -267,13 +268,13 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
         assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
     library = tmp_path / "cub.so"
     library.write_bytes(b"")
-    if RIVALS[name].package is None:
+    if LIBRARIES[name].package is None:
         nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
     axes = {
         "array_size": [1, 100_003, 2**22],
@@ -283,13 +284,13 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_points(name, [resolve_axes(REDUCTION.axes, axes)], [])
-    report = rival_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
+    planned = planned_calls(name, [resolve_axes(REDUCTION.axes, axes)], [])
+    report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
     task = kernel_task(
         as_kernel(name),
         report,
         library,
-        emulated=False,
+        platform=kind_of("gpu").implementation,
         longest=2**22,
         seed=1,
         repeated_runs=2,

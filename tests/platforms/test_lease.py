@@ -13,7 +13,7 @@ from select import select
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms import choose
+from kernelsweep.platforms import gpus as gpus_module
 from kernelsweep.platforms import lease as lease_module
 from kernelsweep.platforms.lease import lease, leased_gpu, leased_host
 
@@ -146,7 +146,7 @@ def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start
 
 def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = lease_module.Gpu("NVIDIA L4", "GPU-1", "sm_89", "1")
-    monkeypatch.setattr(choose, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(gpus_module, "visible_gpus", lambda: [gpu])
     with (
         pytest.raises(UserError, match=r"No GPU of platform nvidia-h200 .*\(visible: nvidia-l4\)"),
         leased_gpu("nvidia-h200"),
@@ -157,7 +157,7 @@ def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: 
 def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpu = lease_module.Gpu("NVIDIA H200", "GPU-1", "sm_90", "1")
-    monkeypatch.setattr(choose, "visible_gpus", lambda: [gpu])
+    monkeypatch.setattr(gpus_module, "visible_gpus", lambda: [gpu])
     for visible in ("3,4", None):
         if visible is None:
             monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -174,7 +174,7 @@ def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
 ) -> None:
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (2, 1)]
-    monkeypatch.setattr(choose, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(gpus_module, "visible_gpus", lambda: gpus)
     with leased_host("nvidia-h200"):
         job = start("GPU-1", "GPU-2")
         assert (line(job) or "").startswith("waiting for any of 2 GPUs")

@@ -15,7 +15,8 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.choose import Gpu, Model, check_driver, choose_platforms, gpus_of, left_out, visible_gpus
+from kernelsweep.platforms.choose import Model, choose_platforms, left_out
+from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of, visible_gpus
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from typing import Any
 import pandas
 from synthetic_sweep import EMULATOR, H200
 
-from kernelsweep.analysis.published import PublishedOutputs
-from kernelsweep.publish.tables import as_csv, as_latex, as_markdown, exchange_table, exchange_text
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
+from kernelsweep.publish.tables.layout import as_csv, as_latex, as_markdown
 from kernelsweep.results import MEASUREMENT_COLUMNS
 
 ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
@@ -19,7 +21,7 @@ OUTPUTS = {
     ("rotate", "offset=-2"): ROTATED_BACK,
     ("butterfly_swap", "lane_mask=1 first=0 second=3"): SWAPPED,
 }
-PUBLISHED = PublishedOutputs("published", "warp_shuffle_exchanges.csv", OUTPUTS)
+PUBLISHED = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS)
 
 STUDY: dict[str, Any] = {
     "title": "Exchanges: ways to hand values across a warp",
@@ -69,8 +71,13 @@ def measured(**rotated: Any) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"width": "Int64"})
 
 
-def markdown(rows: pandas.DataFrame, published: PublishedOutputs | None, study: dict[str, Any] = STUDY) -> str:
-    return as_markdown(exchange_text(exchange_table(study, rows, published), study, H200, published))
+def table_of(rows: pandas.DataFrame, published: Published | None = PUBLISHED) -> pandas.DataFrame:
+    return exchange_table(StudyData(STUDY, rows, H200, published))
+
+
+def markdown(rows: pandas.DataFrame, published: Published | None, study: dict[str, Any] = STUDY) -> str:
+    data = StudyData(study, rows, H200, published)
+    return as_markdown(exchange_text(exchange_table(data), data))
 
 
 def cells(text: str, *start: str) -> list[str]:
@@ -81,7 +88,7 @@ def cells(text: str, *start: str) -> list[str]:
 
 
 def test_each_published_exchange_has_its_row_with_what_was_measured() -> None:
-    table = exchange_table(STUDY, measured(), PUBLISHED)
+    table = table_of(measured())
     assert list(zip(table["kernel"], table["arguments"], strict=True)) == list(OUTPUTS)
     assert list(table["output"]) == list(table["published_output"]) == list(OUTPUTS.values())
     assert list(table["same"]) == ["yes"] * 3
@@ -98,12 +105,12 @@ def test_each_published_exchange_has_its_row_with_what_was_measured() -> None:
         "yes",
         "6 of 6; 1 skipped",
     ]
-    assert as_csv(table) == as_csv(exchange_table(STUDY, measured().iloc[::-1], PUBLISHED))
+    assert as_csv(table) == as_csv(table_of(measured().iloc[::-1]))
 
 
 def test_an_output_that_is_not_the_published_one_is_seen() -> None:
     other = ROTATED.replace("0 1", "1 0")
-    table = exchange_table(STUDY, measured(output=other), PUBLISHED)
+    table = table_of(measured(output=other))
     assert list(table["same"]) == ["no", "yes", "yes"]
     text = markdown(measured(output=other), PUBLISHED)
     assert cells(text, "`rotate` <sup>1</sup>")[-4:-1] == [other, ROTATED, "no"]
@@ -116,7 +123,7 @@ def test_a_wrong_exchange_says_what_was_wrong() -> None:
     assert cells(text, "`rotate` <sup>1,2</sup>")[-4:] == ["0 3", ROTATED, "no", "5 of 6; 1 wrong result; 1 skipped"]
     assert "wrong result; element 0: expected 2, found 0" in text
     # One that was not run at all has no output to differ.
-    skipped = exchange_table(STUDY, measured(status="skipped", output=""), PUBLISHED)
+    skipped = table_of(measured(status="skipped", output=""))
     assert (skipped["status"].iloc[0], skipped["same"].iloc[0]) == ("skipped", "")
 
 
@@ -124,7 +131,7 @@ def test_kernels_without_a_published_row_follow_and_published_rows_without_a_ker
     study = STUDY | {"kernels": [STUDY["kernels"][1], {"name": "of_ours", "axes": {"arguments": ["delta=1"]}}]}
     rows = measured()
     rows = rows[rows["kernel"] != "butterfly_swap"]
-    table = exchange_table(study, rows, PUBLISHED).set_index("kernel")
+    table = exchange_table(StudyData(study, rows, H200, PUBLISHED)).set_index("kernel")
     assert list(table.index) == ["rotate", "rotate", "butterfly_swap", "of_ours"]
     assert (table["status"]["butterfly_swap"], table["published_output"]["butterfly_swap"]) == (
         "published_only",
@@ -137,7 +144,7 @@ def test_kernels_without_a_published_row_follow_and_published_rows_without_a_ker
 
 
 def test_without_a_publication_its_columns_are_left_out() -> None:
-    table = exchange_table(STUDY, measured(), None)
+    table = table_of(measured(), None)
     # The study's kernels in its order, each with the first of its arguments.
     assert list(table["kernel"]) == ["butterfly_swap", "rotate"]
     assert list(table["output"]) == [SWAPPED, ROTATED]
@@ -146,7 +153,7 @@ def test_without_a_publication_its_columns_are_left_out() -> None:
 
 
 def test_latex_is_regular_and_says_nothing_twice() -> None:
-    text = as_latex(exchange_text(exchange_table(STUDY, measured(), PUBLISHED), STUDY, EMULATOR, PUBLISHED))
+    text = as_latex(exchange_text(table_of(measured()), StudyData(STUDY, measured(), EMULATOR, PUBLISHED)))
     assert text.isascii()
     assert r"\label{tab:exchanges}" in text
     # The outputs, and below them what else is known, where both rotations have the same to tell.

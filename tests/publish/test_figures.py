@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -19,15 +20,28 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from pypdf import PdfReader
-from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, SIZES, UNROLLING, WARP_SHUFFLE, fail, metrics, shipped, sweep
+from synthetic_sweep import (
+    BLOCK_SIZES,
+    EMULATOR,
+    H200,
+    SIZES,
+    UNROLLING,
+    WARP_SHUFFLE,
+    fail,
+    metrics,
+    shipped,
+    study_data,
+    sweep,
+)
 
-from kernelsweep.analysis.published import load_published, load_published_outputs
 from kernelsweep.analysis.steps import Step, step_labels
-from kernelsweep.drawing import style
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing import layout
+from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
 from kernelsweep.publish.figures import (
-    FIGURES_OF_METRICS,
-    FIGURES_OF_TIMES,
     bandwidth,
     block_grid,
     block_unroll,
@@ -39,10 +53,12 @@ from kernelsweep.publish.figures import (
     rivals,
 )
 from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.study import Study
 
 MODULES = (ladder, bandwidth, block_unroll, correctness)
 # The height of a page's text, in inches, of the two-column papers that we know.
 PAGE_IN = 9.2
+DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # Every figure of every study in config/studies/, by the study's and the module's name.
 SHIPPED = [
     (name, figure)
@@ -56,23 +72,19 @@ def draw(
     study: dict[str, Any],
     rows: pandas.DataFrame,
     device: dict[str, Any],
-    *further: Any,
-    width_in: float = style.TWO_COLUMN_IN,
+    width: layout.Width = layout.TWO_COLUMNS,
 ) -> Figure:
-    load = load_published_outputs if study.get("problem") == "exchange" else load_published
-    figure = module.draw(
-        study, rows, device, load(study["published"], ROOT / "resources/published"), *further, width_in=width_in
-    )
+    figure = module.draw(study_data(study, rows, device), width)
     assert isinstance(figure, Figure)
     return figure
 
 
-def draw_shipped(name: str, figure: str, device: dict[str, Any], width_in: float = style.TWO_COLUMN_IN) -> Figure:
+def draw_shipped(name: str, figure: str, device: dict[str, Any], width: layout.Width = layout.TWO_COLUMNS) -> Figure:
     study, rows = shipped(name, device["name"])
-    further = [metrics(study, name, rows, device)] if figure in FIGURES_OF_METRICS else []
-    return draw(
-        import_module(f"kernelsweep.publish.figures.{figure}"), study, rows, device, *further, width_in=width_in
-    )
+    data = study_data(study, rows, device, metrics(study, name, rows, device))
+    drawn = import_module(f"kernelsweep.publish.figures.{figure}").draw(data, width)
+    assert isinstance(drawn, Figure)
+    return drawn
 
 
 def texts(figure: Figure) -> list[str]:
@@ -122,24 +134,26 @@ def check_same_files(module: ModuleType, study: dict[str, Any], rows: pandas.Dat
     first = draw(module, study, rows, H200)
     second = draw(module, study, rows.sample(frac=1, random_state=1), H200)
     for suffix in ("svg", "pdf"):
-        style.save(first, tmp_path / f"first.{suffix}")
-        style.save(second, tmp_path / f"second.{suffix}")
+        layout.save(first, tmp_path / f"first.{suffix}")
+        layout.save(second, tmp_path / f"second.{suffix}")
         assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
     # TrueType, not Type 3, which journals refuse.
     assert b"/FontFile2" in (tmp_path / "first.pdf").read_bytes()
     assert b"/Type3" not in (tmp_path / "first.pdf").read_bytes()
-    style.save(first, tmp_path / "first.png")
+    layout.save(first, tmp_path / "first.png")
     assert (tmp_path / "first.png").read_bytes().startswith(b"\x89PNG")
 
 
 ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
-from kernelsweep.drawing import style
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing import layout
 from kernelsweep.publish.figures import block_unroll
 from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 for suffix in ("svg", "pdf"):
-    style.save(block_unroll.draw(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, None), Path(f"{sys.argv[1]}.{suffix}"))
+    data = StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
+    layout.save(block_unroll.draw(data), Path(f"{sys.argv[1]}.{suffix}"))
 """
 
 
@@ -149,19 +163,19 @@ def test_the_files_do_not_depend_on_the_process(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONHASHSEED": "1"}
     subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, str(tmp_path / "there")], env=environment, check=True)
     for suffix in ("svg", "pdf"):
-        figure = block_unroll.draw(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, None)
-        style.save(figure, tmp_path / f"here.{suffix}")
+        figure = block_unroll.draw(StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200))
+        layout.save(figure, tmp_path / f"here.{suffix}")
         assert (tmp_path / f"here.{suffix}").read_bytes() == (tmp_path / f"there.{suffix}").read_bytes()
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
-    for width, width_in in style.WIDTHS_IN.items():
-        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width_in=width_in)
-        (path,) = [tmp_path / name for name in style.file_names("figure", width) if name.endswith(".pdf")]
-        style.save(figure, path)
+    for name, width in layout.WIDTHS.items():
+        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width)
+        (path,) = [tmp_path / file for file in layout.file_names("figure", name) if file.endswith(".pdf")]
+        layout.save(figure, path)
         (page,) = PdfReader(path).pages
-        assert float(page.mediabox.width) == pytest.approx(width_in * 72, abs=0.5)
+        assert float(page.mediabox.width) == pytest.approx(width.points, abs=0.5)
         fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
         assert fonts
         for font in fonts:
@@ -184,14 +198,14 @@ def test_so_do_those_of_every_study(name: str, figure: str) -> None:
 
 @pytest.mark.parametrize(("name", "figure"), SHIPPED)
 def test_so_do_those_of_every_study_in_one_column_of_a_page(name: str, figure: str) -> None:
-    drawn = draw_shipped(name, figure, H200, width_in=style.ONE_COLUMN_IN)
+    drawn = draw_shipped(name, figure, H200, layout.ONE_COLUMN)
     check_texts(drawn, 3)
     # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
-    assert drawn.get_figwidth() == style.ONE_COLUMN_IN
+    assert drawn.get_figwidth() == layout.ONE_COLUMN.inches
     assert drawn.get_figheight() < PAGE_IN
 
 
-@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if pair[1] not in FIGURES_OF_TIMES])
+@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if "times" not in DECLARED[pair[1]].needs])
 def test_so_do_those_of_every_study_on_the_emulator(name: str, figure: str) -> None:
     check_texts(draw_shipped(name, figure, EMULATOR), 3)
 
@@ -230,7 +244,7 @@ def test_missing_data_are_drawn_as_missing(module: ModuleType, rows: pandas.Data
     # Without published times either, nothing is left to draw where no point is right.
     published = UNROLLING["published"] if (rows["status"] == "ok").any() else None
     figure = draw(module, UNROLLING | {"published": published}, rows, H200)
-    style.save(figure, tmp_path / "figure.svg")
+    layout.save(figure, tmp_path / "figure.svg")
     said = " ".join(texts(figure))
     assert "nan" not in said
     if published is None:
@@ -461,6 +475,43 @@ def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
     assert len(figure.axes[0].get_lines()) == len(figure.axes[7].get_lines()) == 0
 
 
+def test_the_readme_lists_every_figure_as_it_declares_itself() -> None:
+    listed = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    declared = {(name, one.purpose, ", ".join(one.needs) or "–") for name, one in DECLARED.items()}
+    assert declared == {row for row in listed if row[0] in DECLARED} and len(DECLARED) > 10
+
+
+OWN = 'FIGURE = Declaration(\n    title="Mine",\n    purpose="mine",\n    needs=("times",),\n)\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "mistake"),
+    [
+        ("mine", OWN, ""),
+        ("ladder", OWN, "kernels/study/figures/ladder.py: kernelsweep has a figure ladder. Rename this one."),
+        ("mine", "def draw(data, width): ...\n", "mine.py: not a figure (no FIGURE = Declaration(...))"),
+        ("mine", OWN.replace('"mine"', "PURPOSE"), "mine.py: not a figure (malformed node"),
+        ("mine", OWN.replace("purpose", "purpos"), "unexpected keyword argument 'purpos'"),
+        ("mine", OWN.replace("times", "time"), "mine.py: FIGURE needs time. Allowed: times, metrics"),
+        ("other", OWN, "figures.0 is 'mine'; Allowed: bandwidth, "),
+    ],
+)
+def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
+    name: str, source: str, mistake: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kernels/study/figures"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.py").write_text(f'"""A figure."""\n\n{source}')
+    study = Study("study", {"figures": ["mine"]}, {})
+    if not mistake:
+        check_figures(study, tmp_path)
+        assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["correctness", "mine"]
+        assert list(drawn_figures(study, tmp_path, has_clock=False)) == ["correctness"]
+        return
+    with pytest.raises(UserError, match=re.escape(mistake)):
+        check_figures(study, tmp_path)
+
+
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"\.svg"):
-        style.save(Figure(), tmp_path / "figure.gif")
+        layout.save(Figure(), tmp_path / "figure.gif")

@@ -13,49 +13,43 @@ from typing import Any
 
 import pandas
 import pytest
-from checkout import ROOT
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from synthetic_sweep import EMULATOR, H200, metrics, shipped
+from synthetic_sweep import EMULATOR, H200, metrics, shipped, study_data
 
-from kernelsweep.analysis.published import load_published, load_published_metrics
-from kernelsweep.analysis.step_metrics import Metrics, load_metrics, step_metrics
-from kernelsweep.drawing.style import save
+from kernelsweep.analysis.metric_rows import load_metrics
+from kernelsweep.analysis.step_metrics import step_metrics
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
-from kernelsweep.publish.figures import FIGURES_OF_METRICS
-from kernelsweep.publish.tables import (
-    as_csv,
-    as_latex,
-    as_markdown,
-    metrics_text,
-    study_table,
-    study_text,
-    with_metrics,
-)
+from kernelsweep.publish.tables.layout import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.of_study import table_of
+from kernelsweep.publish.tables.steps import study_table
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import record
 
-PUBLISHED = ROOT / "resources/published"
 
-
-def known(name: str, device: dict[str, Any] = H200) -> tuple[dict[str, Any], pandas.DataFrame, Metrics]:
-    """A shipped study, made-up measurements and made-up metrics."""
+def known(name: str, device: dict[str, Any] = H200) -> StudyData:
+    """A shipped study with made-up measurements and made-up metrics."""
     study, rows = shipped(name, device["name"])
-    return study, rows, metrics(study, name, rows, device)
+    return study_data(study, rows, device, metrics(study, name, rows, device))
 
 
-def changed(of: Metrics, where: str, **columns: Any) -> Metrics:
-    """The metrics with other values in the rows that a query chooses."""
-    rows = of.rows.copy()
+def with_rows(data: StudyData, rows: pandas.DataFrame) -> StudyData:
+    """The data with other rows of metrics."""
+    return replace(data, metrics=replace(data.metrics, rows=rows))
+
+
+def changed(data: StudyData, where: str, **columns: Any) -> StudyData:
+    """The data with other values in the rows of metrics that a query chooses."""
+    rows = data.metrics.rows.copy()
     rows.loc[rows.query(where).index, list(columns)] = list(columns.values())
-    return replace(of, rows=rows)
+    return with_rows(data, rows)
 
 
-def markdown(study: dict[str, Any], rows: pandas.DataFrame, of: Metrics) -> str:
-    published = load_published(study["published"], PUBLISHED)
-    text = study_text(study_table(study, rows, H200, published), study, H200, published)
-    return as_markdown(replace(text, below=metrics_text(study, step_metrics(study, of, rows, H200), of, H200)))
+def markdown(data: StudyData) -> str:
+    return as_markdown(table_of(data)[1])
 
 
 def counters(text: str) -> dict[str, list[str]]:
@@ -65,8 +59,8 @@ def counters(text: str) -> dict[str, list[str]]:
     return {header: [row[place] for row in cells[2:]] for place, header in enumerate(cells[0])}
 
 
-def draw(name: str, study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], of: Metrics) -> Figure:
-    figure = import_module(f"kernelsweep.publish.figures.{name}").draw(study, rows, device, None, of)
+def draw(name: str, data: StudyData) -> Figure:
+    figure = import_module(f"kernelsweep.publish.figures.{name}").draw(data)
     assert isinstance(figure, Figure)
     return figure
 
@@ -76,13 +70,12 @@ def said(figure: Figure) -> str:
 
 
 def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
-    study, rows, of = known("unrolling")
-    cells = counters(markdown(study, rows, of))
+    data = known("unrolling")
+    cells = counters(markdown(data))
     assert cells["unroll"] == ["1", "1", "1", "2", "4", "8", "8", "8", "8", "8"]
     assert cells["global load efficiency (%)"][0] == "25.00"
     assert "0.00" not in cells["published (%)"], "the last of two columns of that name: the stores'"
-    table = with_metrics(study_table(study, rows, H200, None), study, step_metrics(study, of, rows, H200), of)
-    back = pandas.read_csv(StringIO(as_csv(table)))
+    back = pandas.read_csv(StringIO(as_csv(table_of(data)[0])))
     theirs = back["published_global_load_efficiency (%)"]
     assert list(theirs.dropna()) == [25.02, 25.02, 96.15, 98.04, 98.68, 99.21, 99.43, 99.43, 99.43]
     assert pandas.isna(theirs[7]), "nothing is published of unrolled_warps_volatile"
@@ -90,13 +83,12 @@ def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
 
 
 def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> None:
-    study, rows, of = known("stepwise")
-    text = markdown(study, rows, of)
+    data = known("stepwise")
+    text = markdown(data)
     cells = counters(text)
     assert "another kind of device only directions and ratios" in text
     # As published: 37.38, 53.2, 48.38 active threads of 64; 45 bank conflicts, then none.
-    changes = load_published_metrics(study["published"], PUBLISHED)
-    assert changes is not None and changes.value("strided_index", 1, "active_threads") == 53.2
+    assert data.published is not None and data.published.metric("strided_index", 1, "active_threads") == 53.2
     assert "45.00" not in text
     ours = cells["active threads (over the step before)"]
     assert ours[0] == "–" and ours[1] == f"{(400 / 2 + 67) / (400 + 67):.2f}×"
@@ -105,12 +97,12 @@ def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> No
 
 
 def test_a_gap_has_a_footnote_that_says_why() -> None:
-    study, rows, of = known("unrolling")
-    of = changed(of, "kernel == 'interleaved'", value=float("nan"), message="No permission. Ask.")
-    of = changed(
-        of, "metric == 'memory_barrier_stall' and kernel != 'interleaved'", value=float("nan"), message="None."
+    data = known("unrolling")
+    data = changed(data, "kernel == 'interleaved'", value=float("nan"), message="No permission. Ask.")
+    data = changed(
+        data, "metric == 'memory_barrier_stall' and kernel != 'interleaved'", value=float("nan"), message="None."
     )
-    text = markdown(study, rows, of)
+    text = markdown(data)
     cells = counters(text)
     assert cells["global load efficiency (%)"][2] == "–"
     assert set(cells["memory barrier stall (%)"]) == {"–"}
@@ -120,30 +112,26 @@ def test_a_gap_has_a_footnote_that_says_why() -> None:
 
 
 def test_a_study_that_was_not_profiled_has_no_second_table() -> None:
-    study, rows, of = known("unrolling")
-    nothing = replace(of, rows=of.rows.iloc[:0])
-    assert "Hardware counters" not in markdown(study, rows, nothing)
-    found = step_metrics(study, nothing, rows, H200)
-    table = study_table(study, rows, H200, None)
-    assert list(with_metrics(table, study, found, nothing)) == list(table)
+    data = known("unrolling")
+    nothing = with_rows(data, data.metrics.rows.iloc[:0])
+    assert "Hardware counters" not in markdown(nothing)
+    assert list(table_of(nothing)[0]) == list(study_table(nothing))
 
 
 def test_counters_of_another_build_are_not_set_beside_times() -> None:
-    study, rows, of = known("unrolling")
-    rows = rows.assign(binary_sha256="new")
-    of = changed(of, "kernel == 'unrolled'", binary_sha256="old")
-    of = changed(of, "kernel == 'interleaved'", binary_sha256="new")
-    found = step_metrics(study, of, rows, H200)
+    data = known("unrolling")
+    data = replace(data, measurements=data.measurements.assign(binary_sha256="new"))
+    data = changed(data, "kernel == 'unrolled'", binary_sha256="old")
+    data = changed(data, "kernel == 'interleaved'", binary_sha256="new")
+    found = step_metrics(data)
     stale = found[found["kernel"] == "unrolled"]
     assert len(stale) and stale["value"].isna().all() and stale["message"].str.startswith("Profiled in another").all()
     assert found.loc[found["kernel"] == "interleaved", "value"].notna().all()
 
 
 def test_latex_fits_its_page_and_compiles(tmp_path: Path) -> None:
-    study, rows, of = known("unrolling")
-    published = load_published(study["published"], PUBLISHED)
-    text = study_text(study_table(study, rows, H200, published), study, H200, published)
-    tex = as_latex(replace(text, below=metrics_text(study, step_metrics(study, of, rows, H200), of, H200)))
+    data = known("unrolling")
+    tex = as_latex(table_of(data)[1])
     assert tex.count(r"\begin{tabular}{@{}l") == tex.count(r"\bottomrule") == 4
     assert tex.isascii() and r"global load\\efficiency\\(\%)" in tex
     assert r"\label{tab:unrolling-hardware-counters}" in tex
@@ -158,8 +146,8 @@ def test_latex_fits_its_page_and_compiles(tmp_path: Path) -> None:
 
 
 def test_a_bar_is_as_long_as_its_metric_and_published_ones_of_another_device_meet_the_first() -> None:
-    study, rows, of = known("stepwise")
-    figure = draw("metrics", study, rows, H200, of)
+    data = known("stepwise")
+    figure = draw("metrics", data)
     threads = figure.axes[0]
     bars = [patch.get_width() for patch in threads.patches if isinstance(patch, Rectangle)]
     assert bars[:2] == [467.0, 267.0]
@@ -168,37 +156,37 @@ def test_a_bar_is_as_long_as_its_metric_and_published_ones_of_another_device_mee
     assert "drawn in proportion" in said(figure)
 
 
-@pytest.mark.parametrize("name", FIGURES_OF_METRICS)
+@pytest.mark.parametrize("name", ["metrics", "roofline", "load_efficiency"])
 def test_figures_without_metrics_say_so_in_words(name: str) -> None:
-    study, rows, of = known("unrolling")
-    text = said(draw(name, study, rows, H200, replace(of, rows=of.rows.iloc[:0])))
+    data = known("unrolling")
+    text = said(draw(name, with_rows(data, data.metrics.rows.iloc[:0])))
     assert "No hardware counters: this study has not been profiled" in text
-    denied = changed(of, "value == value", value=float("nan"), message="No permission. Ask.")
-    text = said(draw(name, study, rows, H200, denied))
+    denied = changed(data, "value == value", value=float("nan"), message="No permission. Ask.")
+    text = said(draw(name, denied))
     assert "No permission. Ask." in text and "nan" not in text
 
 
 def test_the_file_depends_on_the_data_alone(tmp_path: Path) -> None:
-    study, rows, of = known("unrolling")
-    for file, metrics_in in (("one.svg", of), ("other.svg", replace(of, rows=of.rows.iloc[::-1]))):
-        save(draw("load_efficiency", study, rows, H200, metrics_in), tmp_path / file)
+    data = known("unrolling")
+    for file, of in (("one.svg", data), ("other.svg", with_rows(data, data.metrics.rows.iloc[::-1]))):
+        save(draw("load_efficiency", of), tmp_path / file)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["roofline", "load_efficiency"])
 def test_emulated_times_are_not_drawn_against_metrics(name: str) -> None:
-    study, rows, of = known("unrolling", EMULATOR)
-    rows = rows.assign(time_us=1.0)
-    assert "No times" in said(draw(name, study, rows, EMULATOR, of))
+    data = known("unrolling", EMULATOR)
+    data = replace(data, measurements=data.measurements.assign(time_us=1.0))
+    assert "No times" in said(draw(name, data))
 
 
 def test_the_roofline_counts_an_operation_an_element() -> None:
-    study, rows, of = known("unrolling")
-    of = changed(of, "metric == 'dram_bytes'", value=2**24 * 4 / 1e6)
-    rows = rows.assign(time_us=100.0)
-    figure = draw("roofline", study, rows, H200, of)
+    data = known("unrolling")
+    data = changed(data, "metric == 'dram_bytes'", value=2**24 * 4 / 1e6)
+    data = replace(data, measurements=data.measurements.assign(time_us=100.0))
+    figure = draw("roofline", data)
     points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
-    assert len(points) == len(study["ladder"])
+    assert len(points) == len(data.steps)
     assert points[0] == pytest.approx((0.25, 2**24 / 100e-6 / 1e9))
     share = 100 * (2**24 / 100e-6 / 1e9) / (4814.0 / 4)
     assert f"at {share:.0f}% of it" in said(figure)

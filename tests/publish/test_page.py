@@ -40,11 +40,22 @@ COMPARISON = "\n".join(
 )
 
 
+def plant_figure(project: Path) -> None:
+    """Add the figure of docs/adding-a-figure.md as the page says."""
+    page = (project / "docs/adding-a-figure.md").read_text()
+    (path, source), *_ = re.findall(r"Save this as `([^`]+)`:\n\n```python\n(.*?)```", page, re.DOTALL)
+    (project / path).parent.mkdir()
+    (project / path).write_text(source)
+    study = project / "config/studies/warp_shuffle.yaml"
+    study.write_text(study.read_text().replace("figures: [ladder]", f"figures: [ladder, {Path(path).stem}]"))
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project in which a recording's page was made, with a comparison that was there before."""
+    """A copy of the project in which a recording's page was made, with a figure of the study's own and a comparison."""
     copy = copy_project(tmp_path_factory.mktemp("page"))
     shrink(copy, ["warp_shuffle"])
+    plant_figure(copy)
     comparison = copy / RESULTS / "comparison"
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)
@@ -105,6 +116,19 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.py", "shuffle.cu"):
         assert linked in text
+
+
+def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None:
+    folder = project / RESULTS / "studies/warp_shuffle/figures"
+    assert all((folder / f"noise.{suffix}").stat().st_size > 0 for suffix in ("svg", "png", "pdf"))
+    text = page.read_text(encoding="utf-8")
+    assert "Noise against time" in text and "kernels/warp_shuffle/figures/noise.py" in text
+    # An edit draws it again. Without a clock, a figure of times is left out.
+    with (project / "kernels/warp_shuffle/figures/noise.py").open("a") as file:
+        file.write("\n# An edit.\n")
+    planned = snakemake(project, "warp_shuffle", "--dry-run", *RECORDING).stdout
+    assert "rule draw_figures" in planned and "rule make_table" not in planned
+    assert "Nothing to be done" not in planned
 
 
 def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:

@@ -6,20 +6,18 @@ import re
 import shutil
 import subprocess
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from checkout import ROOT
-from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, study_data, sweep
 
-from kernelsweep.analysis.published import load_published, load_published_outputs
-from kernelsweep.analysis.step_metrics import step_metrics
-from kernelsweep.publish.tables import as_latex, exchange_table, exchange_text, metrics_text, study_table, study_text
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.publish.tables.layout import as_latex
+from kernelsweep.publish.tables.of_study import table_of
 from kernelsweep.sweep.config_file import study_names
 
-PUBLISHED = ROOT / "resources/published"
 # The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.
 DOCUMENT = r"""\documentclass{article}
 \usepackage[textwidth=16.5cm]{geometry}
@@ -31,24 +29,18 @@ DOCUMENT = r"""\documentclass{article}
 MOST_OVER_PT = 1.0
 
 
-def table_of(name: str, device: dict[str, object]) -> str:
+def table_of_shipped(name: str, device: dict[str, object]) -> str:
     """A shipped study's table.tex, with made-up times on a GPU and made-up metrics."""
     study, rows = shipped(name, str(device["name"]))
-    if study["problem"] == "exchange":
-        outputs = load_published_outputs(study["published"], PUBLISHED)
-        return as_latex(exchange_text(exchange_table(study, rows, outputs), study, device, outputs))
-    published = load_published(study["published"], PUBLISHED)
-    of_study = metrics(study, name, rows, device)
-    found = step_metrics(study, of_study, rows, device)
-    text = study_text(study_table(study, rows, device, published), study, device, published)
-    return as_latex(replace(text, below=metrics_text(study, found, of_study, device)))
+    _, text = table_of(study_data(study, rows, device, metrics(study, name, rows, device)))
+    return as_latex(text)
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is missing (Debian: texlive-latex-recommended)")
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
     odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
-    tables = [as_latex(study_text(study_table(UNROLLING, odd, H200, None), UNROLLING, H200, None))]
-    tables += [table_of(name, device) for name in study_names(ROOT) for device in (H200, EMULATOR)]
+    tables = [as_latex(table_of(StudyData(UNROLLING | {"problem": "reduction", "metrics": []}, odd, H200))[1])]
+    tables += [table_of_shipped(name, device) for name in study_names(ROOT) for device in (H200, EMULATOR)]
     # One run of LaTeX for all of them, each on a page of its own.
     (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
     run = subprocess.run(

@@ -13,8 +13,11 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, f
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import Published, load_published
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables import TIME_COLUMNS, as_csv, as_latex, as_markdown, study_table, study_text
+from kernelsweep.publish.tables.layout import TableText, as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.steps import TIME_COLUMNS, study_table
+from kernelsweep.publish.tables.steps_text import study_text
 
 RESOURCES = ROOT / "resources/published"
 
@@ -25,14 +28,18 @@ def published(study: dict[str, Any]) -> Published:
     return figures
 
 
+def text_of(data: StudyData) -> TableText:
+    return study_text(study_table(data), data)
+
+
 def markdown(
     study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], figures: Published | None = None
 ) -> str:
-    return as_markdown(study_text(study_table(study, rows, device, figures), study, device, figures))
+    return as_markdown(text_of(StudyData(study, rows, device, figures)))
 
 
 def latex(study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], figures: Published | None) -> str:
-    return as_latex(study_text(study_table(study, rows, device, figures), study, device, figures))
+    return as_latex(text_of(StudyData(study, rows, device, figures)))
 
 
 def markdown_row(text: str, start: str) -> list[str]:
@@ -42,7 +49,7 @@ def markdown_row(text: str, start: str) -> list[str]:
 
 
 def test_measured_and_published_figures_stand_beside_each_other() -> None:
-    table = study_table(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING))
+    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
     steps = list(zip(table["kernel"], table["unroll"], strict=True))
     assert steps == [(step["kernel"], step["unroll"]) for step in UNROLLING["ladder"]]
     row = table.iloc[steps.index(("unrolled", 8))]
@@ -57,7 +64,7 @@ def test_measured_and_published_figures_stand_beside_each_other() -> None:
 
 
 def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
-    table = study_table(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE))
+    table = study_table(StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE)))
     cpu = table.iloc[-1]
     assert (cpu["kernel"], cpu["published_time_us"]) == ("cpu", 5114.9)
     assert cpu["published_speedup"] == pytest.approx(255.6 / 5114.9)
@@ -69,7 +76,7 @@ def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
 def test_the_row_order_of_the_measurements_does_not_show() -> None:
     rows = fail(sweep(UNROLLING, H200), "skipped", "too large", array_size=2**30)
     shuffled = rows.sample(frac=1, random_state=1)
-    first, second = (study_table(UNROLLING, each, H200, published(UNROLLING)) for each in (rows, shuffled))
+    first, second = (study_table(StudyData(UNROLLING, each, H200, published(UNROLLING))) for each in (rows, shuffled))
     assert as_csv(first) == as_csv(second)
 
 
@@ -77,7 +84,7 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     # The stray time must not show even if a row carries one against the contract.
     where = {"kernel": "shuffle", "unroll": 4, "array_size": 2**24, "block_size": 256}
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "got 3 | expected 4", keep_time=True, **where)
-    table = study_table(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE))
+    table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
     step = table[(table["kernel"] == "shuffle") & (table["unroll"] == 4)].iloc[0]
     assert step[list(TIME_COLUMNS)].isna().all()
     assert (step["points_right"], step["points_run"], step["failures"]) == (158, 160, "2 wrong_result")
@@ -90,7 +97,7 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
 
 def test_without_the_first_step_there_is_no_speedup() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "timed_out", "", kernel="global_memory", unroll=1)
-    table = study_table(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE))
+    table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
     assert table["speedup"].isna().all()
     assert table["time_us"].notna().sum() == 5
     assert table["published_speedup"].iloc[2] == pytest.approx(255.6 / 150.5)
@@ -98,7 +105,7 @@ def test_without_the_first_step_there_is_no_speedup() -> None:
 
 def test_skipped_points_are_counted_apart_from_wrong_ones() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "skipped", "too large", array_size=2**30)
-    table = study_table(WARP_SHUFFLE, rows, H200, None)
+    table = study_table(StudyData(WARP_SHUFFLE, rows, H200))
     assert table["failures"].eq("").all()
     text = markdown(WARP_SHUFFLE, rows, H200)
     assert text.count("140 of 140; 20 skipped") == len(WARP_SHUFFLE["ladder"])
@@ -106,7 +113,7 @@ def test_skipped_points_are_counted_apart_from_wrong_ones() -> None:
 
 def test_emulated_times_are_never_shown() -> None:
     rows = sweep(UNROLLING, EMULATOR).assign(time_us=123456.0, time_low_us=123455.0, time_high_us=123457.0)
-    table = study_table(UNROLLING, rows, EMULATOR, published(UNROLLING))
+    table = study_table(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
     assert not set(TIME_COLUMNS) & set(table.columns)
     assert table["published_time_us"].iloc[0] == 555.2
     for text in (
@@ -138,7 +145,7 @@ def test_steps_of_one_kernel_at_two_grids_each_have_their_own_time() -> None:
         ]
     }
     rows = with_grids(sweep(WARP_SHUFFLE, H200), "shuffle", {264: 1.0, 270: 2.0})
-    table = study_table(study, rows, H200, None)
+    table = study_table(StudyData(study, rows, H200))
     assert list(table["grid_size"]) == [2**14, 270, 264]
     assert list(table["launches"]) == [1, 2, 2]
     assert table["time_us"].iloc[1] == 2 * table["time_us"].iloc[2]
@@ -166,7 +173,7 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     # Points in double precision count for the bits, and not for the largest error in single precision.
     doubles = rows[rows["unroll"] == 1].assign(dtype="float64", relative_error=1.0)
     rows = pandas.concat([rows, doubles], ignore_index=True)
-    table = study_table(FLOATS, rows, H200, None)
+    table = study_table(StudyData(FLOATS, rows, H200))
     shuffle = table[(table["kernel"] == "shuffle") & (table["unroll"] == 4)].iloc[0]
     assert (shuffle["relative_error"], shuffle["largest_relative_error"]) == (1.25e-7, 5e-7)
     assert (shuffle["bit_identical_points"], shuffle["repeated_points"]) == (60, 90)
@@ -204,7 +211,7 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
         ignore_index=True,
     )
     figures = load_published(UNROLLING["published"] | {"where": {"run": "complete"}}, RESOURCES)
-    table = study_table(UNROLLING, rows, H200, figures)
+    table = study_table(StudyData(UNROLLING, rows, H200, figures))
     # In the study's order; the scalar loop has no row, and is not made up. The published loop stays as it is.
     assert list(table["kernel"].iloc[len(UNROLLING["ladder"]) :]) == ["cpu_numpy", "cpu_recursive_pairwise", "cpu"]
     numpy_row, published_row = table.iloc[-3], table.iloc[-1]
@@ -219,12 +226,13 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
     assert markdown_row(text, "`neighbored` ")[-1] == "80 of 80"
     assert rf"\,On the host: {HOST}, one thread;" in latex(UNROLLING, rows, H200, figures)
     # Where the platform has no times, they would have nothing to show.
-    assert not study_table(UNROLLING, rows, EMULATOR, None)["kernel"].str.startswith("cpu").any()
+    assert not study_table(StudyData(UNROLLING, rows, EMULATOR))["kernel"].str.startswith("cpu").any()
 
 
 STEPS = ("modulo_baseline", "strided_index", "first_add_on_load")
 STEPWISE = WARP_SHUFFLE | {
     "title": "Stepwise: a float sum in shared memory",
+    "kernels": [{"name": kernel, "axes": {"unroll": [1, 4]}} for kernel in STEPS],
     "ladder": [{"kernel": kernel, "unroll": 4, "grid_size": None} for kernel in STEPS],
     "published": {
         "file": "stepwise_amd.csv",
@@ -244,7 +252,7 @@ def stepwise_sweep() -> pandas.DataFrame:
 
 def test_times_of_another_kind_of_device_are_compared_by_ratios_alone() -> None:
     figures = published(STEPWISE)
-    table = study_table(STEPWISE, stepwise_sweep(), H200, figures)
+    table = study_table(StudyData(STEPWISE, stepwise_sweep(), H200, figures))
     times = table["time_us"]
     # The publication has each kernel once, and no unroll factors.
     assert list(table["published_time_us"].iloc[:3]) == [1322.721, 1215.2, 948.001]
@@ -265,7 +273,7 @@ def test_times_of_another_kind_of_device_are_compared_by_ratios_alone() -> None:
 
 
 def test_a_step_with_undefined_behaviour_is_never_the_step_before() -> None:
-    table = study_table(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING))
+    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
     row = table[table["kernel"] == "completely_unrolled"].iloc[0]
     times = table.set_index(["kernel", "unroll"])["time_us"]
     assert row["step_gain"] == times["unrolled_warps", 8] / times["completely_unrolled", 8]
@@ -279,7 +287,7 @@ def test_undefined_behaviour_is_a_footnote() -> None:
 
 
 def test_csv_gives_the_numbers_back() -> None:
-    table = study_table(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING))
+    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
     back = pandas.read_csv(StringIO(as_csv(table)))
     assert list(back["time_us"]) == list(table["time_us"])
     assert list(back["published_time_us"].dropna()) == list(table["published_time_us"].dropna())
@@ -320,7 +328,9 @@ def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path
     pandas.testing.assert_frame_equal(loaded, load_measurements(paths[::-1]))
     assert len(loaded) == len(rows)
     assert loaded.loc[loaded["status"] == "timed_out", "time_us"].isna().all()
-    assert as_csv(study_table(WARP_SHUFFLE, loaded, H200, None)) == as_csv(study_table(WARP_SHUFFLE, rows, H200, None))
+    assert as_csv(study_table(StudyData(WARP_SHUFFLE, loaded, H200))) == as_csv(
+        study_table(StudyData(WARP_SHUFFLE, rows, H200))
+    )
     with pytest.raises(UserError, match="twice"):
         load_measurements([paths[0], paths[0]])
 
@@ -329,7 +339,7 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
     # Pins: a library's row lost because it has no block size of ours; a limit taken at another size or of another type;
     # and the fraction of a limit given for a row without a time.
     study, measurements = shipped("bandwidth_bound", H200["name"])
-    table = study_table(study, measurements, H200, None).set_index("kernel")
+    table = study_table(StudyData(study, measurements, H200)).set_index("kernel")
     assert list(table.index[-5:]) == study["rivals"]
     at = measurements[(measurements["array_size"] == 2**28) & (measurements["dtype"] == "int32")]
     at = at[(at["operation"] == "sum") & (at["cache"] == "cold")]
@@ -343,11 +353,11 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
             assert table.loc[kernel, column] == pytest.approx(table.loc[kernel, "bandwidth_gbs"] / bandwidth)
     assert table.loc["torch", ["time_us", *expected]].isna().all()
     assert (table.loc["torch", "status"], table.loc["torch", "message"]) == ("skipped", "it is not installed")
-    text = as_markdown(study_text(table.reset_index(), study, H200, None))
+    text = as_markdown(study_text(table.reset_index(), StudyData(study, measurements, H200)))
     assert "| of read only | of streaming read only | of copy | of fill |" in text
     assert "| `torch` <sup>1</sup> |      – |   skipped |" in text
 
     study, emulated = shipped("bandwidth_bound", EMULATOR["name"])
-    table = study_table(study, emulated, EMULATOR, None)
+    table = study_table(StudyData(study, emulated, EMULATOR))
     assert not set(study["rivals"]) & set(table["kernel"])
     assert not set(expected) & set(table.columns)

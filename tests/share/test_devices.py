@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from synthetic_sweep import H200, UNROLLING, WARP_SHUFFLE, fail, sweep
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.drawing import style
+from kernelsweep.drawing import layout
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 
@@ -104,10 +104,10 @@ def test_claims_are_set_beside_each_other_in_their_order() -> None:
     assert "Not judged yet on recording/x." in page
 
 
-@pytest.mark.parametrize("width_in", style.WIDTHS_IN.values(), ids=list(style.WIDTHS_IN))
-def test_the_figure_has_a_line_a_device_and_legible_texts(width_in: float) -> None:
+@pytest.mark.parametrize("width", layout.WIDTHS.values(), ids=list(layout.WIDTHS))
+def test_the_figure_has_a_line_a_device_and_legible_texts(width: layout.Width) -> None:
     sets = two_sets(UNROLLING)
-    figure = devices_figure.draw("synthetic", UNROLLING, sets, width_in=width_in)
+    figure = devices_figure.draw("synthetic", UNROLLING, sets, width)
     check_texts(figure, 6)
     bandwidth, share = figure.axes[:2]
     # First and last step of each; the last one is defined, unlike the volatile kernel.
@@ -155,5 +155,5 @@ def test_a_recording_that_somebody_adds_is_compared(project: Path) -> None:
     ratios = [float(row["speed_ratio"]) for row in rows if row["platform"] == "recording/nvidia-h100"]
     assert ratios == pytest.approx([1 / SLOWER] * len(ratios)) and len(ratios) == len(rows) / 2 > 2
     assert "not decidable" in (results / "claims.csv").read_text()
-    for suffix in style.FORMATS:
+    for suffix in layout.FORMATS:
         assert (results / f"figures/warp_shuffle{suffix}").stat().st_size > 0

@@ -20,6 +20,7 @@ from synthetic_sweep import EMULATOR, H200
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.build import nvcc
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
@@ -136,7 +137,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     (folder / "measurements.csv.gz").write_bytes(gzip.compress((folder / "rows.csv").read_bytes()))
     (folder / "rows.csv").unlink()
     gridded = [name for name, kernel in STUDY.kernels.items() if kernel.plan in PLANS_WITH_A_GRID]
-    found = find_best("bandwidth_bound", STUDY.settings, rows, H200, gridded)
+    found = find_best("bandwidth_bound", StudyData(STUDY.settings, rows, H200), gridded)
     run = snakemake(project, "header", "--config", "platform=recording/made-up")
     assert run.returncode == 0, run.stdout
     best = json.loads(best_json(found, ["bandwidth_bound"], H200))

@@ -7,7 +7,7 @@ from itertools import combinations
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from kernelsweep.drawing import style
+from kernelsweep.drawing.layout import WIDTHS
 
 
 def drawn_texts(figure: Figure) -> list[Text]:
@@ -22,7 +22,7 @@ def drawn_texts(figure: Figure) -> list[Text]:
 
 
 def check_texts(figure: Figure, least: int) -> None:
-    assert figure.get_figwidth() in (style.ONE_COLUMN_IN, style.TWO_COLUMN_IN)
+    assert figure.get_figwidth() in [width.inches for width in WIDTHS.values()]
     figure.draw_without_rendering()
     shown = drawn_texts(figure)
     assert len(shown) > least

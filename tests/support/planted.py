@@ -13,6 +13,7 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import KernelTask, kernel_task
 from kernelsweep.measure.work import measure
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -84,7 +85,7 @@ def built(
         kernel,
         report,
         binary,
-        emulated=target == "emulator",
+        platform=kind_of(target).implementation,
         longest=max(p["array_size"] for p in points),
         seed=seed,
         repeated_runs=2,

@@ -10,10 +10,11 @@ from typing import Any
 import pandas
 from checkout import ROOT
 
-from kernelsweep.analysis.published import load_published_metrics
+from kernelsweep.analysis.metric_rows import Metrics
+from kernelsweep.analysis.published import load_published
 from kernelsweep.analysis.reference import at_reference
-from kernelsweep.analysis.step_metrics import Metrics
 from kernelsweep.analysis.steps import ladder_steps
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.problems.exchange import EXCHANGE, parse_arguments
 from kernelsweep.problems.lanes import source_elements
@@ -318,7 +319,7 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
 
 
 def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
-    """Made-up metrics of each step of a study's ladder at its reference point, with what is published of them.
+    """Made-up metrics of each step of a study's ladder at its reference point.
 
     Efficiencies and the like rise from step to step towards 100, counts fall by halves.
     """
@@ -334,5 +335,13 @@ def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame,
                 made_up = {"metric": metric, "unit": entry["unit"], "value": value, "source": "ncu", "message": ""}
                 rows.append(row | {"study": name, "binary_sha256": ""} | made_up)
     frame = pandas.DataFrame(rows, columns=list(METRIC_COLUMNS))
-    published = load_published_metrics(study["published"], ROOT / "resources/published")
-    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), definitions, published)
+    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), definitions)
+
+
+def study_data(
+    study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
+) -> StudyData:
+    """A study with made-up rows, and what is published of it."""
+    outputs = study.get("problem") == "exchange"
+    published = load_published(study["published"], ROOT / "resources/published", outputs)
+    return StudyData(study, rows, device, published, of or Metrics())

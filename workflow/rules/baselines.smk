@@ -1,6 +1,6 @@
 # What kernels are compared with on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.baselines.libraries import LIBRARIES
 
 
 rule measure_host:
@@ -20,8 +20,8 @@ rule measure_host:
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
-        baselines=lambda wildcards: PROJECT.studies[wildcards.study].settings["baselines"],
-        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
+        baselines=for_job(parameters.setting, key="baselines"),
+        reference=for_job(parameters.setting, key="reference"),
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("measure/measure_host.py"),
@@ -42,7 +42,7 @@ rule measure_library:
         files.log("measure_library", "{study}", "{rival}"),
     wildcard_constraints:
         platform=names.TIMED,
-        rival="|".join(RIVALS),
+        rival="|".join(LIBRARIES),
     # Few points, but the library is started for each visit, which takes as long as a long kernel.
     priority: config["points_per_job"]
     conda:
@@ -80,7 +80,7 @@ rule measure_driver:
         **at_the_device(resources.minutes_of_library),
     params:
         limits=for_job(inputs.driver_limits),
-        reference=lambda wildcards: PROJECT.studies[wildcards.study].settings["reference"],
+        reference=for_job(parameters.setting, key="reference"),
         axes=for_job(parameters.library_axes),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),

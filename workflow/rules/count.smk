@@ -1,6 +1,6 @@
 # Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
 
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET
+from kernelsweep.sweep.targets import COUNTING, EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -13,19 +13,19 @@ rule count_kernel:
     input:
         kernel=for_job(inputs.kernel_file),
         included=for_job(inputs.included),
-        binary=files.build("bin", COUNTING_TARGET),
-        report=files.build("json", COUNTING_TARGET),
+        binary=files.build("bin", COUNTING),
+        report=files.build("json", COUNTING),
     output:
         counts=files.counts("csv"),
         findings=files.counts("findings.csv"),
         trace=files.counts("trace.json"),
     log:
-        files.log("count_kernel", "{study}", "{kernel}", scope=names.EMULATOR),
+        files.log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         points=for_job(parameters.plain_counting_points),
-        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
+        problem=for_job(parameters.setting, key="problem"),
         seed=config["seed"],
         code=code_of("observe/count_kernel.py"),
     script:
@@ -38,11 +38,11 @@ rule draw_access_pattern:
     output:
         multiext(files.access_pattern(), ".svg", ".png", ".pdf"),
     log:
-        files.log("draw_access_pattern", "{study}", scope=names.EMULATOR),
+        files.log("draw_access_pattern", "{study}", scope=EMULATOR),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=lambda wildcards: PROJECT.studies[wildcards.study].settings["title"],
+        title=for_job(parameters.setting, key="title"),
         code=code_of("observe/draw_access_pattern.py"),
     script:
         "../scripts/observe/draw_access_pattern.py"
@@ -51,7 +51,7 @@ rule draw_access_pattern:
 # A page that the repository keeps, for readers without the emulator's counts and without a GPU.
 rule compare_counts:
     input:
-        counted=files.metrics(names.EMULATOR),
+        counted=files.metrics(EMULATOR),
         measured=files.metrics("recording/{name}"),
         device=files.device("recording/{name}"),
     output:

@@ -46,7 +46,7 @@ rule measure_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     # The emulator uses every core.
-    threads: lambda wildcards: 1 if PROJECT.needs_gpu(wildcards.platform) else workflow.cores
+    threads: lambda wildcards: 1 if kind_of(wildcards.platform).needs_gpu else workflow.cores
     resources:
         **at_the_device(resources.minutes_of_kernel),
     params:
@@ -55,7 +55,7 @@ rule measure_kernel:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         measuring=config["measuring"],
-        problem=lambda wildcards: PROJECT.studies[wildcards.study].settings["problem"],
+        problem=for_job(parameters.setting, key="problem"),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py"),
     script:

@@ -19,6 +19,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import left_out
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files, inputs, parameters, resources, targets
 from kernelsweep.project.project import load_project
 

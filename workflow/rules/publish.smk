@@ -46,6 +46,7 @@ rule draw_figures:
         device=files.device(),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
+        own_figures=for_job(inputs.own_figures),
     output:
         report(
             directory(files.figures()),
@@ -66,10 +67,8 @@ rule draw_figures:
         definitions=for_job(parameters.metric_definitions),
         found_metrics=for_job(inputs.found_metrics),
         code=lambda wildcards: code_of(
-            *(
-                f"kernelsweep/publish/figures/{figure}.py"
-                for figure in parameters.figures(PROJECT, wildcards.platform, wildcards.study)
-            ),
+            "publish/draw_figures.py",
+            *(ROOT / file for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
         ),
     script:
         "../scripts/publish/draw_figures.py"

@@ -3,7 +3,7 @@
     uv run python workflow/scripts/record.py results/nvidia-h200 [NAME]
 
 writes resources/recordings/NAME/ (by default the platform's name), from which the platform recording/NAME is drawn, and
-checks it; docs/recordings.md says what for.
+checks it. docs/recordings.md describes recordings.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.share.recording import check_recording, record
 
-# Names that many machines and users have, or that would be found inside other words' parts.
+# Names that many machines and users have, and names so short that they are found in other words.
 COMMON_NAMES, SHORTEST_NAME = ("localhost", "root", "user", "ubuntu"), 4
 
 
 def names_of_this_machine() -> list[str]:
-    """The host's and the user's name, unless they are words that tell nothing."""
+    """The host's and the user's name, unless they are too common to identify anyone."""
     names = [socket.gethostname(), socket.gethostname().partition(".")[0], getpass.getuser()]
     return [name for name in names if len(name) >= SHORTEST_NAME and name not in COMMON_NAMES]
 

@@ -1,9 +1,6 @@
 """Compile CUB's reductions to a library for ctypes, and say in a report whether that went well."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build import nvcc
 from kernelsweep.build.build_report import write_report

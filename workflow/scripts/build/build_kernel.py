@@ -4,10 +4,7 @@ A kernel that doesn't compile is shown on the terminal with the compiler's messa
 status build_failed. A missing compiler fails the job.
 """
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import write_report

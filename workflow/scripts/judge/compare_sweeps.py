@@ -1,16 +1,13 @@
-"""Set two sweeps against each other, point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
+"""Compare two sweeps point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
 
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text
-from kernelsweep.judge.comparison.verdicts import compare, comparison_rows, comparison_summary
+from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
@@ -33,7 +30,7 @@ with logged(snakemake.log[0]):
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
-        # The journal's records have the settings of now, or they wouldn't be compared.
+        # Only journal records with the current settings are compared.
         of_before, settings_before = "each kernel as it was before its latest edit, from the journal", {}
         measured = sorted(row["measured"] for row in before)
         of_before += f", measured {measured[0]} to {measured[-1]}" if measured else ""
@@ -42,7 +39,7 @@ with logged(snakemake.log[0]):
         reasons, unchanged = {}, []
         of_before, settings_before = named["before"], read_settings(folder_of(named["before"]))
 
-    points, scatter = compare(before, after, margin, reasons)
+    points, scatter = compare_points(before, after, margin, reasons)
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")

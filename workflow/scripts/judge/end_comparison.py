@@ -1,13 +1,10 @@
-"""End a comparison: show its answer on the terminal, and fail where a result went wrong, or a kernel slower."""
+"""End a comparison: show its answer on the terminal, and fail if results became wrong, or kernels slower."""
 
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.errors import UserError
-from kernelsweep.judge.comparison.verdicts import SLOWER, with_verdict
+from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
@@ -18,6 +15,6 @@ with logged(snakemake.log[0]) as terminal:
             f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}. "
             "After mending a kernel, type the same command again."
         )
-    slower = with_verdict(summary, SLOWER)
+    slower = kernels_with_verdict(summary, SLOWER)
     if slower and snakemake.params.fail_on == SLOWER:
         raise UserError(f"Slower: {', '.join(slower)} (compare.fail_on is slower). See {snakemake.input.text}.")

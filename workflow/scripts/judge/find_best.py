@@ -1,12 +1,10 @@
-"""Find each kernel's best configurations, for programs (JSON) and for readers (Markdown)."""
+"""Find each kernel's best configurations: as JSON for programs and as Markdown for readers."""
 
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json, best_text
 from kernelsweep.logs import logged
@@ -17,7 +15,7 @@ with logged(snakemake.log[0]):
     found = []
     for name, study in studies.items():
         measurements = load_measurements([Path(path) for path in params.measurements[name]], name)
-        found += find_best(name, study, measurements, device, params.gridded[name])
+        found += find_best(name, StudyData(study, measurements, device), params.gridded[name])
     Path(snakemake.output.json).write_text(best_json(found, list(studies), device), encoding="utf-8")
     Path(snakemake.output.md).write_text(best_text(found, studies, device), encoding="utf-8")
     print(f"{len(found)} kernels, sizes and kinds of points")

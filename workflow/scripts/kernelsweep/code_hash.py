@@ -66,11 +66,6 @@ def _code(source: str) -> bytes:
     return ast.unparse(tree).encode()
 
 
-def fingerprint(package: Path, modules: Iterable[str]) -> str:
-    """The hash of the package's modules of those names, such as "platforms.gpu"."""
-    return code_hash(package.joinpath(*name.split(".")).with_suffix(".py") for name in modules)
-
-
 def sha256_of(path: str | Path) -> str:
     """SHA-256 of a file's content."""
     with open(path, "rb") as file:

@@ -1,10 +1,5 @@
 """Join the kernels' points and builds into measurements.csv and builds.csv."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.logs import logged
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, join_files
 

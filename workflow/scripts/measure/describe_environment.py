@@ -1,10 +1,7 @@
 """Write environment.json: all that a reader needs to know to measure the same again."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged

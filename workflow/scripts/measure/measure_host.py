@@ -1,9 +1,6 @@
 """Sum a study's reference array on the host's processor, in each way that the study names: rows for measurements."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.baselines.host import measure_baselines
 from kernelsweep.logs import logged, teller

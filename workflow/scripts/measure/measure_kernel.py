@@ -5,18 +5,15 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 import json
-import sys
-from contextlib import nullcontext
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.registry import PROBLEMS
 
-emulated = snakemake.wildcards.platform == "emulator"
-started = WorkerProcess("emulator" if emulated else "gpu")  # It imports what it needs while this process does.
+kind = kind_of(snakemake.wildcards.platform)
+started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, teller
@@ -26,10 +23,7 @@ from kernelsweep.measure.progress import progress
 from kernelsweep.measure.sampling import sampling, share
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import build_rows, do_work, find_work, measurement_rows, sample_rows
-from kernelsweep.platforms.choose import check_driver
-from kernelsweep.platforms.emulator import MOST_REPEATED_RUNS
-from kernelsweep.platforms.lease import leased_gpu
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -51,13 +45,13 @@ with logged(snakemake.log[0]) as terminal, started:
         for point in launched_points(kernel.plan, points(*sweeps))
     ]
     measuring = params.measuring
-    repeated_runs = min(measuring["repeated_runs"], MOST_REPEATED_RUNS) if emulated else measuring["repeated_runs"]
-    visits = 1 if emulated else measuring["visits"]  # More would show nothing without a clock.
+    repeated_runs = min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"])
+    visits = measuring["visits"] if kind.has_clock else 1  # More would show nothing without a clock.
     task = kernel_task(
         kernel,
         report,
         snakemake.input.binary,
-        emulated=emulated,
+        platform=kind.implementation,
         longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=repeated_runs,
@@ -100,13 +94,5 @@ with logged(snakemake.log[0]) as terminal, started:
         if work.is_done:
             write_results()
         else:
-            with (
-                nullcontext() if emulated else leased_gpu(wildcards.platform, tell) as gpu,
-                progress(name, kernel.problem, terminal) as shown,
-            ):
-                if gpu:
-                    check_driver(gpu, device)
-                    print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
+            with leased_device(wildcards.platform, device, tell), progress(name, kernel.problem, terminal) as shown:
                 do_work(work, task, journal, measuring["timeout_seconds"], shown.show, started, source, write_results)
-                if gpu:
-                    print(f"until {datetime.now(UTC).isoformat()}", flush=True)

@@ -1,13 +1,10 @@
 """Measure a library's reduction at every size, type and operation of a study, checked and timed as kernels are."""
 
 import json
-import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from kernelsweep.baselines.libraries import as_kernel, planned_points, rival_report
+from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, teller
 from kernelsweep.measure.journal import Journal
@@ -15,8 +12,7 @@ from kernelsweep.measure.progress import progress
 from kernelsweep.measure.sampling import sampling, share
 from kernelsweep.measure.task import kernel_task
 from kernelsweep.measure.work import measure, measurement_rows, sample_rows
-from kernelsweep.platforms.choose import check_driver
-from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
@@ -24,15 +20,15 @@ with logged(snakemake.log[0]) as terminal:
     library = Path(snakemake.input.library)
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     rival = as_kernel(wildcards.rival)
-    planned = planned_points(rival, params.axes, params.restrictions)
+    planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
     built = read_report(Path(snakemake.input.report))
-    report = rival_report(wildcards.rival, library, built, planned)
+    report = library_report(wildcards.rival, library, built, planned)
     measuring = params.measuring
     task = kernel_task(
         rival,
         report,
         library,
-        emulated=False,
+        platform=IMPLEMENTATION,
         longest=max(point["array_size"] for point, _, _ in planned),
         seed=params.seed,
         repeated_runs=measuring["repeated_runs"],
@@ -44,13 +40,11 @@ with logged(snakemake.log[0]) as terminal:
     tell = teller(terminal, name)
     with (
         Journal(Path(params.journal), tell) as journal,
-        leased_gpu(wildcards.platform, tell) as gpu,
+        leased_device(wildcards.platform, device, tell),
         progress(name, rival.problem, terminal) as shown,
     ):
-        check_driver(gpu, device)
-        print(f"on {gpu.name}, {gpu.uuid}", flush=True)
         timeout = measuring["timeout_seconds"]
-        outcomes = measure(replace(task, platform="rival"), planned, report, journal, device, timeout, shown.show)
+        outcomes = measure(task, planned, report, journal, device, timeout, shown.show)
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
     rows = measurement_rows(rival, report, outcomes, device, known)

@@ -2,10 +2,6 @@
 
 import gzip
 import shutil
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 

@@ -3,10 +3,7 @@
 import gzip
 import json
 import shutil
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.share.recording import recorded_device

@@ -1,10 +1,5 @@
 """Join the kernels' metrics into metrics.csv, and print on the terminal why some of them are empty."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import missing_metrics
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows

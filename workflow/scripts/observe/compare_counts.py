@@ -1,10 +1,7 @@
 """Hold the emulator's counts against a recording's counters: a page of Markdown for docs/."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.observe.counting.against_ncu import compare, comparison_text

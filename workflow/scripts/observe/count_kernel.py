@@ -1,11 +1,8 @@
 """Count one kernel's accesses to memory on the emulator: metrics, mistakes found, and one warp's requests in order."""
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
@@ -36,7 +33,7 @@ with logged(snakemake.log[0]):
             kernel,
             report,
             snakemake.input.binary,
-            emulated=True,
+            platform="",
             longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
             seed=params.seed,
             repeated_runs=1,

@@ -1,12 +1,9 @@
 """Draw the memory accesses of one warp of each kernel of a study, step by step, as SVG, PNG and PDF."""
 
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from kernelsweep.drawing.style import save
+from kernelsweep.drawing.layout import save
 from kernelsweep.logs import logged
 from kernelsweep.observe.counting.access_pattern import draw
 

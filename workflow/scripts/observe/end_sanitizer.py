@@ -1,9 +1,6 @@
 """End a run of compute-sanitizer: show its summary on the terminal, and fail after an unexpected finding."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.errors import UserError
 from kernelsweep.logs import logged

@@ -1,13 +1,10 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
 import json
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged, teller
@@ -17,10 +14,9 @@ from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile, why_not_compiled
 from kernelsweep.observe.requests import Requests
-from kernelsweep.platforms.lease import leased_gpu
-from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.publish.tables.points import MESSAGE_LENGTH
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -29,7 +25,6 @@ from kernelsweep.sweep.points import instantiation
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    emulated = wildcards.platform == EMULATOR
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.study["problem"]])
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
@@ -58,14 +53,14 @@ with logged(snakemake.log[0]) as terminal:
             kernel,
             report,
             snakemake.input.binary,
-            emulated=emulated,
+            platform=kind_of(wildcards.platform).implementation,
             longest=max(point["array_size"] for point in runnable),
             seed=params.seed,
             repeated_runs=1,
             visits=1,
             sampling=None,
         )
-        with nullcontext() if emulated else leased_gpu(wildcards.platform, teller(terminal, name)):
+        with leased_device(wildcards.platform, device, teller(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(point["cache"] for point in runnable):
                 requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]

@@ -1,10 +1,7 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
@@ -15,8 +12,8 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import find, judge, run_poi
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
-from kernelsweep.platforms.choose import gpus_of
-from kernelsweep.platforms.names import EMULATOR
+from kernelsweep.platforms.gpus import gpus_of
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -24,13 +21,13 @@ from kernelsweep.sweep.points import instantiation, points, skip_reason
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
-    emulated = wildcards.platform == EMULATOR
+    kind = kind_of(wildcards.platform)
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
-    if not emulated:
-        gpus_of(wildcards.platform)
+    if kind.needs_gpu:
+        gpus_of(wildcards.platform)  # It says what is missing.
     compute_sanitizer = find()
 
     sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
@@ -55,7 +52,7 @@ with logged(snakemake.log[0]):
             kernel,
             report,
             snakemake.input.binary,
-            emulated=emulated,
+            platform=kind.implementation,
             longest=max(point["array_size"] for point in chosen),
             seed=params.seed,
             repeated_runs=1,

@@ -1,10 +1,7 @@
 """Gather compute-sanitizer's findings in all kernels: a summary as Markdown, and a row a kernel and tool."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.observe.sanitizer.report import SANITIZER_COLUMNS, read_result, rows, summary

@@ -1,10 +1,7 @@
 """End a run: show its summary on the terminal, and fail where a point failed, rows are missing, or nothing was run."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.completeness import planned_kernels
 from kernelsweep.analysis.tally import tally

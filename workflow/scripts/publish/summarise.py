@@ -1,10 +1,7 @@
 """Count a run's points by how they came out, and name those that failed."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.completeness import planned_kernels
 from kernelsweep.analysis.tally import tally

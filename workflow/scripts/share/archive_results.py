@@ -1,10 +1,7 @@
-"""Pack a platform's results, with all that is needed to draw them again."""
+"""Pack a platform's results with everything that is needed to draw them again."""
 
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.logs import logged
 from kernelsweep.share.archive import archive

@@ -1,18 +1,15 @@
-"""Set recordings and this machine's GPUs beside each other: tables, a figure a study, and which claims hold where."""
+"""Compare recordings and this machine's GPUs: tables, a figure a study, and the verdicts on claims."""
 
 import json
-import sys
 from pathlib import Path
 
 import pandas
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.drawing.style import WIDTHS_IN, file_names, save
+from kernelsweep.drawing.layout import WIDTHS, file_names, save
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.publish.tables import as_csv
+from kernelsweep.publish.tables.layout import as_csv
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 from kernelsweep.share.recording import check_recording, recorded_device
@@ -38,6 +35,6 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)), encoding="utf-8")
     for name, settings in params.studies.items():
         for width in params.widths:
-            figure = devices_figure.draw(name, settings, sets, width_in=WIDTHS_IN[width])
+            figure = devices_figure.draw(name, settings, sets, WIDTHS[width])
             for file_name in file_names(name, width):
                 save(figure, Path(snakemake.output.figures) / file_name)

@@ -1,11 +1,8 @@
-"""Write the C++ header that reduces arrays by each size's best configuration."""
+"""Write the C++ header that reduces an array with the best configuration of its size."""
 
 import json
-import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.logs import logged

@@ -1,9 +1,9 @@
-"""Published figures, read from resources/published: what a study's own are set beside."""
+"""Published figures, read from resources/published, which tables and figures set beside our own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from kernelsweep.sweep.schema import nearest
 
 FOLDER = "resources/published"
 
-# What the host's processor is called among the kernels of published figures.
+# The kernel name of the host's processor in published figures.
 CPU = "cpu"
 
 MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
@@ -21,64 +21,72 @@ MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 @dataclass(frozen=True)
 class Published:
-    """The times of one publication.
+    """The figures of one publication. An unroll factor is None where the file gives a kernel without one.
 
-    `times_us` maps (kernel, unroll factor) to microseconds, in the file's order; the factor is None where the file has
-    none, as for a CPU's loop, or for a publication that has each kernel once.
-    `compare` says what means something beside times of ours: `times`, or for another kind of device only the `ratios`
-    between steps.
+    label     how tables and figures call the publication
+    file      its CSV in resources/published
+    device    the device that it measured
+    source    the source of its times
+    compare   which of its figures compare with ours: `times`, or only the `ratios` between steps, for another kind of
+              device
+    times_us  microseconds by (kernel, unroll factor), in the file's order
+    metrics   hardware metrics by (kernel, unroll factor, metric)
+    outputs   the elements that an exchange left by (exchange, arguments), in the file's order
     """
 
     label: str
-    device: str
-    source: str
-    times_us: Mapping[tuple[str, int | None], float]
+    file: str = ""
+    device: str = ""
+    source: str = ""
     compare: str = "times"
+    times_us: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
+    metrics: Mapping[tuple[str, int | None, str], float] = field(default_factory=dict)
+    outputs: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def only_ratios(self) -> bool:
+        """Whether only the ratios between steps compare with ours, since the device is of another kind."""
+        return self.compare == "ratios"
 
     def time_us(self, kernel: str, unroll: int | None) -> float | None:
         """The kernel's time at that unroll factor, or its only one where the publication has no factors."""
         return self.times_us.get((kernel, unroll), self.times_us.get((kernel, None)))
 
-
-@dataclass(frozen=True)
-class PublishedMetrics:
-    """The hardware metrics of one publication: `values` maps (kernel, unroll factor, metric) to numbers in its units.
-
-    `compare` is as for Published.
-    """
-
-    label: str
-    device: str
-    compare: str
-    values: Mapping[tuple[str, int | None, str], float]
-
-    def value(self, kernel: str, unroll: int, metric: str) -> float | None:
-        """The step's metric, under its unroll factor or, where the publication has none, under its name alone."""
-        return self.values.get((kernel, unroll, metric), self.values.get((kernel, None, metric)))
+    def metric(self, kernel: str, unroll: int, name: str) -> float | None:
+        """The kernel's metric at that unroll factor, or its only one where the publication has no factors."""
+        return self.metrics.get((kernel, unroll, name), self.metrics.get((kernel, None, name)))
 
 
-@dataclass(frozen=True)
-class PublishedOutputs:
-    """What exchanges left of an array: `outputs` maps (exchange, arguments) to elements, in the file's order."""
+def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: bool = False) -> Published | None:
+    """The publication that a study's `published` entry names, or None where it names none.
 
-    label: str
-    file: str
-    outputs: Mapping[tuple[str, str], str]
-
-
-def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published | None:
-    """The times that a study's `published` entry names, or None when it names none.
-
-    `spec` has `file` (a CSV in `directory` with at least source, kernel, metric, unit and value, and unroll where the
-    kernels have factors), `device`, `label`, `compare`, `where`, which keeps the rows whose columns have the given
-    values (or null), and `where_cpu`, which does so for the rows of the kernel `cpu` (or null, where they are among
-    those of `where`). Only rows whose metric is `time` are read.
-    Raises UserError, naming file and key, when the file is missing, a column of `where` is unknown, a unit or number
-    cannot be read, or two rows give a time for the same (kernel, unroll).
+    spec        `file` (a CSV in `directory`), `device`, `label`, `compare`; `where` keeps the rows whose columns have
+                the given values (or null); `where_cpu` does so for the rows of the kernel `cpu` (null: they are among
+                those of `where`); `where_metrics` adds rows, such as metrics outside the source's table (or null)
+    of_outputs  whether the file has the outputs of exchanges (columns exchange, arguments, output) or times and
+                metrics (source, kernel, metric, unit, value, and unroll where kernels have factors)
+    Raises UserError, naming file and key, when the file or a column is missing, a unit or number cannot be read, no
+    row is kept, or two rows give one figure.
     """
     if spec is None:
         return None
     path = directory / str(spec["file"])
+    if of_outputs:
+        return Published(label=str(spec["label"]), file=str(spec["file"]), outputs=_outputs(spec, path))
+    times_us, source = _times(spec, path)
+    return Published(
+        label=str(spec["label"]),
+        file=str(spec["file"]),
+        device=str(spec["device"]),
+        source=source,
+        compare=str(spec["compare"]),
+        times_us=times_us,
+        metrics=_metrics(spec, path),
+    )
+
+
+def _times(spec: Mapping[str, Any], path: Path) -> tuple[dict[tuple[str, int | None], float], str]:
+    """The times, microseconds, and their source."""
     times_us: dict[tuple[str, int | None], float] = {}
     sources: list[str] = []
     columns = ("source", "kernel", "metric", "unit", "value")
@@ -89,30 +97,19 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path) -> Published
     for row in rows:
         if row["metric"] != "time":
             continue
-        unroll = row.get("unroll", "")
-        step = (row["kernel"], int(unroll) if unroll else None)
+        step = (row["kernel"], _unroll(row))
         if step in times_us:
             raise UserError(
-                f"{path}: several times for {row['kernel']}, unroll {unroll or 'empty'};"
-                " narrow published.where to the rows of one run"
+                f"{path}: several times for {_step_text(row)}; narrow published.where to the rows of one run"
             )
         times_us[step] = _microseconds(row, path)
         sources.append(row["source"])
     if not times_us:
         raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
-    source = ", ".join(dict.fromkeys(sources))
-    return Published(str(spec["label"]), str(spec["device"]), source, times_us, str(spec["compare"]))
+    return times_us, ", ".join(dict.fromkeys(sources))
 
 
-def load_published_metrics(spec: Mapping[str, Any] | None, directory: Path) -> PublishedMetrics | None:
-    """The hardware metrics among the figures that a study's `published` entry names, or None when there are none.
-
-    `spec` is as for load_published, and its `where_metrics` keeps further rows, such as metrics that the source tells
-    outside its table (or null). Rows whose metric is `time` are left out. Raises UserError as load_published does.
-    """
-    if spec is None:
-        return None
-    path = directory / str(spec["file"])
+def _metrics(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, int | None, str], float]:
     columns = ("kernel", "metric", "unit", "value")
     rows = _chosen_rows(spec, path, columns)
     if spec.get("where_metrics"):
@@ -121,11 +118,10 @@ def load_published_metrics(spec: Mapping[str, Any] | None, directory: Path) -> P
     for row in rows:
         if row["metric"] == "time":
             continue
-        unroll = row.get("unroll", "")
-        figure = (row["kernel"], int(unroll) if unroll else None, row["metric"])
+        figure = (row["kernel"], _unroll(row), row["metric"])
         if figure in values:
             raise UserError(
-                f"{path}: several values of {row['metric']} for {row['kernel']}, unroll {unroll or 'empty'};"
+                f"{path}: several values of {row['metric']} for {_step_text(row)};"
                 " narrow published.where to the rows of one run"
             )
         try:
@@ -134,18 +130,10 @@ def load_published_metrics(spec: Mapping[str, Any] | None, directory: Path) -> P
             raise UserError(
                 f"{path}: value `{row['value']}` of {row['kernel']}'s {row['metric']} is no number"
             ) from None
-    return PublishedMetrics(str(spec["label"]), str(spec["device"]), str(spec["compare"]), values) if values else None
+    return values
 
 
-def load_published_outputs(spec: Mapping[str, Any] | None, directory: Path) -> PublishedOutputs | None:
-    """The exchanges' outputs that a study's `published` entry names, or None when it names none.
-
-    `spec` is as for load_published, but for the file's columns: exchange, arguments and output.
-    Raises UserError, naming file and key, when the file or a column is missing, or an exchange is there twice.
-    """
-    if spec is None:
-        return None
-    path = directory / str(spec["file"])
+def _outputs(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, str], str]:
     outputs: dict[tuple[str, str], str] = {}
     for row in _chosen_rows(spec, path, ("exchange", "arguments", "output")):
         exchange = (row["exchange"], row["arguments"])
@@ -154,7 +142,15 @@ def load_published_outputs(spec: Mapping[str, Any] | None, directory: Path) -> P
         outputs[exchange] = " ".join(row["output"].split())
     if not outputs:
         raise UserError(f"{path}: no row matches published.where = {dict(spec['where'] or {})}")
-    return PublishedOutputs(str(spec["label"]), str(spec["file"]), outputs)
+    return outputs
+
+
+def _unroll(row: Mapping[str, str]) -> int | None:
+    return int(row["unroll"]) if row.get("unroll") else None
+
+
+def _step_text(row: Mapping[str, str]) -> str:
+    return f"{row['kernel']}, unroll {row.get('unroll') or 'empty'}"
 
 
 def _chosen_rows(spec: Mapping[str, Any], path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
@@ -163,13 +159,13 @@ def _chosen_rows(spec: Mapping[str, Any], path: Path, columns: Sequence[str]) ->
         raise UserError(f"published.file: {path} does not exist")
     rows = read_rows(path)
     where = spec["where"] or {}
-    there = rows[0] if rows else dict.fromkeys((*columns, *where))
-    missing = [column for column in columns if column not in there]
+    present = rows[0] if rows else dict.fromkeys((*columns, *where))
+    missing = [column for column in columns if column not in present]
     if missing:
-        raise UserError(f"published.file: {path} has no column {', '.join(missing)}; it has {', '.join(there)}")
-    unknown = [column for column in where if column not in there]
+        raise UserError(f"published.file: {path} has no column {', '.join(missing)}; it has {', '.join(present)}")
+    unknown = [column for column in where if column not in present]
     if unknown:
-        raise UserError(f"published.where: {path} has no column {', '.join(unknown)}; it has {', '.join(there)}")
+        raise UserError(f"published.where: {path} has no column {', '.join(unknown)}; it has {', '.join(present)}")
     return [row for row in rows if all(row[column] == str(value) for column, value in where.items())]
 
 

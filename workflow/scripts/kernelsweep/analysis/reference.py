@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.platforms.kinds import KINDS
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import DRIVER_LIMIT_KERNELS
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -31,13 +33,12 @@ def at_reference(
     return rows
 
 
-def in_one_group(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """An exchange's rows in which the reference point's array is one thread block and one group of lanes."""
+def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows whose outputs the study compares with published ones; none if it compares times."""
+    shows = PROBLEMS[study["problem"]].shows_output
     rows = at_reference(study, measurements, free=("block_size",))
-    elements = study["reference"]["block_size"]
-    chosen = (rows["block_size"] * rows["unroll"] == elements) & (rows["width"] == elements).fillna(False)
-    found: pandas.DataFrame = rows[chosen].sort_values("unroll")
-    return found
+    known = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return rows[[shows is not None and shows(row, study["reference"]) for row in known]].sort_values("unroll")
 
 
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
@@ -53,7 +54,7 @@ def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> panda
 
 def has_times(device: Mapping[str, Any]) -> bool:
     """Whether the device's times are reported: a GPU's are, an emulator's never."""
-    return bool(device["kind"] == "gpu")
+    return KINDS[device["kind"]].has_clock
 
 
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:

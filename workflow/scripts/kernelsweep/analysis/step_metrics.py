@@ -1,30 +1,16 @@
-"""Rows of metrics.csv as tables and figures want them: each step's metrics at its reference point."""
+"""The metrics of each step of a study's ladder at its reference point, and how readers are told of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.published import PublishedMetrics
-from kernelsweep.analysis.reference import at_reference, has_times, one_study
-from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.errors import UserError
-from kernelsweep.results import (
-    ALL_POINT_COLUMNS,
-    COUNTED,
-    FURTHER_POINT_COLUMNS,
-    FURTHER_POINT_INTEGERS,
-    METRIC_COLUMNS,
-    NCU,
-    POINT_INTEGERS,
-)
-
-# What the contract doesn't ask of metrics.csv.
-_OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
+from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
+from kernelsweep.analysis.steps import step_labels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.results import COUNTED, NCU
 
 # The commands that collect metrics.
 PROFILE_COMMAND = "uv run --extra gpu snakemake --cores 1 profile"
@@ -32,68 +18,27 @@ COUNT_COMMAND = "uv run snakemake --cores 2 count"
 
 ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 
-# How a reader is told who counted.
+# The values of the column source, for readers.
 SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 
+_COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "message", "published")
 
-@dataclass(frozen=True)
-class Metrics:
-    """What is known of a study's metrics.
 
-    rows         as load_metrics() gives them
-    definitions  those of the configuration, by name
-    published    what is published of them, or None
+def step_metrics(data: StudyData) -> pandas.DataFrame:
+    """One row for each step of the ladder and metric, both in their order, at the study's reference point.
+
+    Columns: step (its number from 0), kernel, unroll, metric, unit, value (NaN without one), source, message (why
+    there is no value), published (NaN without one). A value of another build than the one that was timed is replaced
+    by a message. Empty if the study was not profiled.
     """
-
-    rows: pandas.DataFrame
-    definitions: Mapping[str, Mapping[str, str]]
-    published: PublishedMetrics | None
-
-
-def load_metrics(paths: Sequence[Path]) -> pandas.DataFrame:
-    """The rows of all `paths`, CSV with results.METRIC_COLUMNS; an empty value becomes NaN, an empty text "".
-
-    Raises UserError when a column is missing or a number can't be read.
-    """
-    frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *(_load(path) for path in paths)]
-    rows = pandas.concat(frames, ignore_index=True)
-    rows = rows.astype({"value": "float64"})
-    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64") | dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
-    return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
-
-
-def _load(path: Path) -> pandas.DataFrame:
-    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    missing = [column for column in METRIC_COLUMNS if column not in (*rows.columns, *_OPTIONAL)]
-    if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(METRIC_COLUMNS)}")
-    for column in _OPTIONAL:
-        if column not in rows:
-            rows[column] = ""
-    for column in (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value"):
-        try:
-            rows[column] = pandas.to_numeric(rows[column].replace("", None))
-        except ValueError as error:
-            raise UserError(f"{path}: column {column}: {error}") from error
-    return rows[list(METRIC_COLUMNS)]
-
-
-def step_metrics(
-    study: Mapping[str, Any], metrics: Metrics, measurements: pandas.DataFrame, device: Mapping[str, Any]
-) -> pandas.DataFrame:
-    """One row a step of the ladder and metric, both in their order, at the study's reference point.
-
-    Columns: step (its number from 0), kernel, unroll, metric, unit, value (NaN where there is none), source, message
-    (why there is none), published (NaN where nothing is). A value of another build than the one that was timed has a
-    message in its place. Empty where the study was not profiled.
-    """
-    rows = at_reference(study, metrics.rows)
-    timed = at_reference(study, one_study(measurements))
+    rows = at_reference(data.settings, data.metrics.rows)
+    measured = data.at_reference()
     found = []
-    for number, step in enumerate(ladder_steps(study, device)):
+    for number, step in enumerate(data.steps):
         of_step = step.rows(rows).drop_duplicates("metric").set_index("metric")
-        binaries = set(step.rows(timed)["binary_sha256"].dropna()) - {""}
-        for name, row in of_step.reindex([name for name in metrics.definitions if name in of_step.index]).iterrows():
+        binaries = set(step.rows(measured)["binary_sha256"].dropna()) - {""}
+        known = [name for name in data.metrics.definitions if name in of_step.index]
+        for name, row in of_step.reindex(known).iterrows():
             stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}
             found.append(
                 {
@@ -105,21 +50,38 @@ def step_metrics(
                     "value": float("nan") if stale else row["value"],
                     "source": row["source"],
                     "message": ANOTHER_BUILD if stale else row["message"],
-                    "published": _published(step, str(name), metrics.published),
+                    "published": data.published and data.published.metric(step.kernel, step.unroll, str(name)),
                 }
             )
-    columns = ["step", "kernel", "unroll", "metric", "unit", "value", "source", "message", "published"]
-    return pandas.DataFrame(found, columns=columns).astype({"value": "float64", "published": "float64"})
-
-
-def _published(step: Step, metric: str, published: PublishedMetrics | None) -> float:
-    value = published.value(step.kernel, step.unroll, metric) if published else None
-    return float("nan") if value is None else value
+    table = pandas.DataFrame(found, columns=list(_COLUMNS))
+    return table.astype({"value": "float64", "published": "float64"})
 
 
 def by_step(found: pandas.DataFrame, metric: str, column: str, steps: int) -> pandas.Series[float]:
     """One metric's `column`, value or published, for each of the ladder's steps."""
     return found[found["metric"] == metric].set_index("step")[column].reindex(range(steps)).astype("float64")
+
+
+def unit_of(found: pandas.DataFrame, metric: str) -> str:
+    """The unit of a metric that was collected."""
+    return str(found.loc[found["metric"] == metric, "unit"].iloc[0])
+
+
+def times_and_metric(data: StudyData, found: pandas.DataFrame, metric: str) -> pandas.DataFrame:
+    """A row for each step that has both a time and the metric, at the study's reference point.
+
+    found  as step_metrics() gives it
+    Columns: label (the step for readers), time_us, value.
+    """
+    rows = timed(data.at_reference(), data.device)
+    steps = data.steps
+    labels = step_labels(steps, undefined_kernels(data.measurements))
+    both = []
+    for step, label, value in zip(steps, labels, by_step(found, metric, "value", len(steps)), strict=True):
+        times = step.rows(rows)["time_us"]
+        if pandas.notna(value) and not times.empty:
+            both.append({"label": label, "time_us": float(times.iloc[0]), "value": value})
+    return pandas.DataFrame(both, columns=["label", "time_us", "value"])
 
 
 def title(metric: str) -> str:
@@ -128,13 +90,13 @@ def title(metric: str) -> str:
 
 
 def heading(metric: str, unit: str) -> str:
-    """A metric's name for readers with its unit, where the name doesn't say that: `barrier stall (%)`."""
+    """A metric's name for readers, with its unit if the name doesn't contain that: `barrier stall (%)`."""
     words = metric.split("_")
     return title(metric) if {unit, unit.removesuffix("s")} & set(words) else f"{title(metric)} ({unit})"
 
 
 def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:
-    """Why there is nothing to draw of the metrics `wanted`, in words."""
+    """Why none of the metrics `wanted` has a value."""
     if found.empty and not has_times(device):
         return f"Nothing has been counted for this study ({COUNT_COMMAND})."
     if found.empty:
@@ -147,5 +109,5 @@ def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str
 
 
 def sources(found: pandas.DataFrame) -> str:
-    """Who counted, in words."""
+    """The tools that counted, for readers."""
     return " and ".join(SOURCES.get(source, source) for source in sorted(set(found["source"])))

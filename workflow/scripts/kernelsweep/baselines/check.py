@@ -1,8 +1,8 @@
-"""Whether a study can have the baselines, libraries and limits that it names."""
+"""Check the baselines, libraries and limits that a study names."""
 
 from __future__ import annotations
 
-from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.baselines.libraries import LIBRARIES
 from kernelsweep.errors import UserError
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.schema import nearest
@@ -10,7 +10,7 @@ from kernelsweep.sweep.study import Study
 
 
 def check_baselines(study: Study) -> None:
-    """Raise UserError if what a study compares its kernels with does other work, or isn't known."""
+    """Raise UserError if a study names something unknown to compare its kernels with, or something for other work."""
     settings, kernels, shown = study.settings, study.kernels, study.file
     if settings["baselines"] and not (study.problem.races and settings["reference"]["operation"] == "sum"):
         raise UserError(f"{shown}: baselines compute sums, but the reference point's operation is not `sum`.")
@@ -20,7 +20,7 @@ def check_baselines(study: Study) -> None:
                 f"{shown}: {key} do the same work as every kernel, but kernels of the problem {study.problem.name} do "
                 "different work."
             )
-    for name in RIVALS:
+    for name in LIBRARIES:
         if name in kernels:
             raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
     for name in settings["limits"]:

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.baselines.libraries import Reduction
+from kernelsweep.baselines.libraries import ReduceFunction
 from kernelsweep.errors import BuildError, LaunchError
 
 
-def load(library: Path) -> Reduction:
-    """Its temporary storage is allocated at the first call for a type, an operation, a count and a stream, and kept."""
-    import pycuda.driver as cuda  # Here, for the rest can be had without a GPU.
+def load(library: Path) -> ReduceFunction:
+    """Allocate temporary storage at the first call for an operation, a type, a count and a stream, and keep it."""
+    import pycuda.driver as cuda  # Imported here, because tests call reduction() without a GPU.
 
     return reduction(library, cuda.mem_alloc)
 
 
-def reduction(library: Path, allocate: Callable[[int], Any]) -> Reduction:
-    """As load, with memory from `allocate`."""
+def reduction(library: Path, allocate: Callable[[int], Any]) -> ReduceFunction:
+    """The same as load(), with memory from `allocate`."""
     try:
         loaded = ctypes.CDLL(str(library.resolve()))
         loaded.cub_error_text.restype = ctypes.c_char_p
@@ -41,7 +41,7 @@ def reduction(library: Path, allocate: Callable[[int], Any]) -> Reduction:
             ctypes.c_size_t(count),
             ctypes.c_void_p(stream.handle),
         )
-        # A stream has storage of its own, for what is queued on another may still use that.
+        # One storage a stream: a call that is queued on another stream may still use its storage.
         key = (operation, dtype, count, stream.handle)
         if key not in storages:
             needed = ctypes.c_size_t(0)

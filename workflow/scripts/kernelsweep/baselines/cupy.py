@@ -1,31 +1,29 @@
-"""CuPy's sum, prod, min and max of an array, with the result where it is told to leave it."""
+"""CuPy's sum, prod, min and max of an array, which write their result to a given address."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cupy
 import numpy as np
 
-from kernelsweep.baselines.libraries import Reduction
+from kernelsweep.baselines.libraries import ReduceFunction
 
 _FUNCTIONS = {"sum": "sum", "product": "prod", "minimum": "min", "maximum": "max"}
 
 
 def _array(address: int, shape: tuple[int, ...], dtype: str) -> Any:
-    """Memory that is somebody else's, as an array."""
+    """An array on memory that CuPy does not own."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = cupy.cuda.UnownedMemory(address, size, None)
     return cupy.ndarray(shape, np.dtype(dtype), cupy.cuda.MemoryPointer(memory, 0))
 
 
-def load(library: Path) -> Reduction:
-    """Its scratch memory comes from CuPy's own pool."""
-    del library
+def load() -> ReduceFunction:
+    """Temporary memory comes from CuPy's own pool."""
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        # Sums and products would be of 64 bits for integers of 32, if not told otherwise.
+        # By default, sums and products of 32-bit integers have 64 bits.
         typed = {"dtype": np.dtype(dtype)} if operation in ("sum", "product") else {}
         with cupy.cuda.ExternalStream(stream.handle):
             function = getattr(_array(data, (count,), dtype), _FUNCTIONS[operation])

@@ -1,6 +1,6 @@
-"""Limits: what a device's memory can do, by the driver's own copy and fill.
+"""Measure the memory's speed by the driver's own copy and fill, which are limits for kernels.
 
-(And by a kernel that only reads, which is one of a study's kernels.)
+(Another limit, a kernel that only reads, is one of a study's kernels.)
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from kernelsweep.sweep.points import Point, points
 # The word that the fill repeats.
 _FILLING = 0xABABABAB
 
-# So many bytes at the start of what was moved are looked at afterwards.
-_LOOKED_AT = 4096
+# The number of bytes that are checked, at the start of the moved data.
+_CHECKED_BYTES = 4096
 
 
-def limit_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[Point]:
-    """Every array size and cache state of the sweep, in the reference point's type, whose operation doesn't matter."""
+def driver_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[Point]:
+    """Every array size and cache state of the sweep, with the reference point's type; the operation doesn't matter."""
     every = (
         point.at(dtype=reference["dtype"], operation=reference["operation"], block_size=1, unroll=1)
         for point in points(*sweeps)
@@ -32,7 +32,7 @@ def limit_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[P
     return list(dict.fromkeys(every))
 
 
-def measure_limits(
+def measure_driver(
     platform: Platform,
     names: Iterable[str],
     planned: Sequence[Point],
@@ -40,12 +40,12 @@ def measure_limits(
     peak_bandwidth_gbs: float | None,
     known: Mapping[str, Any],
 ) -> list[Row]:
-    """The rows of measurements.csv of each of `names`, of results.DRIVER_LIMITS, at each point.
+    """The rows of measurements.csv of the limits `names`, which are of results.DRIVER_LIMITS, at each point.
 
-    As many bytes are moved as a reduction of the point's array reads, so that times and bandwidths compare as they are:
-    copy reads half of them and writes them to the other half, fill writes all.
+    A limit moves as many bytes as a reduction reads from the point's array, so that times and bandwidths can be
+    compared directly: copy reads one half of them and writes the other half, fill writes all.
 
-    known  the columns that the caller knows: study, platform, device
+    known  columns of every row: study, platform, device
     """
     rows = []
     for name in names:
@@ -60,7 +60,7 @@ def measure_limits(
 
 
 def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, peak_bandwidth_gbs: float | None) -> Row:
-    """The columns that come of moving as many bytes as the point's array has."""
+    """Move as many bytes as the point's array has, and return the row's further columns."""
     size = max(point["array_size"] * np.dtype(point["dtype"]).itemsize, 8)
     sizes = [size // 2, size // 2] if name == "copy" else [size]
     buffers: list[Memory] = []
@@ -104,8 +104,8 @@ def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, pe
 def _mistake(
     platform: Platform, name: str, source: Memory, target: Memory, size: int, move: Callable[[], None]
 ) -> str | None:
-    """Move once: what is wrong with the first bytes that came, or None."""
-    before = (np.arange(min(size, _LOOKED_AT)) % 251 + 1).astype(np.uint8)
+    """Move once, and return the mistake in the first bytes of the target, or None."""
+    before = (np.arange(min(size, _CHECKED_BYTES)) % 251 + 1).astype(np.uint8)
     platform.upload(target, np.zeros_like(before))
     platform.upload(source, before)
     move()

@@ -1,4 +1,4 @@
-"""Baselines: an array's sum on the host's processor, which a study's table sets beside its kernels."""
+"""Baselines: an array's sum on the host's processor, for comparison with kernels in a study's table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kernelsweep.sweep.points import Point
 
 _OPTIONS = [
     "-std=c++17",
-    # GCC vectorises at -O2 from its release 12 on. The baselines are one element at a time with every compiler.
+    # GCC vectorises at -O2 since release 12. The baselines add one element at a time with every compiler.
     "-O2",
     "-fno-tree-vectorize",
     "-fno-tree-slp-vectorize",
@@ -37,7 +37,7 @@ _OPTIONS = [
     "-fdiagnostics-color=never",
 ]
 
-# NumPy adds up to this many elements in a way of its own, and their sums in pairs.
+# NumPy adds blocks of up to this many elements in unrolled loops, and the blocks' sums in pairs.
 _NUMPY_BLOCK = 128
 
 Array = np.ndarray[Any, Any]
@@ -47,9 +47,9 @@ Array = np.ndarray[Any, Any]
 class Baseline:
     """A sum on the host.
 
-    depth          the longest chain of roundings that an element goes through, for a number of elements
-    compiled       whether it is a function of sums.cpp, not NumPy's
-    updates_input  whether it writes to its input, which then is restored before every sample, untimed
+    depth          the longest chain of roundings of an element, by the number of elements
+    compiled       whether it is a function of host_sums.cpp, rather than NumPy's
+    updates_input  whether it writes to its input, which is then restored before every sample, untimed
     """
 
     depth: Callable[[int], int]
@@ -57,7 +57,7 @@ class Baseline:
     updates_input: bool = False
 
 
-# In the order of their story.
+# In the order of tables.
 BASELINES: Mapping[str, Baseline] = {
     "scalar_loop": Baseline(depth=lambda count: count),
     "recursive_pairwise": Baseline(depth=lambda count: count.bit_length(), updates_input=True),
@@ -66,27 +66,27 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def compile_sums(source: Path, library: Path) -> None:
-    """Compile sums.cpp to a shared library, by CXX or g++; the same source gives the same bytes.
+    """Compile host_sums.cpp to a shared library with CXX or g++; the same source gives the same bytes.
 
-    Raises BuildError where there is no compiler, or with its own message where it refuses the source.
+    Raises BuildError if there is no compiler, or with the compiler's message if it refuses the source.
     """
     compiler = gcc.find()
-    environment = {**os.environ, "LC_ALL": "C"}  # Messages in English, as all others are.
+    environment = {**os.environ, "LC_ALL": "C"}  # Compiler messages in English.
     command = [*compiler, *_OPTIONS, str(source), "-o", str(library)]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
     if run.returncode != 0:
         reason = run.stderr.strip() or f"exit status {run.returncode}"
         raise BuildError(f"{compiler[0]} refused {source.name}: {reason}")
     if not library.is_file():
-        raise BuildError(f"{compiler[0]} made no library of {source.name}, and said nothing of it")
+        raise BuildError(f"{compiler[0]} made no library of {source.name}, and printed no message")
 
 
 def bind(name: str, array: Array, library: Path | None) -> Callable[[], Any]:
-    """The baseline `name` as a function without arguments that sums `array`, of one dimension, in its own type.
+    """The baseline `name` as a function without arguments that sums the one-dimensional `array` in its own type.
 
-    library  compile_sums's; None where NumPy sums
+    library  from compile_sums(); None for NumPy
 
-    The call itself costs about a microsecond. Raises BuildError where the library can't be loaded.
+    The call itself takes about a microsecond. Raises BuildError if the library can't be loaded.
     """
     if library is None:
         return partial(np.add.reduce, array, dtype=array.dtype)
@@ -110,13 +110,13 @@ def measure_baselines(
     """The baselines' rows of measurements.csv, one a name: each checked against the kernels' reference, then timed.
 
     names      of BASELINES
-    reference  the study's reference point, of which array_size and dtype count; the operation has to be sum
-    source     sums.cpp
-    sampling   when to end it
-    known      the columns that the caller knows: study, platform
+    reference  the study's reference point, for array_size and dtype; its operation has to be sum
+    source     host_sums.cpp
+    sampling   when to stop sampling
+    known      columns of every row: study, platform
 
-    The input is the kernels' own. Samples follow each other, so the cache state is hot: the processor's caches are as
-    the sample before left them. What can't be compiled, or doesn't fit into memory, is a row that says so.
+    The input is the same as the kernels'. The cache state is hot, since samples follow each other. A baseline that
+    can't be compiled or doesn't fit into memory is a row with that status.
     """
     point = Point({**reference, "block_size": 1, "unroll": 1, "operation": "sum", "cache": "hot"})
     problem = make_reduction(point["dtype"], point["operation"], point["array_size"], seed)
@@ -142,7 +142,7 @@ def measure_baselines(
 
 
 def _measure(name: str, point: Point, problem: Reduction, library: Path, sampling: Sampling) -> Row:
-    """The columns that come of running a baseline: its status and, where it is right, its times."""
+    """Run a baseline, and return the row's further columns: its status and, if it is right, its times."""
     baseline = BASELINES[name]
     data = np.resize(problem.tile, point["array_size"])
     work = data.copy() if baseline.updates_input else data

@@ -1,7 +1,7 @@
-"""Rivals: the reductions of libraries that a user would otherwise call, on the same buffers, timed by the same loop.
+"""Libraries whose reductions kernels are compared with, on the same buffers and timed by the same loop.
 
-A module each, with a function load(library) that returns a Reduction; this one says what each can do, and puts it
-in a kernel's place. On a GPU only: library_platform.py calls them.
+The configuration calls them rivals. Each has a module with a function load() that returns a ReduceFunction. This module
+holds their properties, and treats a library as a kernel. library_platform.py calls them, on a GPU only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from kernelsweep.code_hash import fingerprint
+from kernelsweep.code_hash import code_hash
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import Axes
@@ -25,7 +25,7 @@ from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
 
 
-class Reduction(Protocol):
+class ReduceFunction(Protocol):
     """A library's reduction as a function."""
 
     def __call__(self, operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
@@ -33,19 +33,19 @@ class Reduction(Protocol):
 
         stream  PyCUDA's
 
-        Waits for nothing. The first call for a type, a count or a stream may take its time and allocate memory.
+        Does not synchronise. The first call for a type, a count or a stream may compile and allocate memory.
         """
 
 
 @dataclass(frozen=True)
-class Rival:
-    """What a library's reduction can do.
+class Library:
+    """A library's reduction.
 
-    label       for readers
-    operations  those that it has
-    package     the module that Python must find; None for what is compiled here, by nvcc
-    install     how to come by that
-    largest     the largest array size that its own arithmetic counts to
+    label       its name for readers
+    operations  the operations that it supports
+    package     the Python package that it needs; None for CUB, which nvcc compiles here
+    install     how to install it
+    largest     the largest array size that its index type can hold
     """
 
     label: str
@@ -60,42 +60,45 @@ _PYCUDA = {"package": "pycuda", "install": "uv run --extra gpu ..."}
 # PyCUDA's kernels add a grid's width to 32-bit indices before they compare them with the count.
 _UNSIGNED_LESS_A_GRID = 2**31
 
-# In the order in which tables have them.
-RIVALS: Mapping[str, Rival] = {
-    "cub": Rival("CUB's DeviceReduce", _ALL, package=None, install="the CUDA toolkit, of which it is part"),
-    "pycuda_reduction": Rival("PyCUDA's ReductionKernel", _ALL, largest=_UNSIGNED_LESS_A_GRID, **_PYCUDA),
-    "pycuda_gpuarray": Rival(
+# In the order of tables.
+LIBRARIES: Mapping[str, Library] = {
+    "cub": Library("CUB's DeviceReduce", _ALL, package=None, install="the CUDA toolkit, of which it is part"),
+    "pycuda_reduction": Library("PyCUDA's ReductionKernel", _ALL, largest=_UNSIGNED_LESS_A_GRID, **_PYCUDA),
+    "pycuda_gpuarray": Library(
         "PyCUDA's gpuarray.sum", ("sum", "minimum", "maximum"), largest=_UNSIGNED_LESS_A_GRID, **_PYCUDA
     ),
-    # Without minima: in CuPy 14.2, ndarray.min takes the array that it is given for the result as the type of it.
-    "cupy": Rival("CuPy's sum", ("sum", "product", "maximum"), "cupy", "pip install cupy-cuda13x"),
-    "torch": Rival("PyTorch's sum", _ALL, "torch", "pip install torch"),
+    # No minimum: in CuPy 14.2, ndarray.min takes the array for the result as the result's type.
+    "cupy": Library("CuPy's sum", ("sum", "product", "maximum"), "cupy", "pip install cupy-cuda13x"),
+    "torch": Library("PyTorch's sum", _ALL, "torch", "pip install torch"),
 }
 
-# The plan by which they are called.
-RIVAL_PLAN = "library_call"
+# The platform that calls them, as in platforms.kinds.Kind.
+IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
 
-# An element's chain of additions: every one of these libraries sums in 2^16 chains or more where there are as many
-# elements, and those in trees.
+# The launch plan that stands for a library's call.
+LIBRARY_PLAN = "library_call"
+
+# The longest chain of additions of an element: each of these libraries sums at least 2^16 chains, if the array has as
+# many elements, and adds the chains up in trees.
 _SUMMATION_DEPTH = "ceil(array_size / 2**16) + 64"
 
 
 def as_kernel(name: str) -> KernelSource:
-    """A rival in the place of a kernel: what it supports, and the plan by which it is called."""
+    """A library as a kernel: the points that it supports, and its launch plan."""
     return KernelSource(
         name=name,
         path=Path(f"{name}.py"),
         problem=REDUCTION,
         has_header=False,
         template_parameters=("Element", "Operation"),
-        plan=RIVAL_PLAN,
+        plan=LIBRARY_PLAN,
         input_is_const=True,
         block_size="any",
         smallest_block_size=1,
         largest_block_size=1024,
         unroll=(1,),
         dtypes=tuple(CXX_TYPES),
-        operations=RIVALS[name].operations,
+        operations=LIBRARIES[name].operations,
         shared_elements="0",
         summation_depth=_SUMMATION_DEPTH,
         undefined_behaviour=None,
@@ -105,45 +108,48 @@ def as_kernel(name: str) -> KernelSource:
 
 
 def why_missing(name: str) -> str | None:
-    """Why a rival can't be called from this Python, or None where it can."""
-    package = RIVALS[name].package
+    """Why a library can't be called from this Python environment, or None if it can."""
+    package = LIBRARIES[name].package
     if package is None or importlib.util.find_spec(package) is not None:
         return None
-    return f"{package} is not installed ({RIVALS[name].install})"
+    return f"{package} is not installed ({LIBRARIES[name].install})"
 
 
 def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
     """The axes of a study's libraries on a platform, as kernel_axes; each library chooses its own blocks."""
-    return [{**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, RIVAL_PLAN, platform)]
+    return [
+        {**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, LIBRARY_PLAN, platform)
+    ]
 
 
-def planned_points(
+def planned_calls(
     name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]
 ) -> list[tuple[Point, str, str | None]]:
-    """A rival's points, each with its variant's name and why it is skipped, or None; as measure.measure takes them."""
-    rival, kernel = RIVALS[name], as_kernel(name)
+    """A library's points, each with its variant's name and the reason to skip it, or None."""
+    library, kernel = LIBRARIES[name], as_kernel(name)
 
     def reason(point: Point) -> str | None:
-        if point["array_size"] > rival.largest:
-            return f"array size {point['array_size']}: {rival.label} counts to {rival.largest}"
+        if point["array_size"] > library.largest:
+            return f"array size {point['array_size']}: {library.label} counts to {library.largest}"
         return why_missing(name) or skip_reason(point, kernel, restrictions, None)
 
     return [(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
 
 
-def rival_report(
+def library_report(
     name: str, library: Path, built: Mapping[str, Any], planned: Sequence[tuple[Point, str, str | None]]
 ) -> dict[str, Any]:
-    """In the place of a kernel's build report: the variants of the points that are run.
+    """A library's counterpart of a kernel's build report, with the variants of the points that run.
 
-    built  the report on what was compiled of CUB
+    library  the compiled library of CUB's reductions
+    built    its build report
     """
     report: dict[str, Any] = {"status": "ok", "message": "", "target": built["target"], "variants": {}}
-    if RIVALS[name].package is None and built["status"] != "ok":
+    if LIBRARIES[name].package is None and built["status"] != "ok":
         return {**report, "status": built["status"], "message": built["message"]}
     run = {variant: point for point, variant, reason in planned if not reason}
     if run:
-        code = fingerprint(Path(__file__).parent.parent, ("baselines.library_platform", f"baselines.{name}"))
+        code = code_hash(Path(__file__).with_name(f"{module}.py") for module in ("library_platform", name))
         digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
             variant: {"rival": name, "operation": point["operation"], "dtype": point["dtype"], "binary_sha256": digest}
@@ -153,19 +159,20 @@ def rival_report(
 
 
 def version(name: str, library: Path) -> str:
-    """What a rival is: its package's name and version, or the hash of what was compiled of it."""
-    package = RIVALS[name].package
+    """A library's package with its version, or the hash of the compiled library."""
+    package = LIBRARIES[name].package
     if package is None:
         return hashlib.sha256(library.read_bytes()).hexdigest()
-    # CuPy's distributions are named after the CUDA that they are for: cupy-cuda13x.
+    # CuPy's distributions carry their CUDA version in the name: cupy-cuda13x.
     found = importlib.metadata.packages_distributions().get(package, [package])
     return " ".join(f"{distribution} {importlib.metadata.version(distribution)}" for distribution in sorted(found))
 
 
-def load(name: str, library: Path) -> Reduction:
-    """A rival, ready to be called in the current CUDA context; `library` is what was compiled of CUB.
+def load(name: str, library: Path) -> ReduceFunction:
+    """A library's reduction in the current CUDA context; `library` is the compiled library of CUB's reductions.
 
-    Raises BuildError where that can't be loaded, and ImportError where a package can't.
+    Raises BuildError if that library, and ImportError if a package can't be loaded.
     """
-    reduction: Reduction = importlib.import_module(f"kernelsweep.baselines.{name}").load(library)
-    return reduction
+    module = importlib.import_module(f"kernelsweep.baselines.{name}")
+    reduce: ReduceFunction = module.load(library) if LIBRARIES[name].package is None else module.load()
+    return reduce

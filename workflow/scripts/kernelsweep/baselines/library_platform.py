@@ -10,12 +10,12 @@ from kernelsweep.baselines.libraries import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
 
 
-class RivalPlatform(GpuPlatform):
-    """As GpuPlatform, for one rival. Variants are its types and operations.
+class LibraryPlatform(GpuPlatform):
+    """A GpuPlatform for one library, whose variants are types with operations.
 
-    Libraries compile, and allocate memory, at their first call for a type, a size or a stream. Neither may happen while
-    samples are queued behind a stream that is held back: what waits for the device then would wait for ever. So each
-    sample is run once on every stream before any is timed.
+    Libraries compile and allocate memory at their first call for a type, a size or a stream. Either would block forever
+    while a stream is held back for queueing samples, if it waits for the device. So each sample runs once on every
+    stream before it is timed.
     """
 
     def __init__(self) -> None:
@@ -24,23 +24,24 @@ class RivalPlatform(GpuPlatform):
         self._warm: object = None
 
     def _open_context(self) -> Any:
-        """The device's primary context. The CUDA runtime, and so every library on it, has no other: in a context of
-        PyCUDA's own, a library that names its device would leave that, and find none of our memory.
+        """The device's primary context, which the CUDA runtime uses, and with it every library.
+
+        A library that selects its device leaves a context of PyCUDA, and does not find memory that is allocated there.
         """
         context = self._device.retain_primary_context()
         context.push()
         return context
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        """`variants` by name: the rival, the type and the operation of each."""
+        """`variants` have a library, a type and an operation each."""
         self._variants = variants
-        (rival,) = {variant["rival"] for variant in variants.values()}
-        self._reduce = load(rival, binary)
+        (name,) = {variant["rival"] for variant in variants.values()}
+        self._reduce = load(name, binary)
 
     def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
         data, value, count = arguments
-        asked = self._variants[variant]
-        self._reduce(asked["operation"], asked["dtype"], int(data), int(value), count, self._stream)
+        called = self._variants[variant]
+        self._reduce(called["operation"], called["dtype"], int(data), int(value), count, self._stream)
 
     def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
         return None
@@ -56,4 +57,4 @@ class RivalPlatform(GpuPlatform):
 
 
 def _nothing() -> None:
-    """No event is recorded for a run that isn't timed."""
+    """Record no event: this run is not timed."""

@@ -1,8 +1,7 @@
-"""PyCUDA's gpuarray.sum, min and max, as they are called: the result is an array of their own."""
+"""PyCUDA's gpuarray.sum, min and max, which return their result as a new array."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,13 @@ import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.tools import DeviceMemoryPool
 
-from kernelsweep.baselines.libraries import Reduction
+from kernelsweep.baselines.libraries import ReduceFunction
 
 _FUNCTIONS = {"sum": gpuarray.sum, "minimum": gpuarray.min, "maximum": gpuarray.max}
 
 
-def load(library: Path) -> Reduction:
-    """Its results come from a pool; the copy of one element to where it is looked for is timed too, about 1 us."""
-    del library
+def load() -> ReduceFunction:
+    """Memory for results comes from a pool. Copying the result to its address is timed as well: about 1 us."""
     pool = DeviceMemoryPool()
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:

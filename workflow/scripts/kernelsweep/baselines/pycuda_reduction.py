@@ -1,9 +1,8 @@
-"""PyCUDA's ReductionKernel, generated for each type and operation and compiled at its first call."""
+"""PyCUDA's ReductionKernel, generated for each type and operation, and compiled at its first call."""
 
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from pycuda.gpuarray import GPUArray
 from pycuda.reduction import ReductionKernel
 from pycuda.tools import DeviceMemoryPool, dtype_to_ctype
 
-from kernelsweep.baselines.libraries import Reduction
+from kernelsweep.baselines.libraries import ReduceFunction
 
 # The operation in C; its neutral element follows from the type.
 _EXPRESSIONS = {"sum": "a + b", "product": "a * b", "minimum": "min(a, b)", "maximum": "max(a, b)"}
@@ -25,13 +24,12 @@ def neutral(operation: str, dtype: str) -> str:
     if element.kind == "f":
         return {"minimum": "1.0 / 0.0", "maximum": "-1.0 / 0.0"}[operation]
     limits = np.iinfo(element)
-    # The smallest number can't be written: C reads a minus and a number that is too large.
+    # C has no literal for the smallest number: it would be a minus sign and a number that is too large.
     return {"minimum": f"{limits.max}", "maximum": f"(-{limits.max} - 1)"}[operation]
 
 
-def load(library: Path) -> Reduction:
-    """Its intermediate results come from a pool, which allocates nothing any more once it was called."""
-    del library
+def load() -> ReduceFunction:
+    """Memory for intermediate results comes from a pool, which allocates at the first call only."""
     pool = DeviceMemoryPool()
 
     @functools.cache

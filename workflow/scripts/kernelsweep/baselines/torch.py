@@ -1,20 +1,19 @@
-"""PyTorch's sum, prod, amin and amax of a tensor, with the result where it is told to leave it."""
+"""PyTorch's sum, prod, amin and amax of a tensor, which write their result to a given address."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from kernelsweep.baselines.libraries import Reduction
+from kernelsweep.baselines.libraries import ReduceFunction
 
 _FUNCTIONS = {"sum": torch.sum, "product": torch.prod, "minimum": torch.amin, "maximum": torch.amax}
 
 
 class _Memory:
-    """Memory that is somebody else's, as PyTorch takes it over without a copy."""
+    """Memory that PyTorch uses without owning or copying it."""
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: str) -> None:
         self.__cuda_array_interface__ = {
@@ -25,12 +24,11 @@ class _Memory:
         }
 
 
-def load(library: Path) -> Reduction:
-    """Its scratch memory comes from PyTorch's own pool."""
-    del library
+def load() -> ReduceFunction:
+    """Temporary memory comes from PyTorch's own pool."""
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        # Sums and products would be of 64 bits for integers of 32, if not told otherwise.
+        # By default, sums and products of 32-bit integers have 64 bits.
         typed = {"dtype": getattr(torch, dtype)} if operation in ("sum", "product") else {}
         with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle)):
             tensor = torch.as_tensor(_Memory(data, (count,), dtype), device="cuda")

@@ -10,7 +10,7 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.build_report import Report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.errors import BuildError
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET, EMULATOR_TARGET
+from kernelsweep.sweep.targets import target_named
 
 
 def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
@@ -24,18 +24,18 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
     kernels' sweeps and the summary still come about. Raises BuildError where the compiler itself is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
-    emulated = target in (EMULATOR_TARGET, COUNTING_TARGET)
-    unit = binary.with_suffix(".cpp" if emulated else ".cu")
-    compiler = gcc.version() if emulated else nvcc.version()
+    compiled_for = target_named(target)
+    unit = binary.with_suffix(".cpp" if compiled_for.is_emulator else ".cu")
+    compiler = gcc.version() if compiled_for.is_emulator else nvcc.version()
     report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
     if not names:  # Every point is skipped, so there is nothing to compile.
         binary.write_bytes(b"")
         return report
     try:
-        if emulated:
+        if compiled_for.is_emulator:
             unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
             report["message"] = gcc.compile_for_emulator(
-                unit, binary, [emulator, include], counting=target == COUNTING_TARGET
+                unit, binary, [emulator, include], counting=compiled_for.counts
             )
             digest = hashlib.sha256(binary.read_bytes()).hexdigest()
             report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib
@@ -19,8 +18,20 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from seaborn.utils import relative_luminance  # type: ignore[import-untyped]
 
-from kernelsweep.analysis.words import STATUS_LETTERS
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import STATUS_LETTERS, UNDEFINED_NOTE, device_text, reference_text, status_key
 from kernelsweep.drawing import style
+from kernelsweep.drawing.layout import (
+    MARGIN_PT,
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    empty_figure,
+    new_figure,
+    text_width_pt,
+)
 
 # The relative luminance at which black and white text have the same contrast (WCAG). Seaborn's own threshold, 0.408,
 # sets white numbers on cells too light for them.
@@ -32,10 +43,13 @@ CELL_IN = 0.19
 # A panel's title and tick labels.
 PANEL_FRAME_IN = 0.34
 AXIS_LABEL_IN = 0.18
-# The colour bar's place in one column.
-BAR_BELOW_IN, NARROW_BAR_TICKS = 0.42, 5
-# Beside a cell's number or a column's label; beside a panel's row labels, with the axis label there; the colour bar.
-CELL_PADDING_PT, LABELS_PADDING_PT, BAR_PT = 4.0, 16.0, 54.0
+# The colour bar: its look, and the room that it takes beside or below the panels.
+BAR: Any = {TWO_COLUMNS: {"aspect": 25}, ONE_COLUMN: {"aspect": 40, "location": "bottom"}}
+BAR_BESIDE_PT = {TWO_COLUMNS: 54.0, ONE_COLUMN: 2 * MARGIN_PT}
+BAR_BELOW_IN = {TWO_COLUMNS: 0.0, ONE_COLUMN: 0.42}
+NARROW_BAR_TICKS = 5
+# The room beside a cell's number or a column's label, and beside a panel's row labels with their axis label.
+CELL_PADDING_PT, LABELS_PADDING_PT = 4.0, 16.0
 # A panel of one row still needs room for its y label.
 LEAST_ROWS = 3
 
@@ -93,65 +107,107 @@ def as_panel(
     return Panel(title, values, statuses, list(row_labels.values()), list(column_labels.values()), row_axis, place)
 
 
-def draw_panels(
-    title: str, message: str, caption: str, panels: Sequence[Panel], column_axis: str, width_in: float
-) -> Figure:
-    """A figure of heat maps of bandwidth, on one colour scale from 0 to the largest; at least one cell has a value.
+def bandwidths(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+    """`rows` with a bandwidth only where there is one to report: of right points, on a device with times."""
+    return rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
+
+
+def best_cell(rows: pandas.DataFrame, tie_break: Sequence[str]) -> Any:
+    """The index of the row with the largest bandwidth among kernels of defined behaviour, None without any."""
+    allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
+    ranked = allowed.sort_values(["bandwidth_gbs", *tie_break])
+    return None if ranked.empty else ranked.index[-1]
+
+
+def bandwidth_caption(
+    data: StudyData, rows: pandas.DataFrame, free: Sequence[str], cells: str, grids: str = "", further: str = ""
+) -> str:
+    """The caption of a figure of heat maps of bandwidth.
+
+    rows     the rows that are drawn; they differ from the reference point in the axes `free`
+    cells    what its cells show besides the bandwidth
+    grids    steps.grids_text() of the steps, where each panel is one
+    further  sentences of its own, each after a blank
+    """
+    text = (
+        f"{device_text(data.device)}. Reference point: {reference_text(data.settings, free=free)}.{grids}"
+        f" Cells: bandwidth in GB/s, {cells}; blank: not in the sweep.{further}"
+    )
+    failed = sorted(set(rows["status"]) - {"ok"})
+    if data.has_times and failed:
+        text += f" Hatched: {status_key(failed)}."
+    if undefined_kernels(rows):
+        text += f" {UNDEFINED_NOTE}"
+    return text
+
+
+def bandwidth_figure(texts: Texts, panels: Sequence[Panel], column_axis: str, reason: str, width: Width) -> Figure:
+    """A figure of heat maps of bandwidth on one colour scale, from 0 to the largest; without any bandwidth, `reason`.
 
     Panels stand in a grid with as many in a row as their labels allow; all cells are of one width. A panel that has
     the row labels of the one on its left shows none.
     """
-    narrow = style.is_narrow(width_in)
-    columns, lengths = _columns(panels, width_in)
-    grid_rows = math.ceil(len(panels) / columns)
-    row_lengths = [
-        max(LEAST_ROWS, *(len(panel.row_labels) for panel in panels[row * columns : (row + 1) * columns]))
-        for row in range(grid_rows)
-    ]
-    body_in = sum(PANEL_FRAME_IN + CELL_IN * length for length in row_lengths) + AXIS_LABEL_IN
-    body_in += BAR_BELOW_IN if narrow else 0.0
-    figure = style.new_figure(width_in, body_in, title, message, caption)
-    grid = figure.subplots(grid_rows, columns, squeeze=False, height_ratios=row_lengths, width_ratios=lengths)
+    if all(panel.values.isna().all(axis=None) for panel in panels):
+        return empty_figure(width, replace(texts, message="No bandwidth to draw."), reason)
+    columns, lengths = _columns(panels, width)
+    heights = _row_lengths(panels, columns)
+    body_in = sum(PANEL_FRAME_IN + CELL_IN * length for length in heights) + AXIS_LABEL_IN + BAR_BELOW_IN[width]
+    figure = new_figure(width, body_in, texts)
+    grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, width_ratios=lengths)
     largest = float(numpy.nanmax([panel.values.max().max() for panel in panels]))
     for index, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
         _draw_cells(axes, panel, largest)
         axes.set_xlim(0, lengths[index % columns])
-        axes.set_title(panel.title, loc="left", pad=3)
-        if _repeats_labels(panels, index, columns):
-            axes.set_yticks([])
-            axes.set_ylabel("")
-        else:
-            axes.set_yticks([row + 0.5 for row in range(len(panel.row_labels))], panel.row_labels)
-            axes.set_ylabel(panel.row_axis)
-        axes.set_xticks([column + 0.5 for column in range(len(panel.column_labels))], panel.column_labels)
-        axes.set_xlabel("")
+        _label_panel(axes, panel, repeats_labels=_repeats_labels(panels, index, columns))
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for column in range(columns):
         lowest = max(index for index in range(len(panels)) if index % columns == column)
         share = len(panels[lowest].column_labels) / lengths[column]
         grid.flat[lowest].set_xlabel(column_axis, x=share / 2)
-    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, largest), COLOURS)
-    if narrow:
-        bar = figure.colorbar(scale, ax=grid, location="bottom", aspect=40, pad=0.02, fraction=0.04)
-        bar.locator = MaxNLocator(NARROW_BAR_TICKS)
-    else:
-        bar = figure.colorbar(scale, ax=grid, aspect=25, pad=0.02, fraction=0.04)
-    bar.set_label("GB/s")
-    bar.formatter = FuncFormatter(lambda value, _: f"{value:,.0f}")
-    bar.outline.set_visible(False)
+    _draw_colour_bar(figure, grid, largest, width)
     return figure
 
 
-def _columns(panels: Sequence[Panel], width_in: float) -> tuple[int, list[int]]:
+def _label_panel(axes: Axes, panel: Panel, repeats_labels: bool) -> None:
+    axes.set_title(panel.title, loc="left", pad=3)
+    if repeats_labels:
+        axes.set_yticks([])
+        axes.set_ylabel("")
+    else:
+        axes.set_yticks([row + 0.5 for row in range(len(panel.row_labels))], panel.row_labels)
+        axes.set_ylabel(panel.row_axis)
+    axes.set_xticks([column + 0.5 for column in range(len(panel.column_labels))], panel.column_labels)
+    axes.set_xlabel("")
+
+
+def _draw_colour_bar(figure: Figure, grid: Any, largest: float, width: Width) -> None:
+    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, largest), COLOURS)
+    bar = figure.colorbar(scale, ax=grid, pad=0.02, fraction=0.04, **BAR[width])
+    if width.stacks:
+        bar.locator = MaxNLocator(NARROW_BAR_TICKS)
+    bar.set_label("GB/s")
+    bar.formatter = FuncFormatter(lambda value, _: f"{value:,.0f}")
+    bar.outline.set_visible(False)
+
+
+def _row_lengths(panels: Sequence[Panel], columns: int) -> list[int]:
+    """How many cells high each row of panels is."""
+    return [
+        max(LEAST_ROWS, *(len(panel.row_labels) for panel in panels[start : start + columns]))
+        for start in range(0, len(panels), columns)
+    ]
+
+
+def _columns(panels: Sequence[Panel], width: Width) -> tuple[int, list[int]]:
     """How many panels stand side by side, and how many cells wide each column of panels is."""
-    room_pt = width_in * style.POINTS_PER_INCH - (2 * style.MARGIN_PT if style.is_narrow(width_in) else BAR_PT)
+    room_pt = width.points - BAR_BESIDE_PT[width]
     cell_texts = ["0000", *(label for panel in panels for label in panel.column_labels)]
-    cell_pt = max(style.text_width_pt(text, style.TEXT_PT) for text in cell_texts) + CELL_PADDING_PT
-    labels_pt = [max(style.text_width_pt(label, style.TEXT_PT) for label in panel.row_labels) for panel in panels]
+    cell_pt = max(text_width_pt(text) for text in cell_texts) + CELL_PADDING_PT
+    labels_pt = [max(text_width_pt(label) for label in panel.row_labels) for panel in panels]
     for columns in range(min(len(panels), MOST_PANELS_A_ROW), 0, -1):
         lengths = [max(len(panel.column_labels) for panel in panels[start::columns]) for start in range(columns)]
-        shown_pt = [0.0 if _repeats_labels(panels, index, columns) else width for index, width in enumerate(labels_pt)]
+        shown_pt = [0.0 if _repeats_labels(panels, index, columns) else pt for index, pt in enumerate(labels_pt)]
         beside_pt = sum(max(shown_pt[start::columns]) + LABELS_PADDING_PT for start in range(columns))
         if columns == 1 or sum(lengths) * cell_pt + beside_pt <= room_pt:
             break

@@ -14,6 +14,7 @@ from kernelsweep.sweep.kernel_source import KernelSource
 class KernelTask:
     """What a worker needs to know of the kernel whose points it runs; made of JSON's types, to cross a pipe.
 
+    platform       the platforms.platform.Platform that runs the points, as module:class
     problem        what the kernel computes, a name of problems.registry.PROBLEMS
     variants       the build report's variants by C++ name
     longest        the largest array size of any point
@@ -38,15 +39,16 @@ class KernelTask:
 
 
 def kernel_task(
-    kernel: KernelSource, report: Mapping[str, Any], binary: str | Path, *, emulated: bool, **settings: Any
+    kernel: KernelSource, report: Mapping[str, Any], binary: str | Path, *, platform: str, **settings: Any
 ) -> KernelTask:
     """The task of running points of a kernel.
 
     report    the kernel's build report
+    platform  what runs the points, as in KernelTask
     settings  the fields of KernelTask that neither knows: longest, seed, repeated_runs, visits, sampling
     """
     return KernelTask(
-        platform="emulator" if emulated else "gpu",
+        platform=platform,
         kernel=kernel.name,
         problem=kernel.problem.name,
         plan=kernel.plan,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.measure.worker.serve import open_platform
+from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point
 
@@ -108,7 +108,7 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
     requests, answers = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2])
     task = KernelTask(**requests["task"])
     signal.alarm(TOOL_START_SECONDS)
-    platform = open_platform(task.platform)
+    platform = load(task.platform)()
     run = prepare(platform, task)
     with answers.open("w", encoding="utf-8") as file:
         for request in requests["points"]:

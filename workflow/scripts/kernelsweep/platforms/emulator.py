@@ -12,11 +12,8 @@ import numpy as np
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.platform import Conditions
 
-# Of which it has none; so that a grid size given in multiprocessors is a number here, too, and the same on every host.
+# The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
-
-# Its threads take turns in a fixed order, so that one more run tells whether the order matters to a result.
-MOST_REPEATED_RUNS = 2
 
 
 class EmulatorPlatform:
@@ -25,6 +22,16 @@ class EmulatorPlatform:
     has_clock = False
     uuid = ""
     busy_seconds = 0.0
+
+    @staticmethod
+    def describe(platform: str) -> dict[str, Any]:
+        return {
+            "kind": platform,
+            "name": platform,
+            "multiprocessors": MULTIPROCESSORS,
+            "peak_bandwidth_gbs": None,
+            "provenance": "checked on the emulator, a CPU, whose times mean nothing and are not shown",
+        }
 
     def __init__(self) -> None:
         self._library: EmulatedLibrary | None = None

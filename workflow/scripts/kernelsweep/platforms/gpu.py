@@ -15,13 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import LaunchError, UserError
+from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
+from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
 from kernelsweep.platforms.platform import Conditions, ContextLost
 
-os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/choose.py counts by.
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
-import pycuda.driver as cuda
+try:
+    import pycuda.driver as cuda
+except ModuleNotFoundError as error:
+    raise UserError(f"PyCUDA is not installed, which GPUs are driven through. Type: {INSTALL_PYCUDA}") from error
 
 # A fill of this many times the L2's size leaves nothing of what was in it, whatever its replacement policy.
 FLUSH_FACTOR = 2
@@ -58,22 +63,27 @@ _STICKY_ERRORS = (
 )
 
 
-def describe_device(index: int = 0) -> dict[str, Any]:
-    """The properties of a visible device that results are read against: sizes in bytes, clocks in MHz, GB/s in 10^9.
+def describe_device(platform: str) -> dict[str, Any]:
+    """The properties of a platform's GPU that results are read against: sizes in bytes, clocks in MHz, GB/s in 10^9.
 
-    peak_bandwidth_gbs is the memory's theoretical peak: bus width times its clock, two transfers a cycle.
+    peak_bandwidth_gbs is the memory's theoretical peak: bus width times its clock, two transfers a cycle. The GPU's
+    UUID is left out: with it, all would be measured again whenever another GPU of the model comes first.
+
+    Starts CUDA. Raises UserError if no GPU of the platform is visible.
     """
+    gpu = gpus_of(platform)[0]
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpu.uuid
     cuda.init()
-    device = cuda.Device(index)
+    device = cuda.Device(0)
     attribute = cuda.device_attribute
 
     def get(name: str) -> int:
         return int(device.get_attribute(getattr(attribute, name)))
 
     memory_clock_khz, bus_bits = get("MEMORY_CLOCK_RATE"), get("GLOBAL_MEMORY_BUS_WIDTH")
-    driver = cuda.get_driver_version()
+    cuda_version = cuda.get_driver_version()
     return {
-        "kind": "gpu",
+        "kind": GPU,
         "name": device.name(),
         "compute_capability": ".".join(str(part) for part in device.compute_capability()),
         "multiprocessors": get("MULTIPROCESSOR_COUNT"),
@@ -83,7 +93,9 @@ def describe_device(index: int = 0) -> dict[str, Any]:
         "memory_bus_bits": bus_bits,
         "multiprocessor_clock_mhz": get("CLOCK_RATE") / 1000,
         "peak_bandwidth_gbs": 2 * memory_clock_khz * 1e3 * bus_bits / 8 / 1e9,
-        "cuda_driver_version": f"{driver // 1000}.{driver % 1000 // 10}",
+        "cuda_driver_version": f"{cuda_version // 1000}.{cuda_version % 1000 // 10}",
+        "driver": gpu.driver,
+        "provenance": f"measured on {device.name()}, driver {gpu.driver}",
     }
 
 
@@ -91,6 +103,7 @@ class GpuPlatform:
     """The first visible GPU, with a context and streams of its own."""
 
     has_clock = True
+    describe = staticmethod(describe_device)
 
     def __init__(self) -> None:
         cuda.init()
@@ -259,7 +272,7 @@ class GpuPlatform:
             self.busy_seconds += time.perf_counter() - started
 
     def _asked_uuid(self) -> str:
-        """The device's UUID as NVML writes that of a whole GPU, which alone choose.visible_gpus() allows."""
+        """The device's UUID as NVML writes that of a whole GPU, which alone gpus.visible_gpus() allows."""
         handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
         status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
         status = status or self._libcuda.cuDeviceGetUuid_v2(ctypes.byref(answer), handle)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, process
-from kernelsweep.platforms.choose import Gpu, gpus_of
+from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of
+from kernelsweep.platforms.kinds import kind_of
 
 FOLDER = Path("/tmp")
 
@@ -54,6 +57,24 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator
             del os.environ["CUDA_VISIBLE_DEVICES"]
             if visible is not None:
                 os.environ["CUDA_VISIBLE_DEVICES"] = visible
+
+
+@contextmanager
+def leased_device(platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print) -> Iterator[None]:
+    """What a platform's points run on, for this process alone: a GPU, or nothing if the platform needs none.
+
+    device  the platform's description, as in device.json
+
+    Prints which GPU it is and when, for the log. Raises UserError if its driver is not the one of the description.
+    """
+    if not kind_of(platform).needs_gpu:
+        yield
+        return
+    with leased_gpu(platform, notify) as gpu:
+        check_driver(gpu, device)
+        print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
+        yield
+        print(f"until {datetime.now(UTC).isoformat()}", flush=True)
 
 
 @contextmanager

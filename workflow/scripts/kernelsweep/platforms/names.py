@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.schema import nearest
+from kernelsweep.sweep.targets import EMULATOR
 
-EMULATOR = "emulator"
 _RECORDING = "recording/"
 
 # Regular expressions for the wildcard `platform`: any platform, those that are measured, and those with a clock.

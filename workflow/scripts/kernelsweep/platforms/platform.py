@@ -44,6 +44,14 @@ class Platform(Protocol):
     uuid: str
     busy_seconds: float
 
+    @staticmethod
+    def describe(platform: str) -> dict[str, Any]:
+        """The device of a platform, by its name as in results/: what results are read against, and how they came about.
+
+        kind, a key of kinds.KINDS; name, multiprocessors; peak_bandwidth_gbs, None without a clock; provenance; and
+        what else the device tells. Raises UserError if there is no such device.
+        """
+
     def allocate(self, size: int) -> Memory:
         """`size` bytes. Raises MemoryError."""
 

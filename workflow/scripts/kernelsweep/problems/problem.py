@@ -100,7 +100,7 @@ class Problem:
     races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
                          the driver may do the same work beside them
     draws_accesses       whether the accesses of a kernel's first warp are worth a picture
-    table                the module of publish/tables that makes a study's table
+    table                a study's table, by its name in publish/tables
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are

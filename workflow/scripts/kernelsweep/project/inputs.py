@@ -13,15 +13,18 @@ from kernelsweep.code_hash import sha256_of
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
+from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.share.reduce_header.offered import TEMPLATE, is_offered
+from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernel_source import included_files
+from kernelsweep.sweep.targets import target_named
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.
@@ -47,7 +50,7 @@ def included(project: Project, study: str, kernel: str) -> list[str]:
 @cache
 def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
-    if not project.is_emulated(target):
+    if not target_named(target).is_emulator:
         return []
     return sorted(_relative(project, path) for path in (project.root / "workflow/emulator").glob("**/*.hpp"))
 
@@ -101,7 +104,7 @@ def points(project: Project, scope: str) -> list[str]:
     """
     platform, _ = files.parts_of(scope)
     found = kernel_points(project, scope)
-    if not project.has_clock(platform):
+    if not kind_of(platform).has_clock:
         return found
     settings = {study: project.studies[study].settings for study in project.studies_of(scope)}
     return [
@@ -165,7 +168,7 @@ def kernel_metrics(project: Project, scope: str) -> list[str]:
     """The metrics of a scope's kernels, counted or from Nsight Compute: one file a kernel."""
     platform, _ = files.parts_of(scope)
     kernels = project.kernels_of(scope)
-    if project.counts(platform):
+    if kind_of(platform).counts:
         return [files.counts("csv", platform, study, kernel) for study, kernel in kernels]
     return [files.profiled_metrics(platform, study, kernel) for study, kernel in kernels]
 
@@ -181,7 +184,7 @@ def made_metrics(project: Project, scope: str) -> list[str]:
         recorded = files.recording(recording_name(platform), "metrics.csv.gz")
         return [files.metrics(platform)] if Path(recorded).is_file() else []
     parts = kernel_metrics(project, scope)
-    if project.counts(platform):
+    if kind_of(platform).counts:
         return [path for path in parts if Path(path).is_file()]
     return parts if project.config["profile"] else []
 
@@ -233,6 +236,12 @@ def compared(project: Project, platform: str, side: str) -> list[str]:
 def compared_device(project: Project, platform: str) -> str | list[str]:
     """The device of a comparison's side `after`, if it is measured now; a folder of results has its own description."""
     return files.device(platform) if project.config["compare"]["after"] == NOW else []
+
+
+def own_figures(project: Project, study: str) -> list[str]:
+    """The files of a study's own figures that it names."""
+    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings["figures"]
+    return [_relative(project, own[name]) for name in named if name in own]
 
 
 def published_data(project: Project, study: str) -> list[str]:
@@ -320,7 +329,7 @@ def exported_measurements(project: Project, platform: str) -> list[str]:
 
 def header_template(project: Project) -> str:
     """What every header has in common."""
-    return _relative(project, TEMPLATE)
+    return _relative(project, HEADER_TEMPLATE)
 
 
 def exported_sources(project: Project) -> list[str]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kernelsweep.baselines.host import BASELINES
-from kernelsweep.baselines.libraries import RIVALS
+from kernelsweep.baselines.libraries import LIBRARIES
 from kernelsweep.judge.claims.relations import RELATIONS
-from kernelsweep.publish.figures import OPTIONAL_FIGURES
 
 # By the kind that a schema asks for as `x-known: KIND`.
 KNOWN: Mapping[str, Iterable[str]] = {
     "baselines": BASELINES,
-    "rivals": RIVALS,
+    "rivals": LIBRARIES,
     "relations": RELATIONS,
-    "figures": OPTIONAL_FIGURES,
 }

@@ -9,26 +9,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import sha256_of
+from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.platforms.names import EMULATOR, is_recording, recording_platform
+from kernelsweep.platforms.kinds import KINDS, kind_of
+from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
-from kernelsweep.publish.figures import FIGURES_OF_TIMES
+from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
+from kernelsweep.sweep.targets import COUNTING, EMULATOR, target_named
 
 # The sweep
 
@@ -48,6 +51,11 @@ def restrictions(project: Project, study: str) -> list[str]:
     return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
 
 
+def setting(project: Project, study: str, key: str) -> Any:
+    """One of a study's settings."""
+    return project.studies[study].settings[key]
+
+
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
     return {key: project.studies[study].settings[key] for key in keys}
@@ -56,12 +64,12 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
 def variants(project: Project, target: str, study: str, kernel: str) -> list[str]:
     """The C++ names of the variants that a target's binary holds: those that sweeps run, or that are counted."""
     source = project.kernel(study, kernel)
-    if target == COUNTING_TARGET:
+    if target_named(target).counts:
         counted = counting_points(project, study, kernel)
         return instantiations(source, [point for points in counted for point in points])
-    platforms = [platform for platform in project.models if project.target(platform) == target] or ["gpu"]
-    if target == EMULATOR:
-        platforms = [EMULATOR]
+    platforms = [platform for platform in project.models if project.target(platform) == target]
+    if not platforms:
+        platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
     run = [kernel_variants(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
     return sorted(set().union(*run))
 
@@ -73,7 +81,7 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     of each recording with counters, so that counts can be compared with these.
     """
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    sizes = axes(project, COUNTING_TARGET, study, kernel)[0]
+    sizes = axes(project, COUNTING, study, kernel)[0]
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, kernel, sizes, count, restrictions(project, study)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
@@ -169,10 +177,10 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
     return {name: {key: text for key, text in table[name].items() if key != "uncertainty"} for name in names}
 
 
-def figures(project: Project, platform: str, study: str) -> list[str]:
-    """A study's figures; without those of times where the platform has no clock."""
-    named = ["correctness", *project.studies[study].settings["figures"]]
-    return [figure for figure in named if project.has_clock(platform) or figure not in FIGURES_OF_TIMES]
+def figures(project: Project, platform: str, study: str) -> dict[str, str]:
+    """The files that draw a study's figures, by the figures' names; without those of times where there is no clock."""
+    drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
+    return {name: os.path.relpath(file, project.root) for name, file in drawn.items()}
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
@@ -220,7 +228,10 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     return {
         study: {
             **settings(project, study, "title", "description"),
-            "figures": figures(project, platform, study),
+            "figures": {
+                name: {"file": file, **asdict(read_declaration(project.root / file))}
+                for name, file in figures(project, platform, study).items()
+            },
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
         }
@@ -280,7 +291,7 @@ def found_devices(project: Project) -> list[str]:
     return [
         device["platform"]
         for device in descriptions
-        if device["kind"] == "gpu"
+        if KINDS[device["kind"]].needs_gpu
         and device["platform"] not in project.models
         and Path(files.measurements(device["platform"])).is_file()
     ]

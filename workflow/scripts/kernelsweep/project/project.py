@@ -18,11 +18,14 @@ from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
 from kernelsweep.observe.profiling.definitions import definitions
 from kernelsweep.platforms.choose import Model, choose_platforms
-from kernelsweep.platforms.names import EMULATOR, check_names, is_recording
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
+from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 
 
@@ -56,27 +59,11 @@ class Project:
         """A scope's kernels, by study and name."""
         return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
 
-    def has_clock(self, platform: str) -> bool:
-        """Whether a platform's points have times."""
-        return platform != EMULATOR
-
-    def needs_gpu(self, platform: str) -> bool:
-        """Whether a job on a platform needs a GPU."""
-        return platform != EMULATOR and not is_recording(platform)
-
-    def counts(self, platform: str) -> bool:
-        """Whether a platform counts its metrics itself, instead of Nsight Compute."""
-        return platform == EMULATOR
-
     def target(self, platform: str) -> str:
         """What a platform's binaries are compiled for: an architecture such as sm_90, or the emulator."""
-        if platform == EMULATOR:
-            return EMULATOR
+        if target := kind_of(platform).target:
+            return target
         return self.models[platform].arch if self.config["arch"] == "native" else str(self.config["arch"])
-
-    def is_emulated(self, target: str) -> bool:
-        """Whether binaries for a target run on the emulator."""
-        return target in (EMULATOR, COUNTING_TARGET)
 
 
 def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool = False) -> Project:
@@ -96,6 +83,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
+    for study in studies.values():
+        check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
 
 
@@ -138,6 +127,7 @@ def load_study(name: str, root: Path) -> Study:
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
     check_published(study.settings, root, study.file)
+    check_figures(study, root)
     return study
 
 

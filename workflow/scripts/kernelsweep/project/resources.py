@@ -16,6 +16,7 @@ from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_POINTS
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.resolve import kernel_axes
 
@@ -68,7 +69,7 @@ def resource(project: Project, platform: str, name: str, minutes: int) -> str | 
     minutes  its time limit, unless config.yaml sets one for the GPU's model
     """
     own = project.config["gpu_models"].get(platform, {}).get("resources", {})
-    asked = {"runtime": minutes, "gpu": 1 if project.needs_gpu(platform) else None, **own}
+    asked = {"runtime": minutes, "gpu": 1 if kind_of(platform).needs_gpu else None, **own}
     return asked.get(name)
 
 

@@ -12,9 +12,11 @@ from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides,
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.sanitizer import sanitized_platforms
 from kernelsweep.platforms.choose import recordings
-from kernelsweep.platforms.names import EMULATOR, is_recording
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import files, inputs, parameters
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.targets import EMULATOR
 
 
 def everything(project: Project) -> list[str]:
@@ -107,7 +109,7 @@ def archive(project: Project) -> list[str]:
 
 def header(project: Project) -> list[str]:
     """The C++ headers of the platforms with times."""
-    timed = [platform for platform in project.platforms if project.has_clock(platform)]
+    timed = [platform for platform in project.platforms if kind_of(platform).has_clock]
     if not timed:
         raise UserError("The target header needs times, and the emulator has none: name another platform.")
     return [files.header(platform) for platform in timed]

@@ -1,7 +1,7 @@
 """An archive of a platform's results, from which the same tables and figures can be drawn again, byte for byte.
 
-It holds the project's files as they are, so that what draws is what drew; the results; the configuration as it was
-resolved; a Snakemake profile that draws and doesn't measure; and the checksum of every file.
+It contains the project's files, with the code that drew the figures; the results; the resolved configuration; a
+Snakemake profile that draws without measuring; and the checksum of every file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any
 import yaml
 
 from kernelsweep.measure.environment import git_revision, package_versions
-from kernelsweep.platforms.names import EMULATOR, is_recording, recording_folder
+from kernelsweep.platforms.names import is_recording, recording_folder
+from kernelsweep.sweep.targets import EMULATOR
 
-# What a run reads of the project. The README's place is taken by the archive's own.
+# The project's files that a run reads. The archive has its own README.
 PROJECT = (
     "CITATION.cff",
     "LICENSE",
@@ -33,35 +34,35 @@ PROJECT = (
     "resources/published",
     "workflow",
 )
-# Of the results: what only a rerun on the same machine needs, and what Nsight Compute's window shows.
+# Folders of results that are left out: files for a rerun on the same machine, and reports for Nsight Compute's window.
 LEFT_OUT = ("journal", "logs", "profiles")
-# The rules that draw, and judge; with no other allowed, nothing can be measured instead.
+# The rules that draw and judge. No other rule is allowed, so that nothing is measured.
 DRAWING_RULES = ("redraw", "make_table", "draw_figures", "judge_claims", "find_best")
 
-# Those whose versions could change what is drawn.
+# The packages whose versions could change tables and figures.
 DRAWING_PACKAGES = ("snakemake", "numpy", "pandas", "matplotlib", "seaborn")
 
 CONFIGURATION, PROFILE, CHECKSUMS, README = "configuration.yaml", "archived/config.yaml", "SHA256SUMS", "README.md"
 
-# 1980, the earliest date that every archive format can hold: a file's own would make each archive another.
+# All files get this date, so that archives of equal content are equal: 1980, the earliest that every format supports.
 DATE = 315532800
 
 
 def project_files(root: Path, platform: str) -> list[str]:
-    """The project's files that an archive of a platform's results has, relative to `root`, sorted."""
+    """The project's files in the archive of a platform's results, relative to `root`, sorted."""
     recording = [recording_folder(platform)] if is_recording(platform) else []
     return sorted(file.relative_to(root).as_posix() for name in (*PROJECT, *recording) for file in _files(root / name))
 
 
 def result_files(root: Path, platform: str) -> list[str]:
-    """The files that it has of the results, relative to `root`, sorted."""
+    """The results' files in the archive, relative to `root`, sorted."""
     results = root / "results" / platform
     made = [file for file in _files(results) if not {*file.relative_to(results).parts[:-1]} & {*LEFT_OUT}]
     return sorted(file.relative_to(root).as_posix() for file in made)
 
 
 def _files(path: Path) -> list[Path]:
-    """A file, or the files below a folder but for hidden ones and Python's caches."""
+    """The file, or all files below the folder except hidden ones and Python's caches."""
     if not path.is_dir():
         return [path] if path.is_file() else []
     hidden = (".", "__pycache__")
@@ -70,7 +71,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def content_hash(root: Path, files: Iterable[str]) -> str:
-    """A hash of the files' names and contents, by which a run sees that an archive is out of date."""
+    """A hash of the files' names and contents, which shows a run whether an archive is out of date."""
     digest = hashlib.sha256()
     for name in files:
         digest.update(f"{name}\0".encode() + hashlib.sha256((root / name).read_bytes()).digest())
@@ -78,9 +79,9 @@ def content_hash(root: Path, files: Iterable[str]) -> str:
 
 
 def archive(root: Path, platform: str, configuration: Mapping[str, Any], environment: Mapping[str, Any]) -> bytes:
-    """The archive of a platform's results: a .tar.gz of the same bytes for the same content.
+    """The archive of a platform's results, a .tar.gz with the same bytes for the same content.
 
-    configuration  the resolved one, of the run that made the results
+    configuration  the resolved configuration of the run that made the results
     environment    environment.json
     """
     names = [*project_files(root, platform), *result_files(root, platform)]
@@ -107,9 +108,9 @@ def _packed(files: Mapping[str, bytes], folder: str) -> bytes:
 
 
 def _profile(platform: str) -> str:
-    """The Snakemake profile that draws again: every table and figure, whatever is there, and nothing else.
+    """The Snakemake profile that draws every table and figure again, and does nothing else.
 
-    The live platform of a GPU can't be named on a machine without it; the rule redraw finds its results anyhow.
+    A GPU's platform can't be named on a machine without that GPU; the rule redraw finds its results nevertheless.
     """
     return yaml.safe_dump(
         {
@@ -123,8 +124,8 @@ def _profile(platform: str) -> str:
 
 
 def uncommitted(root: Path, files: Iterable[str]) -> list[str] | None:
-    """Those of the files that differ from the commit that is checked out, or aren't in it; None outside git."""
-    if not (root / ".git").exists():  # or git would answer of a repository around this folder
+    """The files that differ from the current commit or aren't in it; None outside git."""
+    if not (root / ".git").exists():  # git would report on a repository around this folder
         return None
     try:
         run = subprocess.run(

@@ -1,4 +1,4 @@
-"""Devices beside each other: the steps of a study and the claims of its sources, as measured on each."""
+"""Compare devices: the steps of a study and the verdicts on claims, on each device."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, as_markd
 from kernelsweep.publish.tables.points import NOT_MEASURED
 
 # devices.csv, one row a study, step and data set.
-#   platform, device  the data set and the GPU it was measured on; the first ones are what ratios are over
-#   time_us ... flags as in measurements.csv, at the study's reference point; status is not_measured where the data set
-#                     doesn't have it
-#   speed_ratio       how many times as fast as on the first device: its time over this one's
+#   platform, device   the data set and its GPU
+#   time_us ... flags  as in measurements.csv, at the study's reference point; status is not_measured if the data set
+#                      lacks that point
+#   speed_ratio        speed relative to the first device: the first device's time over this device's time
 #   speed_ratio_low, speed_ratio_high
-#                     the 95% confidence interval of that
+#                      its 95% confidence interval
 DEVICE_COLUMNS = (
     "study",
     "kernel",
@@ -41,8 +41,8 @@ DEVICE_COLUMNS = (
     "speed_ratio_high",
     "flags",
 )
-# What names a claim in a platform's claims.csv, and what it says of it.
-CLAIM_COLUMNS = ("study", "claim", "source", "source_device", "published")
+# The columns of claims.csv that identify a claim, and the column of the verdict.
+CLAIM_KEYS = ("study", "claim", "source", "source_device", "published")
 VERDICT = "verdict"
 
 HOW_TO_ADD = (
@@ -54,12 +54,12 @@ HOW_TO_JUDGE = "`uv run snakemake --cores 1 all --config platform={platform}` ju
 
 @dataclass(frozen=True)
 class DataSet:
-    """What one GPU measured: in this folder's results, or kept as a recording.
+    """The results of one GPU, measured here or recorded.
 
     platform      the results' folder: nvidia-h200, or recording/nvidia-h200
     device        its description, as in device.json
-    measurements  the rows of all studies, at least those at their reference points but for the array size
-    claims        those of claims.csv, None where it hasn't been made
+    measurements  the rows of all studies, at least those at their reference points with any array size
+    claims        the rows of claims.csv, or None without that file
     """
 
     platform: str
@@ -68,12 +68,12 @@ class DataSet:
     claims: pandas.DataFrame | None = None
 
     def of_study(self, study: str, settings: Mapping[str, Any]) -> pandas.DataFrame:
-        """The rows of a study's own kernels."""
+        """The rows of a study's kernels."""
         return of_kernels(settings, self.measurements[self.measurements["study"] == study])
 
 
 def data_set_labels(sets: Sequence[DataSet]) -> list[str]:
-    """The GPUs' names, with the platform's where two data sets are of one model."""
+    """The GPUs' names, with the platform appended if two data sets are of one model."""
     names = [str(one.device["name"]) for one in sets]
     return [
         name if names.count(name) == 1 else f"{name} ({one.platform})" for name, one in zip(names, sets, strict=True)
@@ -81,9 +81,9 @@ def data_set_labels(sets: Sequence[DataSet]) -> list[str]:
 
 
 def device_rows(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> pandas.DataFrame:
-    """The rows of devices.csv of a study, step by step: a row a data set, in the order given.
+    """The rows of devices.csv of a study: step by step, one row a data set, in the given order.
 
-    Steps whose grid counts multiprocessors have another number of blocks on each device.
+    A step whose grid size depends on the multiprocessors has another number of blocks on each device.
     """
     rows = []
     steps = [ladder_steps(settings, one.device) for one in sets]
@@ -125,7 +125,7 @@ def _row(study: str, settings: Mapping[str, Any], step: Step, one: DataSet) -> d
 
 
 def study_section(settings: Mapping[str, Any], rows: pandas.DataFrame, sets: Sequence[DataSet]) -> str:
-    """A study's part of devices.md: a row a step; of each data set time, bandwidth, share of the peak, and ratio."""
+    """A study's part of devices.md: a row a step, with time, bandwidth, fraction of the peak, and ratio by data set."""
     labels = data_set_labels(sets)
     steps = ladder_steps(settings, sets[0].device)
     undefined = undefined_kernels(rows)
@@ -171,27 +171,27 @@ def _ratio(row: Mapping[Any, Any]) -> str:
 
 
 def claim_matrix(sets: Sequence[DataSet]) -> pandas.DataFrame:
-    """Every claim that was judged on some device, with a column of verdicts a data set; empty where it wasn't.
+    """Every claim that was judged on some device, with a column of verdicts for each data set; "" if not judged there.
 
-    Raises UserError where a claims.csv lacks a column.
+    Raises UserError if a claims.csv lacks a column.
     """
     judged = {}
     for one in sets:
         if one.claims is None:
             continue
-        missing = [column for column in (*CLAIM_COLUMNS, VERDICT) if column not in one.claims]
+        missing = [column for column in (*CLAIM_KEYS, VERDICT) if column not in one.claims]
         if missing:
             raise UserError(f"results/{one.platform}/claims.csv: no column {', '.join(missing)}")
-        judged[one.platform] = one.claims[[*CLAIM_COLUMNS, VERDICT]].rename(columns={VERDICT: one.platform})
-    every = [pandas.DataFrame(columns=list(CLAIM_COLUMNS), dtype=str), *judged.values()]
-    matrix = pandas.concat(every)[list(CLAIM_COLUMNS)].drop_duplicates(ignore_index=True)
+        judged[one.platform] = one.claims[[*CLAIM_KEYS, VERDICT]].rename(columns={VERDICT: one.platform})
+    every = [pandas.DataFrame(columns=list(CLAIM_KEYS), dtype=str), *judged.values()]
+    matrix = pandas.concat(every)[list(CLAIM_KEYS)].drop_duplicates(ignore_index=True)
     for verdicts in judged.values():
-        matrix = matrix.merge(verdicts, how="left", on=list(CLAIM_COLUMNS))
+        matrix = matrix.merge(verdicts, how="left", on=list(CLAIM_KEYS))
     return matrix.fillna("")
 
 
 def claims_section(sets: Sequence[DataSet]) -> str:
-    """The claims' part of devices.md: each claim, and its verdict on each device."""
+    """The claims' part of devices.md: each claim with its verdict on each device."""
     lines = ["## Which claims hold where", ""]
     matrix = claim_matrix(sets)
     if not matrix.empty:
@@ -212,7 +212,7 @@ def devices_page(studies: Mapping[str, Mapping[str, Any]], rows: pandas.DataFram
     """devices.md: the data sets, then each study's steps on each of them, then the claims.
 
     studies  settings by name
-    rows     those of devices.csv
+    rows     the rows of devices.csv
     """
     lines = ["# Devices beside each other", ""]
     if len(sets) == 1:

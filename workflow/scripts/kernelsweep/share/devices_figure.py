@@ -1,4 +1,4 @@
-"""Bandwidth by array size on each device, and its share of the memory's peak: a study's first and last step."""
+"""A figure of bandwidth by array size on each device, absolute and relative to the memory's peak."""
 
 from __future__ import annotations
 
@@ -14,57 +14,52 @@ from kernelsweep.analysis.reference import at_reference, timed, undefined_kernel
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    draw_legend,
+    empty_figure,
+    panels_above_a_legend,
+    size_axis,
+)
 from kernelsweep.share.devices import DataSet, data_set_labels
 
-PANEL_IN, NARROW_PANEL_IN, EMPTY_BODY_IN = 2.3, 1.7, 1.2
+PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.7}
 HEADROOM = 1.08
-# The study's first step is dashed, its last one isn't.
+# Line styles of the study's first and last step.
 FIRST: Any = (0, (4, 1.5))
 LAST = "-"
 PANELS = {"bandwidth_gbs": "bandwidth (GB/s)", "peak_fraction": "share of the memory's peak (%)"}
 
 
 @style.styled
-def draw(
-    study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width_in: float = style.TWO_COLUMN_IN
-) -> Figure:
-    """Two panels, a colour a device, at the reference point's block size and cache state; failed points are gaps.
+def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width: Width = TWO_COLUMNS) -> Figure:
+    """Two panels, one colour a device, at the reference point's block size and cache state; failed points are gaps.
 
-    The last step is the last one without undefined behaviour, as on every device the same kernel must be drawn.
+    Steps of undefined behaviour are left out: every device must show the same kernels.
     """
     first, last = _first_and_last(study, settings, sets)
     drawn = [_of_set(study, settings, one, (first, last)) for one in sets]
     caption = _caption(settings, sets)
     if all(rows.empty for of_set in drawn for rows in of_set):
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, settings["title"], "No bandwidth to draw.", caption)
-        style.say_missing(
-            figure.subplots(), f"No device has times at {reference_text(settings, free=('array_size',))}."
-        )
-        return figure
+        reason = f"No device has times at {reference_text(settings, free=('array_size',))}."
+        return empty_figure(width, Texts(settings["title"], "No bandwidth to draw.", caption), reason)
     handles = _handles(settings, sets, first, last)
-    legend_in = style.legend_below_in([str(handle.get_label()) for handle in handles], width_in)
-    message = _message(settings, sets, drawn, last)
-    if style.is_narrow(width_in):
-        heights = [NARROW_PANEL_IN, NARROW_PANEL_IN, legend_in]
-        figure = style.new_figure(width_in, sum(heights), settings["title"], message, caption)
-        *panels, below = figure.subplots(3, 1, height_ratios=heights)
-    else:
-        heights = [PANEL_IN, legend_in]
-        figure = style.new_figure(width_in, sum(heights), settings["title"], message, caption)
-        grid = figure.add_gridspec(2, 2, height_ratios=heights)
-        panels = [figure.add_subplot(grid[0, column]) for column in range(2)]
-        below = figure.add_subplot(grid[1, :])
-    for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
+    labels = [str(handle.get_label()) for handle in handles]
+    texts = Texts(settings["title"], _message(settings, sets, drawn, last), caption)
+    panels = panels_above_a_legend(width, texts, len(PANELS), len(PANELS), PANEL_IN[width], labels)
+    for axes, (column, label) in zip(panels.grid[0], PANELS.items(), strict=True):
         _panel(axes, drawn, column)
         axes.set_ylabel(label)
-    if style.is_narrow(width_in):
-        panels[0].set_xlabel("")
-    style.legend_below(below, handles, width_in)
-    return figure
+    panels.label_x_at_the_bottom()
+    draw_legend(panels, handles, width)
+    return panels.figure
 
 
 def _first_and_last(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> tuple[int, int]:
-    """The numbers, in the ladder, of the first and the last step that are defined; where none is, of all steps."""
+    """The indices of the ladder's first and last step of defined behaviour; if there is none, of all steps."""
     undefined = set().union(*(undefined_kernels(one.of_study(study, settings)) for one in sets))
     defined = [number for number, step in enumerate(settings["ladder"]) if step["kernel"] not in undefined]
     shown = defined or range(len(settings["ladder"]))
@@ -88,7 +83,7 @@ def _panel(axes: Axes, drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]
     for number, of_set in enumerate(drawn):
         for rows, dashes in zip(of_set, (FIRST, LAST), strict=True):
             axes.plot(sizes, scale * rows.set_index("array_size")[column].reindex(sizes), **_look(number, dashes))
-    style.size_axis(axes, sizes)
+    size_axis(axes, sizes)
     top = scale * float(every[column].max())
     axes.set_ylim(0, 100 if column == "peak_fraction" else top * HEADROOM)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -109,7 +104,7 @@ def _look(number: int, dashes: Any) -> dict[str, Any]:
 
 
 def _names(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> list[str]:
-    """The steps' names; where the grid counts multiprocessors, it isn't the same on every device, and the name is."""
+    """The steps' names, which are equal on all devices even if their grid sizes aren't."""
     steps: Sequence[Step] = ladder_steps(settings, sets[0].device)
     return [step.name for step in steps]
 
@@ -130,7 +125,7 @@ def _message(
     drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]],
     last: int,
 ) -> str:
-    """What the last step reads on each device, at the largest size that all have."""
+    """The last step's bandwidth on each device, at the largest size that all devices have."""
     common = set.intersection(*(set(rows["array_size"]) for _, rows in drawn))
     name = _names(settings, sets)[last]
     if not common:

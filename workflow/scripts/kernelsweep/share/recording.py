@@ -1,4 +1,4 @@
-"""Recordings: measured data sets kept in the repository for readers without that hardware, and what makes one valid."""
+"""Recordings: results that the repository keeps for readers without that hardware. Write them and check them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import BUILD_COLUMNS, CONTRACT_COLUMNS, METRIC_COLUMNS, STATUSES
 
-# A recording travels with every clone, so it is kept small.
+# Every clone contains the recordings, so they are small.
 LARGEST_BYTES = 2_000_000
 
 TABLES = ("measurements.csv.gz", "builds.csv")
 OPTIONAL_TABLES = ("metrics.csv.gz",)
 ENVIRONMENT = "environment.json"
 
-# What platform recording/<name> can be called in config.yaml.
+# A recording's name; config.yaml calls its platform recording/<name>.
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
-# What environment.json says of where numbers come from, and of its device what tables and figures need.
+# The required keys of environment.json, and those of its device.
 ENVIRONMENT_KEYS = ("measured", "device", "host", "compilers", "packages", "git_revision", "configuration")
 DEVICE_KEYS = ("platform", "kind", "name", "multiprocessors", "peak_bandwidth_gbs", "driver", "provenance")
 
 _TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
 
-# What shows who measured, and on which machine: a user's folder, or an address.
+# Texts that identify a user or a machine: home folders and e-mail addresses.
 _PRIVATE = (
     re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)[^/\\\s\"',;:]+"),
     re.compile(r"/root/[^\s\"',;:]*"),
@@ -41,19 +42,19 @@ _PRIVATE = (
 def record(results: Path, folder: Path) -> int:
     """Keep a platform's results in `folder` and return the recording's size in bytes.
 
-    Raises UserError, writing nothing, where the results are incomplete or come to more than LARGEST_BYTES.
+    Raises UserError, and writes nothing, if the results are incomplete or larger than LARGEST_BYTES.
     """
     for name in ("measurements.csv", "builds.csv", "environment.json"):
         if not (results / name).is_file():
-            raise UserError(f"{results}: {name} is missing; let `snakemake --cores 1 all` end first")
-    # Not every platform has been profiled.
+            raise UserError(f"{results}: {name} is missing; complete `snakemake --cores 1 all` first")
+    # metrics.csv exists only if the platform was profiled.
     tables = [name for name in ("measurements.csv", "metrics.csv") if (results / name).is_file()]
     packed = {f"{name}.gz": gzip.compress((results / name).read_bytes(), mtime=0) for name in tables}
     size = sum(map(len, packed.values())) + sum(
         (results / name).stat().st_size for name in ("builds.csv", "environment.json")
     )
     if size > LARGEST_BYTES:
-        raise UserError(f"{results}: {size} bytes, more than a recording may have ({LARGEST_BYTES})")
+        raise UserError(f"{results}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.csv.gz"):
         old.unlink()
@@ -65,9 +66,9 @@ def record(results: Path, folder: Path) -> int:
 
 
 def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
-    """Raise UserError, with file and mistake, where a recording can't be drawn, or shows what is nobody's business.
+    """Raise UserError, with the file and the mistake, if a recording can't be drawn or contains private data.
 
-    private  further words that may not be in it, such as the names of the machine and its user
+    private  further forbidden words, such as the names of the machine and its user
     """
     shown = f"resources/recordings/{folder.name}"
     if not NAME.fullmatch(folder.name):
@@ -81,7 +82,7 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
             raise UserError(f"{shown}: {path.name} doesn't belong to a recording, which has {', '.join(known)}")
     size = sum(path.stat().st_size for path in folder.iterdir())
     if size > LARGEST_BYTES:
-        raise UserError(f"{shown}: {size} bytes, more than a recording may have ({LARGEST_BYTES})")
+        raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     device = _checked_environment(folder / ENVIRONMENT, f"{shown}/{ENVIRONMENT}")
     measured = _rows(folder / TABLES[0], CONTRACT_COLUMNS, f"{shown}/{TABLES[0]}")
     _check_points(measured, device, f"{shown}/{TABLES[0]}")
@@ -99,25 +100,25 @@ def _text(path: Path) -> str:
 
 
 def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
-    """The device of an environment.json that has all that is needed."""
+    """The device in an environment.json. Raises UserError if a required key is missing."""
     try:
         environment = json.loads(_text(path))
     except ValueError as error:
         raise UserError(f"{shown}: not valid JSON: {error}") from error
     for key in ENVIRONMENT_KEYS:
         if key not in environment:
-            raise UserError(f"{shown}: lacks the key {key!r}; let a run of this version write it")
+            raise UserError(f"{shown}: lacks the key {key!r}; rerun with this version of kernelsweep")
     device: Mapping[str, Any] = environment["device"]
     for key in DEVICE_KEYS:
         if key not in device:
-            raise UserError(f"{shown}: device lacks the key {key!r}; let a run of this version write it")
-    if device["kind"] != "gpu":
-        raise UserError(f"{shown}: measured on {device['name']}. Recordings are of GPUs: others have no times")
+            raise UserError(f"{shown}: device lacks the key {key!r}; rerun with this version of kernelsweep")
+    if not KINDS[device["kind"]].has_clock:
+        raise UserError(f"{shown}: measured on {device['name']}. Recordings need times, which only GPUs have")
     return device
 
 
 def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]]:
-    """The rows of a table that has at least these columns, and at least one row."""
+    """The rows of a table. Raises UserError if it lacks one of these columns, or has no rows."""
     reader = csv.DictReader(_text(path).splitlines())
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:
@@ -129,7 +130,7 @@ def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]
 
 
 def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], shown: str) -> None:
-    """Statuses that there are, one platform, times where a point is `ok` and nowhere else."""
+    """Raise UserError for an unknown status, a second platform, or a time if and only if the status is not `ok`."""
     for line, row in enumerate(rows, start=2):
         where = f"{shown}, line {line} ({row['study']}/{row['kernel']})"
         if row["status"] not in STATUSES:
@@ -143,18 +144,18 @@ def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], 
 
 
 def _check_private(text: str, private: Iterable[str], shown: str) -> None:
-    # A word that isn't anywhere needs no slow look for it as a whole one.
+    # The slow search for a whole word is only for words that occur at all.
     patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
     for found in filter(None, (pattern.search(text) for pattern in patterns)):
         line = text.count("\n", 0, found.start()) + 1
         raise UserError(
-            f"{shown}, line {line}: {found[0]!r} tells who measured, or on which machine. Replace it by a word that "
-            "doesn't, in the results, and record them again"
+            f"{shown}, line {line}: {found[0]!r} may identify a person or machine. Anonymise it in the results and "
+            "record them again"
         )
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The device description of a recording, with a provenance that says it is one."""
+    """The device description of a recording, with a provenance that names the recording."""
     device = dict(environment["device"])
     day = environment["measured"][:10]
     device["provenance"] = (

@@ -11,7 +11,7 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.sweep.axes import parse_size
-from kernelsweep.sweep.expressions import Expression
+from kernelsweep.sweep.expressions import CONDITION, check_kind
 from kernelsweep.sweep.schema import check, nearest
 
 # How messages call the file.
@@ -72,9 +72,9 @@ def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
 
 
 def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
-    """Raise UserError if a restriction isn't an expression over these axes."""
-    for restriction in settings["restrictions"]:
+    """Raise UserError if a restriction isn't a condition over these axes."""
+    for number, restriction in enumerate(settings["restrictions"]):
         try:
-            Expression(restriction, axes)
+            check_kind(restriction, axes, CONDITION)
         except UserError as error:
-            raise UserError(f"{shown}: restrictions: {error}") from error
+            raise UserError(f"{shown}: restrictions.{number}: {error}") from error

@@ -1,48 +1,47 @@
-"""Expressions over a point's axes, as restrictions and kernels' headers have them."""
+"""Expressions over a point's axes, as restrictions and kernels' headers have them: a small language with limits."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
 
-_ALLOWED_NODES = (
-    ast.Expression,
-    ast.BoolOp,
-    ast.And,
-    ast.Or,
-    ast.UnaryOp,
-    ast.Not,
-    ast.USub,
-    ast.BinOp,
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Pow,
-    ast.Compare,
-    ast.Lt,
-    ast.LtE,
-    ast.Gt,
-    ast.GtE,
-    ast.Eq,
-    ast.NotEq,
-    ast.In,
-    ast.NotIn,
-    ast.List,
-    ast.Tuple,
-    ast.Constant,
-    ast.Name,
-    ast.Load,
-    ast.Call,
-)
-_FUNCTIONS = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+_LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own
+_LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
+_LARGEST_NUMBER = 2**64
+
+# The axes whose values are texts. Any other axis has numbers.
+_TEXT_AXES = frozenset({"dtype", "operation", "cache", "arguments"})
+
+NUMBER, TEXT, CONDITION, LIST = "a number", "a text", "a condition", "a list"
+
+
+def _power(base: float, exponent: float) -> Any:
+    if abs(exponent) * abs(math.log2(abs(base))) > _LARGEST_EXPONENT if base else exponent < 0:
+        raise ArithmeticError("this power is too large, or is none")
+    power = base**exponent
+    if isinstance(power, complex):
+        raise ArithmeticError("this power is no real number")
+    return power
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+class _Powers(ast.NodeTransformer):
+    """Have each power computed by a function that refuses what is too large."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name("**", ast.Load()), [node.left, node.right], [])
 
 
 class Expression:
@@ -52,35 +51,119 @@ class Expression:
     min, max. Raises UserError for anything else, so that a configuration file can't run code.
 
     known  the names of the values, so that a misspelt one is found here; None where they were checked before
+    names  the names that it has
+    kind   NUMBER, TEXT, CONDITION or LIST
     """
 
     def __init__(self, text: str, known: Collection[str] | None = None) -> None:
         self.text = text
+        self.names: set[str] = set()
+        self._known = known
+        if len(text) > _LONGEST:
+            self.text = f"{text[:30]}…"
+            raise self._refusal(f"{len(text)} characters; at most {_LONGEST} are allowed")
         try:
             tree = ast.parse(text.strip(), mode="eval")
-        except (SyntaxError, ValueError) as error:
+            self.kind = self._kind(tree.body)
+            code = ast.fix_missing_locations(_Powers().visit(tree))
+            self._code = compile(code, "<expression>", "eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
-        for node in ast.walk(tree):
-            if isinstance(node, ast.BitXor):
-                raise UserError(f"{text!r}: ^ is not allowed in an expression; write a power as 2**20")
-            if not isinstance(node, _ALLOWED_NODES):
-                raise UserError(f"{text!r}: {type(node).__name__} is not allowed in an expression")
-        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        self.names: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id not in _FUNCTIONS:
-                self.names.add(node.id)
-                if id(node) in called or (known is not None and node.id not in known):
-                    names = ", ".join((*(known or ()), *_FUNCTIONS))
-                    raise UserError(f"{text!r}: unknown name {node.id!r}; known are {names}")
-        self._code = compile(tree, "<expression>", "eval")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
         try:
-            return eval(self._code, {"__builtins__": {}, **_FUNCTIONS}, values)
+            return eval(self._code, {"__builtins__": {}, "**": _power, **_FUNCTIONS}, values)
         except (ArithmeticError, NameError, TypeError, ValueError) as error:
-            raise UserError(f"{self.text!r} can't be computed for {dict(values)}: {error}") from error
+            named = {name: values.get(name) for name in sorted(self.names)}
+            raise self._refusal(f"can't be computed for {named}: {error}") from error
+
+    def _refusal(self, problem: str) -> UserError:
+        return UserError(f"{self.text!r}: {problem}")
+
+    def _kind(self, node: ast.expr) -> str:
+        """The kind of a part's value. Raises UserError where the part has none."""
+        match node:
+            case ast.Constant(value=value):
+                return self._kind_of_constant(value)
+            case ast.Name(id=name):
+                return self._kind_of_name(name)
+            case ast.BinOp(op=ast.BitXor()):
+                raise self._refusal("^ is not allowed in an expression; write a power as 2**20")
+            case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _ARITHMETIC):
+                for part in (left, right):  # A condition counts as 0 or 1.
+                    self._need(part, NUMBER, CONDITION)
+                return NUMBER
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                self._need(operand, NUMBER)
+                return NUMBER
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                self._need(operand, CONDITION, NUMBER)
+                return CONDITION
+            case ast.BoolOp(values=parts):
+                for part in parts:
+                    self._need(part, CONDITION, NUMBER)
+                return CONDITION
+            case ast.Compare(left=first, ops=comparisons, comparators=others):
+                for comparison, one, other in zip(comparisons, (first, *others), others, strict=False):
+                    self._check_comparison(comparison, one, other)
+                return CONDITION
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                kinds = {self._need(element, NUMBER, TEXT) for element in elements}
+                if len(kinds) != 1:
+                    raise self._refusal("a list needs values, all of them numbers or all of them texts")
+                return LIST
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+                for argument in arguments:
+                    self._need(argument, NUMBER)
+                of_several = name in ("min", "max")
+                if len(arguments) < 2 if of_several else len(arguments) != 1:
+                    raise self._refusal(f"{name} takes {'two numbers or more' if of_several else 'one number'}")
+                return NUMBER
+            case ast.Call(func=ast.Name(id=name)) if name not in _FUNCTIONS:
+                raise self._refusal(f"unknown function {name!r}; known are {', '.join(_FUNCTIONS)}")
+        raise self._refusal(f"{type(node).__name__} is not allowed in an expression")
+
+    def _kind_of_constant(self, value: Any) -> str:
+        if isinstance(value, str):
+            if self._known is not None and value in self._known:
+                raise self._refusal(f"{value!r} in quotes is a text; write the axis without quotes")
+            return TEXT
+        if isinstance(value, bool):
+            return CONDITION
+        if isinstance(value, int | float):
+            if not abs(value) <= _LARGEST_NUMBER:
+                raise self._refusal("a number above 2**64")
+            return NUMBER
+        raise self._refusal(f"{value!r} is not allowed in an expression")
+
+    def _kind_of_name(self, name: str) -> str:
+        if name in _FUNCTIONS:
+            raise self._refusal(f"{name} is a function; write {name}(...)")
+        if self._known is not None and name not in self._known:
+            raise self._refusal(f"unknown name {name!r}; known are {', '.join((*self._known, *_FUNCTIONS))}")
+        self.names.add(name)
+        return TEXT if name in _TEXT_AXES else NUMBER
+
+    def _need(self, node: ast.expr, *allowed: str) -> str:
+        kind = self._kind(node)
+        if kind not in allowed:
+            raise self._refusal(f"{ast.unparse(node)} is {kind}, where {allowed[0]} is needed")
+        return kind
+
+    def _check_comparison(self, op: ast.cmpop, one: ast.expr, other: ast.expr) -> None:
+        left, right = self._kind(one), self._kind(other)
+        if isinstance(op, ast.In | ast.NotIn):
+            of_list = self._kind(other.elts[0]) if isinstance(other, ast.List | ast.Tuple) else right
+            fits = left == of_list and left in ((NUMBER, TEXT) if right == LIST else (TEXT,))
+        elif isinstance(op, _ORDER):
+            fits = left == right == NUMBER
+        else:
+            fits = isinstance(op, ast.Eq | ast.NotEq) and left == right != LIST
+        if not fits:
+            raise self._refusal(
+                f"{ast.unparse(one)} is {left} and {ast.unparse(other)} is {right}: they don't compare so"
+            )
 
 
 # Every point asks for the expressions of its restrictions.
@@ -88,3 +171,18 @@ class Expression:
 def expression(text: str) -> Expression:
     """The expression of a restriction, whose names were checked when it was read."""
     return Expression(text)
+
+
+def admits(restriction: str, point: Mapping[str, Any]) -> bool:
+    """Whether a point meets a restriction, as it does where its kernel lacks an axis of the restriction."""
+    condition = expression(restriction)
+    return any(point.get(name) is None for name in condition.names) or bool(condition(point))
+
+
+def check_kind(text: str, known: Collection[str], kind: str) -> None:
+    """Raise UserError where a text is no expression over the known names, or is one of another kind."""
+    found = Expression(text, known)
+    if found.kind != kind:
+        raise UserError(f"{text!r} is {found.kind}, where {kind} is needed")
+    if kind == CONDITION and not found.names:
+        raise UserError(f"{text!r} names no axis, so it is the same for every point")

@@ -14,7 +14,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.expressions import Expression
+from kernelsweep.sweep.expressions import NUMBER, check_kind
 from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, KernelSource
 from kernelsweep.sweep.schema import check, keys_of, parse_yaml
 
@@ -144,7 +144,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     settings = check(written, schema, of_header, known)
     for key, others in (("summation_depth", [LAUNCHES]), ("shared_elements", [])):
         try:
-            Expression(settings[key], [*problem.axes, *others])
+            check_kind(settings[key], [*problem.axes, *others], NUMBER)
         except UserError as error:
             raise UserError(f"{of_header}: {key}: {error}") from error
 

@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.problems.problem import Problem
-
-# What is compiled for the CPU, besides the architectures of GPUs: the emulator, and the emulator counting accesses to
-# memory. (Only the first leaves out what is undefined: counting shows what such a kernel does.)
-EMULATOR_TARGET = "emulator"
-COUNTING_TARGET = "counting"
-_ARCHITECTURE = re.compile(r"sm_(\d+)[a-z]?")
+from kernelsweep.sweep.targets import architecture_number, target_named
 
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
@@ -78,14 +73,14 @@ class KernelSource:
 
     def unsupported_on(self, target: str | None) -> str | None:
         """Why this kernel can't be compiled for a target or be run there (see sweep.skip_reason), or None."""
-        if target == EMULATOR_TARGET and self.undefined_behaviour:
+        compiled_for = target_named(target)
+        if self.undefined_behaviour and not compiled_for.runs_undefined:
             return f"undefined behaviour: {self.undefined_behaviour}"
-        if target in (EMULATOR_TARGET, COUNTING_TARGET) and self.gpu_only:
+        if self.gpu_only and compiled_for.is_emulator:
             return f"only for a GPU: {self.gpu_only}"
-        architecture = _ARCHITECTURE.fullmatch(target or "")
-        smallest = _ARCHITECTURE.fullmatch(self.smallest_architecture or "")
-        if architecture and smallest and int(architecture[1]) < int(smallest[1]):
-            return f"architecture {target}: the kernel needs {smallest[0]} or later"
+        smallest = architecture_number(self.smallest_architecture)
+        if smallest and compiled_for.architecture and compiled_for.architecture < smallest:
+            return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
         return None
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from kernelsweep.sweep.axes import Axes, grid_of_threads
-from kernelsweep.sweep.expressions import expression
+from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernel_source import KernelSource
 
 
@@ -95,7 +95,7 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     if reason:
         return reason
     for restriction in restrictions:
-        if not expression(restriction)(point):
+        if not admits(restriction, point):
             return f"restriction: {restriction}"
     return None
 

@@ -6,19 +6,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas
-
-from kernelsweep.analysis.reference import of_kernels, timed, undefined_kernels
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
 
-# What a configuration is the best for.
+# The fastest configuration is looked for in each group of rows with equal values of these.
 _PLACE = ("kernel", "array_size", "dtype", "operation", "cache")
 _COLUMNS = (*_PLACE, "block_size", "unroll", "grid_size", "time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """How a kernel is launched, with its time; grid_size is None where the kernel's plan sets the number of blocks."""
+    """A launch configuration with its time; grid_size is None if the kernel's launch plan sets it."""
 
     block_size: int
     unroll: int
@@ -33,10 +32,10 @@ class Configuration:
 class Best:
     """The fastest of a kernel's configurations at one array size.
 
-    compared   how many configurations have a time there
-    fastest    the one with the shortest median
-    ties       others, the next fastest first: the interval of their time's ratio to the fastest's contains 1
-    undefined  whether the kernel's behaviour is, so that nothing promises a right result
+    compared   the number of configurations with a time
+    fastest    the one with the shortest median time
+    ties       others by time, whose ratio to the fastest time has an interval that contains 1
+    undefined  whether the kernel's behaviour is undefined, so that its results may be wrong
     """
 
     study: str
@@ -51,22 +50,15 @@ class Best:
     ties: tuple[Configuration, ...]
 
 
-def find_best(
-    name: str,
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    gridded: Collection[str],
-) -> list[Best]:
+def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best]:
     """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times.
 
-    measurements  the study's rows, as measurements.load_measurements() gives them
-    gridded       the kernels whose grid is the sweep's choice
+    gridded  the kernels whose grid size is an axis of the sweep
     """
-    rows = timed(of_kernels(study, measurements), device)
-    undefined = undefined_kernels(measurements)
-    kernels = [entry["name"] for entry in study["kernels"]]
-    # The fastest first; of two that took the same time, always the same one.
+    rows = timed(data.kernel_rows, data.device)
+    undefined = undefined_kernels(data.measurements)
+    kernels = data.kernel_names
+    # By time; the other columns make the order of equal times reproducible.
     ordered = rows[list(_COLUMNS)].sort_values(["time_us", "block_size", "unroll", "grid_size"]).to_dict("records")
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered:
@@ -94,7 +86,7 @@ def find_best(
 
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
-    """Whether a configuration can't be told to be slower than the fastest one."""
+    """Whether a configuration's time can't be distinguished from the fastest time."""
     return ratio(over=time_interval(row), under=time_interval(fastest)).low <= 1
 
 

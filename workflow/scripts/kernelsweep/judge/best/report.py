@@ -11,17 +11,17 @@ from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.words import device_text, reference_text, size_text
 from kernelsweep.judge.best.find import Best, Configuration
 
-# Of best.json. A program that reads it should look at this first: it rises when a key changes its meaning or goes.
+# The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 1
 
-# More ties than these are counted, not named: at small sizes nearly everything takes the time of a launch.
+# Further ties are counted but not named: at small sizes nearly every configuration takes the time of a launch.
 _NAMED_TIES = 8
 
 
 def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str, Any]) -> str:
-    """The best configurations for programs, as workflow/schemas/best.schema.json says.
+    """The best configurations for programs, in the format of workflow/schemas/best.schema.json.
 
-    studies  those that were looked through
+    studies  the names of the searched studies
     """
     entries = []
     for best in found:
@@ -39,7 +39,7 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
 
 
 def _reason(studies: Collection[str], device: Mapping[str, Any]) -> str:
-    """Why nothing was found."""
+    """The reason why there are no best configurations."""
     if not studies:
         return "The kernels do different work, so none is the best."
     if not has_times(device):
@@ -93,7 +93,7 @@ def _table(shown: Sequence[Best]) -> list[str]:
 
 
 def _ties(ties: Sequence[Configuration]) -> str:
-    """The nearest ones by name, and how many more there are."""
+    """The closest ties by name, and the number of the others."""
     if not ties:
         return "–"
     more = len(ties) - _NAMED_TIES
@@ -101,7 +101,7 @@ def _ties(ties: Sequence[Configuration]) -> str:
 
 
 def _names(configurations: Sequence[Configuration]) -> str:
-    """Configurations in short, block sizes of one unroll factor and grid together: `128, 256 × 8; 512 × 4`."""
+    """Configurations in short, grouped by unroll factor and grid: `128, 256 × 8; 512 × 4`."""
     groups: dict[tuple[int | None, int], list[int]] = {}
     for one in configurations:
         groups.setdefault((one.grid_size, one.unroll), []).append(one.block_size)

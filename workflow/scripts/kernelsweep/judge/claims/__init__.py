@@ -1,9 +1,9 @@
-"""Claims: statements of the literature, or of a user, held against what was measured here.
+"""Check claims, which are statements of the literature or of a user, against the measurements.
 
 claim      a statement, read from resources/published/claims.csv or a study's YAML
-relations  what a statement may say of a quantity, and what follows from an interval
-judge      each claim's quantity, looked up among measurements and metrics, and the verdict
+relations  the relations between a quantity and a value, and the verdict that follows from an interval
+judge      look up each claim's quantity in measurements and metrics, and decide
 report     the judged claims as rows and as a page
 
-docs/claims.md says how each verdict comes about.
+docs/claims.md describes how each verdict is reached.
 """

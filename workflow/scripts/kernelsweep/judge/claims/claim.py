@@ -15,12 +15,12 @@ from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.schema import nearest
 
-# Quantities that are no metrics: the reference kernel's time over the kernel's, and what an exchange leaves.
+# Quantities that are not metrics: the reference kernel's time over the kernel's, and what a kernel leaves.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
-# The columns of claims.csv, which are a claim's keys in a study's YAML, too (there, `study` is the study's own).
-COLUMNS = (
+# The columns of resources/published/claims.csv, which are also the keys of a claim in a study's YAML, except `study`.
+PUBLISHED_COLUMNS = (
     "id",
     "study",
     "claim",
@@ -43,18 +43,18 @@ class Claim:
     """One statement.
 
     id                    its name, unique among all claims
-    text                  the statement, as a reader sees it
-    source, device        who says it, of which device
-    kernel, unroll        what it is about
+    text                  the statement for readers
+    source, device        the source, and the device that it measured
+    kernel, unroll        the kernel that the claim is about, and its unroll factor
     reference_kernel, reference_unroll
-                          what that is compared with: the quantity is then the first's over the second's. Empty where
-                          the quantity is the kernel's own
+                          the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
+                          Empty if the quantity is the kernel's own
     arguments             an exchange's
     quantity              SPEEDUP, OUTPUT, or a metric's name
-    relation              one of relations.RELATIONS, to the value
+    relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
-    at                    in what the point differs from the study's reference point
+    at                    axis values that replace those of the study's reference point
     """
 
     id: str
@@ -75,20 +75,20 @@ class Claim:
 
 
 def published_claims(path: Path) -> list[Claim]:
-    """The claims of a CSV file with COLUMNS.
+    """The claims of a CSV file with PUBLISHED_COLUMNS.
 
     Raises UserError, naming the file and the claim, for a missing column, a number that can't be read, an unknown
-    relation, and an id that is there twice.
+    relation, and a repeated id.
     """
     rows = read_rows(path)
-    missing = [column for column in COLUMNS if rows and column not in rows[0]]
+    missing = [column for column in PUBLISHED_COLUMNS if rows and column not in rows[0]]
     if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(COLUMNS)}")
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(PUBLISHED_COLUMNS)}")
     claims: dict[str, Claim] = {}
     for row in rows:
         shown = f"{path}: {row['id']}"
         if row["id"] in claims:
-            raise UserError(f"{shown} is there twice; give each claim an id of its own")
+            raise UserError(f"{shown} occurs twice; give each claim its own id")
         if row["relation"] not in RELATIONS:
             guess = nearest(row["relation"], RELATIONS) or ";"
             raise UserError(f"{shown}: relation is {row['relation']!r}{guess} Allowed: {', '.join(RELATIONS)}.")
@@ -117,7 +117,7 @@ def published_claims(path: Path) -> list[Claim]:
 
 
 def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
-    """The claims in the checked settings of a study; without an id, it is the study's name and the claim's number."""
+    """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
     return [
         Claim(
             id=entry["id"] or f"{study}-{number}",
@@ -141,9 +141,9 @@ def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
 
 
 def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
-    """What a schema can't say of the claims in a study's settings: both sides exist and may be compared as they are.
+    """Check the claims in a study's settings beyond the schema: both sides exist, and the claim may compare them.
 
-    Raises UserError with the file as `shown`, the key, its value and what is allowed.
+    Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
     baselines = [f"{BASELINE_PREFIX}{name}" for name in settings["baselines"]]
     for number, entry in enumerate(settings["claims"]):
@@ -153,20 +153,20 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
             allowed = baselines if entry["quantity"] == SPEEDUP else []
             _check_side(entry, "reference_kernel", "reference_unroll", kernels, allowed, settings["ladder"], key)
         elif entry["quantity"] == SPEEDUP:
-            raise UserError(f"{key} lacks the key 'reference_kernel': a speedup is over another kernel.")
+            raise UserError(f"{key} lacks the key 'reference_kernel': a speedup compares two kernels.")
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
             if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
                 raise UserError(
-                    f"{key}.quantity is 'output'. Allowed if the study compares outputs, with the relation equal."
+                    f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
                 )
         elif isinstance(entry["value"], str):
             raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
 
 
 def check_quantities(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:
-    """Raise UserError where a claim in a study's settings is about a metric that the configuration doesn't define."""
+    """Raise UserError if a claim in a study's settings is about a metric that the configuration doesn't define."""
     known = [SPEEDUP, OUTPUT, *metrics]
     for number, entry in enumerate(entries):
         if entry["quantity"] not in known:
@@ -178,7 +178,7 @@ def check_quantities(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str
 
 
 def _wrong_tolerance(relation: str, tolerance: Any) -> str:
-    """What is wrong where there is a tolerance with another relation than ABOUT, or none with that."""
+    """The error of a tolerance with a relation other than ABOUT, or of ABOUT without a tolerance."""
     needed = "needs one, a number above 0" if relation == ABOUT else "has none"
     return f"tolerance is {tolerance}. The relation {relation} {needed}."
 
@@ -205,4 +205,6 @@ def _check_side(
         factors = ", ".join(str(factor) for factor in kernel.unroll)
         raise UserError(f"{key}.{unroll_key} is {unroll}. {name} supports {factors}.")
     if kernel.plan in PLANS_WITH_A_GRID and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in ladder]:
-        raise UserError(f"{key}.{kernel_key} is {name!r}, of which no step of the ladder says the grid_size. Add one.")
+        raise UserError(
+            f"{key}.{kernel_key} is {name!r}, but no step of the ladder gives its grid_size. Add such a step."
+        )

@@ -1,4 +1,4 @@
-"""The judge: each claim's quantity, looked up among measurements and metrics, and the verdict that follows."""
+"""Judge claims: look up each claim's quantity in the measurements and metrics, and decide."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_reference, has_times, in_one_group, undefined_kernels
+from kernelsweep.analysis.reference import at_reference, has_times, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.analysis.words import reference_text, step_name
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
-from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, decide
+from kernelsweep.judge.claims.relations import FAILS, HOLDS, UNMEASURED, decide
 from kernelsweep.results import BASELINE_PREFIX, COUNTED
 
-# A reader of a verdict needs the first line of a compiler's message, not its pages.
-_MESSAGE_LENGTH = 200
-
-# Flags that cast doubt on a time whose interval doesn't show it.
+# Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, one of relations.VERDICTS.
+    """A claim with its verdict, one of relations.CLAIM_VERDICTS.
 
-    measured  the quantity with its interval; None where there is none, and for outputs
-    output    what an exchange left, for a claim about that
-    message   why nothing was measured, or a remark on what was
+    measured  the quantity with its interval; None if there is none, and for outputs
+    output    what the kernel left, for a claim about it
+    message   the reason for a missing quantity, or a remark on the quantity
     """
 
     claim: Claim
@@ -41,39 +39,23 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What is known of a study on a platform.
-
-    study          its checked settings: problem, kernels, reference, ladder
-    measurements   its rows of measurements.csv, as measurements.load_measurements() gives them
-    metrics        its rows of metrics.csv, as step_metrics.load_metrics() gives them
-    uncertainties  by a metric's name, how far it may lie from run to run, as a fraction; 0 for counts
-    device         the platform's
-    """
-
-    study: Mapping[str, Any]
-    measurements: pandas.DataFrame
-    metrics: pandas.DataFrame
-    uncertainties: Mapping[str, float]
-    device: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class _Point:
-    """The evidence at one point: the study's reference point, or a claim's own.
+    """The results of a study at one point: its reference point, or a claim's own point.
 
     where      the point in words
-    rows       the measurements there; on_host those that may differ from it in block size and cache, as on the host
-    in_group   an exchange's, in one thread block that is one group
-    metrics    the metrics there
+    rows       its measurements
+    on_host    its measurements with any block size and cache state, which the host's baselines don't have
+    outputs    its measurements whose outputs are compared with published ones
+    metrics    its metrics
     steps      the ladder's
-    kernels    the study's; undefined those whose behaviour is
+    kernels    the study's kernels
+    undefined  those with undefined behaviour
     """
 
     where: str
     rows: pandas.DataFrame
     on_host: pandas.DataFrame
-    in_group: pandas.DataFrame
+    outputs: pandas.DataFrame
     metrics: pandas.DataFrame
     steps: Sequence[Step]
     kernels: Collection[str]
@@ -83,31 +65,34 @@ class _Point:
 
 
 class _NotMeasured(Exception):
-    """There is nothing to judge a claim by; the text says why."""
+    """A claim's quantity is missing; the text says why."""
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
-    """Each claim about the study with its verdict, in their order."""
+def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, float]) -> list[Judged]:
+    """The claims about a study with their verdicts, in their order.
+
+    uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
+    """
     points: dict[str, _Point] = {}
     for claim in claims:
         if str(claim.at) not in points:
-            points[str(claim.at)] = _point(claim.at, evidence)
+            points[str(claim.at)] = _point(claim.at, data, uncertainties)
     return [_judge(claim, points[str(claim.at)]) for claim in claims]
 
 
-def _point(at: Mapping[str, Any], evidence: Evidence) -> _Point:
-    study = {**evidence.study, "reference": {**evidence.study["reference"], **at}}
+def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, float]) -> _Point:
+    study = {**data.settings, "reference": {**data.settings["reference"], **at}}
     return _Point(
         where=reference_text(study),
-        rows=at_reference(study, evidence.measurements),
-        on_host=at_reference(study, evidence.measurements, free=("block_size", "cache")),
-        in_group=in_one_group(study, evidence.measurements),
-        metrics=at_reference(study, evidence.metrics),
-        steps=ladder_steps(study, evidence.device),
-        kernels=[entry["name"] for entry in study["kernels"]],
-        undefined=undefined_kernels(evidence.measurements),
-        uncertainties=evidence.uncertainties,
-        device=evidence.device,
+        rows=at_reference(study, data.measurements),
+        on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
+        outputs=with_shown_output(study, data.measurements),
+        metrics=at_reference(study, data.metrics.rows),
+        steps=ladder_steps(study, data.device),
+        kernels=data.kernel_names,
+        undefined=undefined_kernels(data.measurements),
+        uncertainties=uncertainties,
+        device=data.device,
     )
 
 
@@ -119,7 +104,7 @@ def _judge(claim: Claim, point: _Point) -> Judged:
         remarks: list[str] = []
         measured = _speedup(claim, point, remarks) if claim.quantity == SPEEDUP else _metric(claim, point)
     except _NotMeasured as reason:
-        return Judged(claim, NOT_MEASURED, message=str(reason))
+        return Judged(claim, UNMEASURED, message=str(reason))
     verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
     return Judged(claim, verdict, measured, message="; ".join(remarks))
 
@@ -147,7 +132,7 @@ def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interv
 
 
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
-    """The one row that was found of a side, whose result is right."""
+    """The row of one side of a claim. Raises _NotMeasured if there isn't exactly one, or its result isn't right."""
     if found.empty:
         raise _NotMeasured(f"{name} at {point.where} is not in this sweep")
     if len(found) > 1:
@@ -155,12 +140,12 @@ def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, A
     (row,) = found.to_dict("records")
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
-        raise _NotMeasured(f"{name}: {status}" + (f": {message[:_MESSAGE_LENGTH]}" if message else ""))
+        raise _NotMeasured(f"{name}: {status}" + (f": {message[:MESSAGE_LENGTH]}" if message else ""))
     return row
 
 
 def _step(kernel: str, unroll: int, point: _Point) -> Step:
-    """A side as a step, with the grid that the ladder gives it."""
+    """One side of a claim as a step, with the grid that the ladder gives it."""
     if kernel not in point.kernels:
         raise _NotMeasured(f"the study has no kernel {kernel}")
     if kernel in point.undefined:
@@ -178,7 +163,7 @@ def _metric(claim: Claim, point: _Point) -> Interval:
     if reference.value == 0:
         name = step_name(claim.reference_kernel, claim.reference_unroll)
         raise _NotMeasured(f"{claim.quantity} of {name} is 0, so there is no ratio to it")
-    # Of counts, which are what they are; and 0 has no logarithm.
+    # Counts have no uncertainty, and 0 has no logarithm.
     if value.low == value.high and reference.low == reference.high:
         quotient = value.value / reference.value
         return Interval(quotient, quotient, quotient)
@@ -204,7 +189,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 
 def _output(claim: Claim, point: _Point) -> str:
-    """What the exchange left of the reference point's array, element by element."""
-    of_arguments = point.in_group[point.in_group["arguments"] == claim.arguments]
+    """What the kernel leaves at the reference point, element by element."""
+    of_arguments = point.outputs[point.outputs["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

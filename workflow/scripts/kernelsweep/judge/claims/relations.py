@@ -1,4 +1,4 @@
-"""What a claim may say of a quantity, and which verdict follows from the quantity's interval."""
+"""The relations of a claim's quantity to a value, and the verdict that follows from the quantity's interval."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from kernelsweep.intervals import Interval
 
 HOLDS = "holds"
 FAILS = "does not hold"
-UNDECIDED = "not decidable"
-NOT_MEASURED = "not measured"
-VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_MEASURED)
+NOT_DECIDABLE = "not decidable"
+UNMEASURED = "not measured"
+CLAIM_VERDICTS = (HOLDS, FAILS, NOT_DECIDABLE, UNMEASURED)
 
-# The relation that allows for a tolerance.
+# The only relation with a tolerance.
 ABOUT = "about"
 EQUAL = "equal"
 
-# By name: whether a whole interval from low to high satisfies the relation to a value, and whether it contradicts it.
+# By name: whether the whole interval from low to high satisfies the relation to a value, and whether it contradicts it.
 _Decision = Callable[[float, float, float, float], tuple[bool, bool]]
 RELATIONS: Mapping[str, _Decision] = {
     ABOUT: lambda low, high, value, tolerance: (
@@ -32,16 +32,16 @@ RELATIONS: Mapping[str, _Decision] = {
 
 
 def decide(relation: str, measured: Interval, value: float, tolerance: float = 0) -> str:
-    """HOLDS where the whole interval satisfies the relation, FAILS where all of it contradicts it, else UNDECIDED.
+    """HOLDS if the whole interval satisfies the relation, FAILS if all of it contradicts it, else NOT_DECIDABLE.
 
-    tolerance  of ABOUT, to either side, in the units of the value
+    tolerance  to either side, for ABOUT, in the units of the value
     """
     satisfied, contradicted = RELATIONS[relation](measured.low, measured.high, value, tolerance)
-    return HOLDS if satisfied else FAILS if contradicted else UNDECIDED
+    return HOLDS if satisfied else FAILS if contradicted else NOT_DECIDABLE
 
 
-def wanted(relation: str, value: str, tolerance: float | None) -> str:
-    """What a claim says of its quantity, in words: `about 1.7 ± 0.17`, `above 1`."""
+def relation_text(relation: str, value: str, tolerance: float | None) -> str:
+    """A relation to a value in words: `about 1.7 ± 0.17`, `above 1`."""
     if relation == ABOUT:
         return f"about {value} ± {tolerance:g}"
     return f"{'exactly' if relation == EQUAL else relation.replace('_', ' ')} {value}"

@@ -9,13 +9,13 @@ from typing import Any
 from kernelsweep.analysis.words import device_text
 from kernelsweep.judge.claims.claim import OUTPUT
 from kernelsweep.judge.claims.judge import Judged
-from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_MEASURED, UNDECIDED, VERDICTS, wanted
+from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
 
 # claims.csv, one row a claim: the contract's columns in its order, then ours.
-#   published            the value that the source gives: a number, or an output's elements
-#   measured, low, high  the quantity here with its 95% interval; empty where there is none
-#   message              why nothing was measured, or a remark on what was
+#   published            the source's value: a number, or an output's elements
+#   measured, low, high  the measured quantity with its 95% interval; empty if there is none
+#   message              the reason for a missing quantity, or a remark on the quantity
 CLAIM_COLUMNS = (
     "study",
     "claim",
@@ -38,8 +38,8 @@ CLAIM_COLUMNS = (
     "message",
 )
 
-# So that a reader finds a verdict at a glance down a column.
-_SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_MEASURED: "–"}
+# Signs make verdicts easy to find in a column.
+_SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
 _DIGITS = 4
 
@@ -73,17 +73,17 @@ def claim_row(judged: Judged) -> Row:
 
 
 def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Mapping[str, Any]) -> str:
-    """The page: how many claims got each verdict, then a table a study.
+    """The page: the number of claims with each verdict, then a table a study.
 
-    titles  the studies' by their names, in their order, those without claims included
+    titles  the titles of all studies by name, in their order, with or without claims
     """
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
-    lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in VERDICTS)} |"]
-    lines += [f"|---|{'---:|' * len(VERDICTS)}"]
+    lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in CLAIM_VERDICTS)} |"]
+    lines += [f"|---|{'---:|' * len(CLAIM_VERDICTS)}"]
     of_studies = {name: [one for one in judged if one.claim.study == name] for name in titles}
     for name, of_study in {**of_studies, "all": list(judged)}.items():
         counts = Counter(one.verdict for one in of_study)
-        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |")
+        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in CLAIM_VERDICTS)} |")
     lines += [
         "",
         "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
@@ -110,11 +110,11 @@ def _table(judged: Sequence[Judged]) -> list[str]:
 
 def _published(judged: Judged) -> str:
     claim = judged.claim
-    return wanted(claim.relation, claim.value, claim.tolerance)
+    return relation_text(claim.relation, claim.value, claim.tolerance)
 
 
 def _sentence(judged: Judged) -> str:
-    """The claim, and where it isn't true what is."""
+    """The claim, and the measured quantity if the claim fails."""
     text = judged.claim.text
     if judged.verdict == FAILS and judged.measured:
         text += f" **Here: {_interval(judged)}.**"
@@ -124,14 +124,14 @@ def _sentence(judged: Judged) -> str:
 
 
 def _measured(judged: Judged) -> str:
-    """What was measured, with any remark on it; or why nothing was."""
+    """The measured quantity with any remark, or the reason for its absence."""
     if judged.measured:
         return f"{_interval(judged)}; {judged.message}" if judged.message else _interval(judged)
     return judged.message or ("the same" if judged.verdict == HOLDS else judged.output)
 
 
 def _interval(judged: Judged) -> str:
-    """A quantity with its interval, where that has a width: `1.987 (1.974 to 2.001)`."""
+    """A quantity with its interval, if that has a width: `1.987 (1.974 to 2.001)`."""
     assert judged.measured is not None
     measured = judged.measured
     value, low, high = (f"{end:.{_DIGITS}g}" for end in (measured.value, measured.low, measured.high))

@@ -1,4 +1,4 @@
-"""Ratios of two sweeps against array size, a panel a kernel: what got faster or slower, and how sure that is."""
+"""A figure of two sweeps' ratios against array size, one panel a kernel, with the ratios' intervals."""
 
 from __future__ import annotations
 
@@ -14,30 +14,36 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.sides import name_of
-from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, Compared, by_kernel, by_size
+from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, ComparedPoint, by_kernel, by_size
 
+FIGURE = Declaration(
+    title="New times over old ones",
+    purpose="the ratio of each point's times in two sweeps, against array size",
+    needs=("times",),
+)
 TITLE = "Time after over time before"
 MOST_COLUMNS = 4
 PANEL_IN = 1.75
 ONE_PANEL_IN = 2.7
-EMPTY_BODY_IN = 1.2
 
-# Points of one array size stand side by side in this share of the room from one size to the next.
+# Points of one array size stand side by side in this fraction of the distance between two sizes.
 SPREAD = 0.8
 SMALLEST_MARKER_PT, LARGEST_MARKER_PT = 1.3, 4.5
-# The axes' decorations leave about this share of a panel's width to the points.
+# The fraction of a panel's width inside the axes' decorations, about.
 INNER_WIDTH = 0.8
 
 # Up to this factor between the ends of the axis, its ticks are round ratios; beyond it 1, 2 and 5 times powers of ten.
 NARROW = 4.0
 MOST_TICKS = 6
-# Beyond the ends of what is drawn, as a share of the axis.
+# The room beyond the drawn ends, as a fraction of the axis.
 HEADROOM = 0.04
-# Array sizes have room for so many labels in a row of panels.
+# The number of array size labels that fit into a row of panels.
 MOST_SIZES_IN_A_ROW = 20
 
-# Told apart by colour and by shape; in the order in which they are drawn.
+# Colour and shape of each verdict, in drawing order.
 LOOKS = {
     UNDECIDED: (style.GREY, "d"),
     SAME: (style.GREEN, "o"),
@@ -47,23 +53,21 @@ LOOKS = {
 
 
 @style.styled
-def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
-    """A panel for each kernel of which points were compared, all on the same axes.
+def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
+    """A panel for each kernel with compared points, all on the same axes.
 
-    margin  what is shaded around 1: the smallest difference that matters
-    sides   what the two sweeps are, for the caption
+    margin  the smallest difference that matters; this range around 1 is shaded
+    sides   the two sweeps in words, for the caption
 
-    Points of one array size stand side by side in the order of their caches, block sizes and unroll factors. Intervals
-    are cut where they leave the axes.
+    Points of one array size stand side by side, ordered by cache, block size and unroll factor. Intervals are cut at
+    the ends of the axes.
     """
     compared = [point for point in points if point.ratio]
     counts = Counter(point.verdict for point in compared)
     without = len(points) - len(compared)
     left_out = f" {without:,} points were not compared: see comparison.md." if without else ""
     if not compared:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, TITLE, "No ratios to draw.", sides + left_out)
-        style.say_missing(figure.subplots(), _why_none(points))
-        return figure
+        return empty_figure(TWO_COLUMNS, Texts(TITLE, "No ratios to draw.", sides + left_out), _why_none(points))
     caption = (
         f"{sides} Bars: 99% intervals of the ratios; black: geometric mean of an array size; shaded: within "
         f"{margin:.2%} of 1.{left_out}"
@@ -73,18 +77,18 @@ def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
     rows = math.ceil(len(kernels) / columns)
     message = f"{len(compared):,} points: " + ", ".join(f"{counts[name]:,} {name}" for name in reversed(LOOKS)) + "."
     body_in = PANEL_IN * rows if len(kernels) > 1 else ONE_PANEL_IN
-    figure = style.new_figure(style.TWO_COLUMN_IN, body_in, TITLE, message, caption, with_legend=True)
+    figure = new_figure(TWO_COLUMNS, body_in, Texts(TITLE, message, caption), with_legend=1)
     sizes = sorted({point.array_size for point in compared})
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     one_study = len({kernel.partition("/")[0] for kernel in kernels}) == 1
     for axes, (kernel, of_kernel) in zip(grid.flat, kernels.items(), strict=False):
-        _panel(axes, of_kernel, sizes, margin, style.TWO_COLUMN_IN / columns)
+        _panel(axes, of_kernel, sizes, margin, TWO_COLUMNS.inches / columns)
         study, _, name = kernel.partition("/")
         axes.set_title(kernel if len(kernels) == 1 else name if one_study else f"{study}:\n{name}", loc="left")
     for axes in list(grid.flat)[len(kernels) :]:
         axes.set_axis_off()
     _scale(list(grid.flat)[: len(kernels)], columns, sizes, _limits(compared, margin))
-    style.legend_above(
+    legend_above(
         figure,
         [
             Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=0.6, label=name)
@@ -94,17 +98,17 @@ def draw(points: Sequence[Compared], margin: float, sides: str) -> Figure:
     return figure
 
 
-def _why_none(points: Sequence[Compared]) -> str:
+def _why_none(points: Sequence[ComparedPoint]) -> str:
     reasons = Counter(point.note for point in points)
     return f"No times were compared: {reasons.most_common(1)[0][0]}." if reasons else "There are no points."
 
 
-def _panel(axes: Axes, points: Sequence[Compared], sizes: Sequence[int], margin: float, width_in: float) -> None:
+def _panel(axes: Axes, points: Sequence[ComparedPoint], sizes: Sequence[int], margin: float, width_in: float) -> None:
     axes.axhspan(1 / (1 + margin), 1 + margin, color=style.GRID_GREY, linewidth=0)
     axes.axhline(1, color=style.BLACK, linewidth=0.5, zorder=2.5)
     of_size = {size: [point for point in points if point.array_size == size] for size in sizes}
     most = max(map(len, of_size.values()))
-    room_pt = width_in * style.POINTS_PER_INCH * INNER_WIDTH / len(sizes) * SPREAD / most
+    room_pt = width_in * POINTS_PER_INCH * INNER_WIDTH / len(sizes) * SPREAD / most
     marker_pt = min(max(room_pt, SMALLEST_MARKER_PT), LARGEST_MARKER_PT)
     for verdict, (colour, marker) in LOOKS.items():
         drawn = [
@@ -142,17 +146,17 @@ def _panel(axes: Axes, points: Sequence[Compared], sizes: Sequence[int], margin:
 
 
 def _offsets(count: int, most: int) -> list[float]:
-    """Where points of one size stand beside its tick: as far apart as where there are most."""
+    """The positions of points of one size around its tick; all sizes have the same distance between points."""
     return [SPREAD * (number - (count - 1) / 2) / most for number in range(count)]
 
 
-def _order(point: Compared) -> tuple[object, ...]:
+def _order(point: ComparedPoint) -> tuple[object, ...]:
     row = point.row
     return row["cache"], row["dtype"], row["operation"], int(row["block_size"]), int(row["unroll"]), name_of(row)
 
 
-def _limits(points: Sequence[Compared], margin: float) -> tuple[float, float]:
-    """The ends of the ratios' axis: all ratios, most of their intervals, and the shaded band at least."""
+def _limits(points: Sequence[ComparedPoint], margin: float) -> tuple[float, float]:
+    """The ends of the ratio axis: it contains all ratios, most of their intervals, and the shaded range."""
     ratios = [point.ratio for point in points if point.ratio]
     lows, highs = ([getattr(found, end) for found in ratios] for end in ("low", "high"))
     low = min(1 / (1 + 2 * margin), *(found.value for found in ratios), float(np.quantile(lows, 0.1)))
@@ -168,7 +172,7 @@ def _scale(panels: Sequence[Axes], columns: int, sizes: Sequence[int], limits: t
         axes.set_yscale("log")
         axes.set_ylim(low, high)
         if high / low <= NARROW:
-            # Counted from 1, so that 1 itself is among them.
+            # Placed relative to 1, so that 1 itself is a tick.
             away = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low - 1, high - 1)
             axes.yaxis.set_major_locator(FixedLocator([1 + tick for tick in away]))
         else:

@@ -1,17 +1,17 @@
-"""How far the visits to a point lie apart in a run, as a function of the point's time.
+"""The variation between visits to a point in a run, as a function of the point's time.
 
-A process runs all its points a little faster or slower than another one does, and each point is visited by few. Three
-visits lie close together by chance now and then, and then a point's own interval promises too much. But all points of a
-run say how far visits usually lie apart. The relative variance of a visit's median at a time t is taken to be
+Each process runs all its points a little faster or slower than another process, and few processes visit each point.
+Three visits are close together by chance now and then, and then the point's own interval is too narrow. But all points
+of a run together show the usual variation. The model for the relative variance of a visit's median at a time t is
 
     fixed / t^2 + accumulated / t + relative
 
-that is, of so many microseconds whatever the time (a launch), of what adds up independently while the kernel runs, and
-of a share of the time (a clock). Its three coefficients are those that make the points' own variances most likely,
-under the gamma distribution that variances of normal medians have. (All three are needed: without the second term,
-visits to points of 50 to 300 us had twice the variance that was promised; NVIDIA H200.)
+with one term for a fixed time (a launch), one for independent contributions that accumulate while the kernel runs, and
+one for a fraction of the time (a clock). The three coefficients maximise the likelihood of the points' own variances
+under the gamma distribution, which variances of normal medians have. (All three are needed: without the second term,
+visits to points of 50 to 300 us had twice the predicted variance; NVIDIA H200.)
 
-No point is trusted more than its time's usual scatter, nor than its own visits: the larger variance of the two counts.
+Each point gets the larger of two variances: the model's at its time, and the one of its own visits.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ import numpy.typing as npt
 
 from kernelsweep.intervals import Interval, time_interval
 
-# Identical code is to be called faster or slower at 1% of points at most, so this is the intervals' confidence.
-CONFIDENCE = 0.99
+# The intervals' confidence, so that at most 1% of points with identical code are called faster or slower.
+RATIO_CONFIDENCE = 0.99
 
-# What rows that don't say it had: visit_spread is older than the column visits, and three was the default.
+# The visits of rows without that column: visit_spread is older than the column, and three was the default.
 _USUAL_VISITS = 3
 
-# The fit's steps shrink fast at first; after so many, coefficients move by less than a thousandth.
+# After this many steps of the fit, the coefficients change by less than a thousandth.
 _FIT_STEPS = 400
 
-# Grids for integrals over normal distributions: their ends and steps in standard deviations.
+# Grids for integrals over normal distributions: ends and steps in standard deviations.
 _FARTHEST, _STEP = 8.0, 0.02
 _ANGLES = 20_001
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """The relative variance of a visit's median, as this module's text has it, times in microseconds.
+    """The model of the relative variance of a visit's median, with times in microseconds.
 
-    degrees  of freedom: the processes that it is estimated from, less one for each kernel's sweep. A kernel's points
-             share their processes, so that many points of few processes say little of how processes differ.
+    degrees  of freedom: the number of processes in the estimate, minus one for each kernel's sweep. A kernel's points
+             share their processes, so that many points of few processes show little of the variation between
+             processes.
     """
 
     fixed: float
@@ -61,24 +62,24 @@ class Scatter:
 
     @property
     def quantile(self) -> float:
-        """By how many standard errors an interval of CONFIDENCE reaches to either side."""
-        return student_quantile((1 + CONFIDENCE) / 2, self.degrees)
+        """The half-width of an interval of RATIO_CONFIDENCE in standard errors."""
+        return student_quantile((1 + RATIO_CONFIDENCE) / 2, self.degrees)
 
 
 def visits_of(row: Mapping[str, Any]) -> int:
-    """How many visits a row's time is made of."""
+    """The number of visits behind a row's time."""
     return int(row.get("visits") or (_USUAL_VISITS if row.get("visit_spread") else 1))
 
 
 def own_variance(row: Mapping[str, Any]) -> float | None:
-    """The relative variance of one visit's median by the row's own visits; None of a single visit."""
+    """The relative variance of one visit's median, from the row's own visits; None if there is only one."""
     if not row.get("visit_spread"):
         return None
     return float(row["visit_spread"]) ** 2 / range_squared(visits_of(row))
 
 
 def estimate(*runs: Iterable[Mapping[str, Any]]) -> Scatter | None:
-    """The scatter of visits from all rows of the runs that were visited more than once; None without any.
+    """Fit the model to all rows of the runs with several visits; None if there are none.
 
     A kernel's rows in one run share their processes.
     """
@@ -100,10 +101,10 @@ def estimate(*runs: Iterable[Mapping[str, Any]]) -> Scatter | None:
 
 
 def _fit(times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The three coefficients, none of them negative.
+    """The three coefficients, which are non-negative.
 
-    By multiplicative updates for the Itakura-Saito divergence, which is the gamma distribution's deviance: Févotte,
-    Bertin and Durrieu, "Nonnegative matrix factorization with the Itakura-Saito divergence", Neural Computation 21
+    Multiplicative updates minimise the Itakura-Saito divergence, the gamma distribution's deviance: Févotte, Bertin
+    and Durrieu, "Nonnegative matrix factorization with the Itakura-Saito divergence", Neural Computation 21
     (2009), 793-830.
     """
     terms = np.stack([times**-2, times**-1, np.ones_like(times)])
@@ -117,7 +118,7 @@ def _fit(times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64]) -> 
 
 
 def widened(row: Mapping[str, Any], scatter: Scatter) -> Interval:
-    """A row's time with an interval of CONFIDENCE that holds from run to run, never narrower than its own."""
+    """A row's time with an interval of RATIO_CONFIDENCE that covers run-to-run variation, no narrower than its own."""
     time = time_interval(row)
     variance = max(scatter.variance(time.value), own_variance(row) or 0.0)
     reach = exp(scatter.quantile * sqrt(variance / visits_of(row)))
@@ -137,7 +138,7 @@ def range_squared(count: int) -> float:
     density = np.array([NormalDist().pdf(place) for place in places])
     total = 0.0
     for step in range(len(places)):
-        # All other values lie within the range above the smallest one.
+        # The probability that all other values lie within `step` above the smallest one.
         within = np.append(below[step:], np.ones(step)) - below
         larger = 1 - count * float(np.sum(density * within ** (count - 1))) * _STEP
         total += 2 * (step * _STEP) * larger * _STEP

@@ -1,4 +1,4 @@
-"""The two sweeps that are compared: rows of measurements.csv, or what a journal kept of the same points from before."""
+"""The two compared sweeps: rows of measurements.csv, or a journal's earlier records of the same points."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
 from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, time_columns
 
-# What names a row's point among a sweep's.
-NAMES = ("study", "kernel", *ALL_POINT_COLUMNS)
+# The columns that identify a row's point.
+NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
-# What must be equal, of what determines a point, for the code to be all that differs.
+# The settings of a measurement that must be equal, so that only the code differs.
 _SETTINGS = ("sampling", "repeated_runs", "seed", "code", "device", "driver")
 
 NO_RECORD = "no earlier measurement with other machine code"
@@ -29,10 +29,11 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Record:
-    """What the journal has of one point with one machine code and settings.
+    """The journal's lines on one point with one machine code and one set of settings.
 
-    measured  when its last line was added; place is that line's number among all lines of the kernel
-    visits    the outcomes by the visits' numbers
+    measured  the time of its last line
+    place     the number of its last line among all lines of the kernel
+    visits    outcomes by the number of the visit
     """
 
     settings: Mapping[str, Any]
@@ -44,12 +45,12 @@ class _Record:
 
 
 def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
-    """The rows of these studies' kernels, without the baselines on the host's processor."""
+    """The rows of these studies' kernels, without the host's baselines."""
     return [row for row in rows if row["study"] in studies and not row["kernel"].startswith(BASELINE_PREFIX)]
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """What was measured with, by names for readers, as far as environment.json in a folder of results tells."""
+    """The settings of a folder of results by readable names, from its environment.json; empty without that file."""
     path = folder / "environment.json"
     if not path.is_file():
         return {}
@@ -60,24 +61,24 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def settings_of(measuring: Mapping[str, Any], seed: int, device: Mapping[str, Any]) -> dict[str, Any]:
-    """What is measured with, by names for readers."""
+    """The settings of measurements by readable names."""
     of_measuring = {f"measuring.{name}": value for name, value in measuring.items()}
     return {**of_measuring, "seed": seed, "driver": device.get("driver")}
 
 
 def name_of(row: Mapping[str, Any]) -> Name:
-    """What names a row's point."""
-    return tuple(str(row.get(name) or "") for name in NAMES)
+    """The values of NAME_COLUMNS in a row."""
+    return tuple(str(row.get(name) or "") for name in NAME_COLUMNS)
 
 
 @dataclass(frozen=True)
 class Previous:
-    """What a journal has of points from before.
+    """Earlier measurements of points, from a journal.
 
-    rows       as of measurements.csv, with the time when each was measured
-    reasons    why there is no row, by the point's name
-    unchanged  the kernels, as `study/kernel`, whose latest edit, of a comment or the like, left the machine code as it
-               was: what is compared of them is what the edit before did
+    rows       rows of measurements.csv, with the time of each measurement
+    reasons    by a point's name, the reason why it has no row
+    unchanged  kernels (`study/kernel`) whose latest edit did not change the machine code, such as an edit of a
+               comment; the comparison then shows the effect of the edit before it
     """
 
     rows: list[Row]
@@ -88,9 +89,9 @@ class Previous:
 def previous(after: Sequence[Row], results: Path) -> Previous:
     """The measurements before those of `after`, from the journals in their folder of results.
 
-    Of each point the latest record with the same settings and device, but other machine code. Points that failed then
-    have none: the journal keeps what came out right. Nor is there one of a point that was not run again after the
-    kernel's latest edit, because that left its machine code as it was: what an older edit did is not the question.
+    For each point, that is the latest record with the same settings and device but other machine code. Points that
+    failed have no record, since the journal keeps right results only. A point whose machine code the latest edit did
+    not change has no row either: it was not measured again, and the effect of an older edit is not of interest.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
@@ -106,7 +107,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
-            elif own and newest and latest and _stayed(own, found, newest, latest):
+            elif own and newest and latest and _unchanged_by_edit(own, found, newest, latest):
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, found))
@@ -120,9 +121,9 @@ def _place(record: _Record) -> int:
 
 
 def _own_and_previous(row: Row, records: Mapping[Name, list[_Record]]) -> tuple[_Record | None, _Record | str]:
-    """The journal's record of a row, and the one before it, or why there is none."""
-    # The journal's points have no grid where the launch plan sets it; rows always do.
-    grid = NAMES.index("grid_size")
+    """The journal's record of a row, and the record before it or the reason why there is none."""
+    # If the launch plan sets the grid size, rows have it but the journal's points don't.
+    grid = NAME_COLUMNS.index("grid_size")
     point = name_of(row)[2:]
     without_grid = (*point[: grid - 2], "", *point[grid - 1 :])
     of_point = records.get(point) or records.get(without_grid) or []
@@ -138,32 +139,32 @@ def _own_and_previous(row: Row, records: Mapping[Name, list[_Record]]) -> tuple[
     return own, f"measured with another {' and '.join(differing)} before"
 
 
-def _stayed(own: _Record, found: _Record, newest: _Record, latest: _Record) -> bool:
-    """Whether a kernel's latest edit left a point's machine code as it was, so that the point wasn't run for it.
+def _unchanged_by_edit(own: _Record, found: _Record, newest: _Record, latest: _Record) -> bool:
+    """Whether a kernel's latest edit did not change a point's machine code, so that the point did not run again.
 
-    own, found      the point's records now and before
-    newest, latest  the last of all points' records now, and of those before
+    own, found      the point's current and previous record
+    newest, latest  the last current and the last previous record of all points
     """
-    if latest.place > newest.place:  # The edit was taken back: nothing was run for that.
+    if latest.place > newest.place:  # The edit was reverted, which ran nothing.
         return found.place < own.place
     return own.source != newest.source
 
 
 def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
-    """The records of a kernel's journals by the point's names, without study and kernel.
+    """The records of a kernel's journals by NAME_COLUMNS without study and kernel.
 
-    Lines of an earlier version of kernelsweep, which don't say what they are of, are left out.
+    Lines of earlier versions of kernelsweep, which lack the point, are left out.
     """
     records: dict[Name, dict[tuple[str, str], _Record]] = {}
     values = [value for journal in journals for value in read_values(journal)]
-    # A journal's lines are in order already; those of chunks were added side by side.
+    # Lines of one journal are in order; chunks of a kernel wrote their journals at the same time.
     values.sort(key=lambda value: str(value.get("measured", "")))
     for place, value in enumerate(values):
         of = value.get("of")
         if not of:
             continue
-        values = (of["point"].get(name) for name in ALL_POINT_COLUMNS)
-        point = tuple("" if value is None else str(value) for value in values)
+        axes = (of["point"].get(name) for name in ALL_POINT_COLUMNS)
+        point = tuple("" if value is None else str(value) for value in axes)
         settings = {name: of[name] for name in _SETTINGS}
         version = json.dumps(settings, sort_keys=True), of["binary"]
         known = records.setdefault(point, {}).get(version)
@@ -179,12 +180,12 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
 
 
 def _as_row(row: Row, record: _Record) -> Row:
-    """A record of the point of a row, as a row of measurements.csv, with the time when it was measured."""
+    """A record as a row of measurements.csv, with the time of the measurement; `row` is another row of its point."""
     outcome = combined([read_outcome(record.visits[visit]) for visit in sorted(record.visits)])
     size = int(row["array_size"]) * np.dtype(row["dtype"]).itemsize
     counted = [visit.counted for visit in outcome.visits]
     return {
-        **{name: row[name] for name in NAMES},
+        **{name: row[name] for name in NAME_COLUMNS},
         **(time_columns(counted, size, None) if counted else {}),
         "status": outcome.status,
         "device": record.settings["device"],

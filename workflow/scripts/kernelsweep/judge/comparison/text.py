@@ -1,4 +1,4 @@
-"""A comparison for readers, as Markdown: what got faster or slower, at which sizes, and whether it is still right."""
+"""A comparison as Markdown: which kernels got faster or slower, at which sizes, and whether they are still right."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from kernelsweep.judge.comparison.verdicts import (
     SLOWER,
     UNDECIDED,
     VERDICTS,
-    Compared,
+    ComparedPoint,
     by_kernel,
     by_size,
     overall,
-    sizes_called,
+    sizes_with_verdict,
 )
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.points import in_words
 
-# More kernels than this are counted in a sentence, not named.
+# A sentence names this many kernels and counts the others.
 _NAMED_KERNELS = 3
 
-# More points than this are in comparison.csv only.
+# Further points are in comparison.csv only.
 _LISTED_POINTS = 20
 _LISTED_FAILED = 5
 
@@ -41,11 +41,11 @@ _REMARKS = ("throttled", "other_processes")
 
 @dataclass(frozen=True)
 class Sides:
-    """What is said of the two sweeps.
+    """The two sweeps in words.
 
-    before, after  what each is, for a sentence
-    settings       what either was measured with, by names for readers, as far as it is known
-    unchanged      kernels whose latest edit left the machine code as it was
+    before, after  a description of each, for a sentence
+    settings_...   the settings of each by readable names, as far as known
+    unchanged      kernels whose latest edit did not change the machine code
     """
 
     before: str
@@ -55,8 +55,8 @@ class Sides:
     unchanged: Sequence[str] = ()
 
 
-def comparison_text(points: Sequence[Compared], scatter: Scatter | None, margin: float, sides: Sides) -> str:
-    """The whole page. Up to its first section it is what a reader must know."""
+def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
+    """The whole page. The part before the first section is the answer."""
     kernels = by_kernel(points)
     lines = [
         f"# {_answer(points, kernels, margin)}",
@@ -75,11 +75,11 @@ def comparison_text(points: Sequence[Compared], scatter: Scatter | None, margin:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _called(kernels: Mapping[str, Sequence[Compared]], margin: float, verdict: str) -> dict[str, str]:
-    """The kernels with a verdict, over all their points or at some array sizes, each with where."""
+def _places_of_verdict(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float, verdict: str) -> dict[str, str]:
+    """The kernels with a verdict, over all their points or at some array sizes, each with these sizes in words."""
     called = {}
     for kernel, points in kernels.items():
-        whole, sizes = overall(points, margin), sizes_called(points, margin, verdict)
+        whole, sizes = overall(points, margin), sizes_with_verdict(points, margin, verdict)
         if whole and (sizes or whole.verdict == verdict):
             called[kernel] = _where(sizes, list(by_size(points, margin))) if sizes else "over all sizes"
     return called
@@ -106,15 +106,15 @@ def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
     return " and ".join(texts)
 
 
-def _answer(points: Sequence[Compared], kernels: Mapping[str, Sequence[Compared]], margin: float) -> str:
-    """Did it get faster, on which sizes, and is it still right: the heading."""
+def _answer(points: Sequence[ComparedPoint], kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> str:
+    """The heading: which kernels are faster or slower, at which sizes, and whether results are still right."""
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
     parts = []
     if failed:
         parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
-    called = {verdict: _called(kernels, margin, verdict) for verdict in VERDICTS}
+    called = {verdict: _places_of_verdict(kernels, margin, verdict) for verdict in VERDICTS}
     for verdict in (SLOWER, FASTER):
         texts = [f"{name} ({_times(kernels[name], margin, verdict)}, {at})" for name, at in called[verdict].items()]
         if texts:
@@ -138,8 +138,8 @@ def _answer(points: Sequence[Compared], kernels: Mapping[str, Sequence[Compared]
     return " ".join(parts)
 
 
-def _why_nothing(points: Sequence[Compared]) -> str:
-    """The reason that most points have; what an edit did not do comes first, for the user has just made it."""
+def _why_nothing(points: Sequence[ComparedPoint]) -> str:
+    """The most frequent reason; an edit without effect comes first, because the user has just made it."""
     edited = [point for point in points if point.note == SAME_CODE]
     if edited:
         return f"{_points_of(edited)}, {SAME_CODE}"
@@ -147,15 +147,15 @@ def _why_nothing(points: Sequence[Compared]) -> str:
     return reasons.most_common(1)[0][0] if reasons else "no points"
 
 
-def _times(points: Sequence[Compared], margin: float, verdict: str) -> str:
-    """The ratio where the verdict holds: "1.021 times the time"."""
-    sizes = sizes_called(points, margin, verdict)
+def _times(points: Sequence[ComparedPoint], margin: float, verdict: str) -> str:
+    """The mean ratio at the sizes with the verdict: "1.021 times the time"."""
+    sizes = sizes_with_verdict(points, margin, verdict)
     found = overall([point for point in points if not sizes or point.array_size in sizes], margin)
-    assert found is not None, "a verdict is of points that were compared"
+    assert found is not None, "a verdict requires compared points"
     return f"{found.ratio.value:.3f} times the time"
 
 
-def _points_of(points: Sequence[Compared]) -> str:
+def _points_of(points: Sequence[ComparedPoint]) -> str:
     """ "12 points of unrolling/interleaved"."""
     named = list(dict.fromkeys(point.kernel for point in points))
     return f"{len(points)} point{'s' if len(points) > 1 else ''} of {_listed(named)}"
@@ -171,19 +171,19 @@ def _interval(found: Interval) -> str:
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
-def _point(point: Compared) -> str:
+def _point(point: ComparedPoint) -> str:
     """A point in words."""
     values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
     return f"{point.kernel}, {in_words({**values, 'array_size': size_text(point.array_size)})}"
 
 
-def _failure(failed: Sequence[Compared]) -> str:
-    """What the worst of the failures is called."""
+def _failure(failed: Sequence[ComparedPoint]) -> str:
+    """The name of the worst failure."""
     statuses = [point.after["status"] for point in failed if point.after]
     return "wrong results" if "wrong_result" in statuses else str(statuses[0]).replace("_", " ")
 
 
-def _failed(points: Sequence[Compared]) -> list[str]:
+def _failed(points: Sequence[ComparedPoint]) -> list[str]:
     failed = [point for point in points if point.has_failed_since]
     if not failed:
         return []
@@ -195,8 +195,8 @@ def _failed(points: Sequence[Compared]) -> list[str]:
     return [*lines, *([f"- {more} more, in comparison.csv"] if more > 0 else []), ""]
 
 
-def _warnings(points: Sequence[Compared], sides: Sides) -> list[str]:
-    """What else differs between the sweeps than the kernels, and what was seen of the GPU."""
+def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
+    """Differences between the sweeps other than the kernels, and remarks on the GPU."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
     if sides.unchanged:
@@ -239,7 +239,7 @@ def _uuids(row: Mapping[str, object]) -> str:
     return str(row.get("device_uuid") or "")
 
 
-def _kernels_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> list[str]:
+def _kernels_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
     rows = []
     for kernel, points in kernels.items():
         found = overall(points, margin)
@@ -247,7 +247,9 @@ def _kernels_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> 
             continue
         counts = " | ".join(str(found.counts[verdict] or "") for verdict in VERDICTS)
         places = [
-            f"{name} {where}" for name in VERDICTS if (where := _called({kernel: points}, margin, name).get(kernel))
+            f"{name} {where}"
+            for name in VERDICTS
+            if (where := _places_of_verdict({kernel: points}, margin, name).get(kernel))
         ]
         rows.append(
             f"| {kernel} | {sum(found.counts.values())} | {_interval(found.ratio)} | {counts} | {'; '.join(places)} |"
@@ -264,7 +266,7 @@ def _kernels_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> 
     ]
 
 
-def _sizes_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> list[str]:
+def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
     of_kernels = {kernel: found for kernel, points in kernels.items() if (found := by_size(points, margin))}
     sizes = sorted({size for found in of_kernels.values() for size in found})
     if len(sizes) < 2:
@@ -280,7 +282,7 @@ def _sizes_table(kernels: Mapping[str, Sequence[Compared]], margin: float) -> li
     return [*lines, ""]
 
 
-def _points_table(points: Sequence[Compared]) -> list[str]:
+def _points_table(points: Sequence[ComparedPoint]) -> list[str]:
     called = [point for point in points if point.verdict in (FASTER, SLOWER)]
     if not called:
         return []
@@ -296,11 +298,11 @@ def _points_table(points: Sequence[Compared]) -> list[str]:
     return [*lines, ""]
 
 
-def _distance(point: Compared) -> float:
+def _distance(point: ComparedPoint) -> float:
     return abs(log(point.ratio.value)) if point.ratio else 0.0
 
 
-def _statuses(points: Sequence[Compared]) -> list[str]:
+def _statuses(points: Sequence[ComparedPoint]) -> list[str]:
     """Statuses that changed, for better or worse."""
     changed = Counter(
         (point.kernel, point.before["status"], point.after["status"])
@@ -314,9 +316,9 @@ def _statuses(points: Sequence[Compared]) -> list[str]:
     return [*lines, ""]
 
 
-def _not_compared(points: Sequence[Compared]) -> list[str]:
-    """Why times of points weren't compared, each reason with how many points and of which kernels."""
-    reasons: dict[str, list[Compared]] = {}
+def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
+    """The reasons why points weren't compared, each with the number of points and the kernels."""
+    reasons: dict[str, list[ComparedPoint]] = {}
     for point in points:
         if point.verdict == NOT_COMPARED:
             reasons.setdefault(point.note, []).append(point)
@@ -329,7 +331,7 @@ def _not_compared(points: Sequence[Compared]) -> list[str]:
     return [*lines, ""]
 
 
-def _method(points: Sequence[Compared], scatter: Scatter | None, margin: float) -> list[str]:
+def _method(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float) -> list[str]:
     if scatter is None or not any(point.ratio for point in points):
         return []
     examples = ", ".join(f"{sqrt(scatter.variance(time)):.2%} at {time:g} µs" for time in (5, 50, 500, 5000))

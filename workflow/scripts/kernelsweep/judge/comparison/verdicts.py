@@ -5,9 +5,9 @@ A ratio is the time after over the time before. With a margin of x, the smallest
     slower     the whole interval lies above 1 + x
     faster     the whole interval lies below 1 / (1 + x)
     same       the whole interval lies between the two
-    undecided  anything else: more samples, or visits, might tell
+    undecided  anything else: more samples or visits might decide
 
-so that what can't be told is never called the same: Wellek, "Testing Statistical Hypotheses of Equivalence and
+so that an unknown difference is never called the same: Wellek, "Testing Statistical Hypotheses of Equivalence and
 Noninferiority", 2nd edition (2010), chapter 1.
 """
 
@@ -22,22 +22,22 @@ from typing import Any
 from kernelsweep.analysis.tally import is_failure
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
-from kernelsweep.judge.comparison.sides import NAMES, Name, name_of
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.results import Row
 
 FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
 
-# Why a point wasn't compared.
+# Reasons why a point wasn't compared.
 ONLY_BEFORE, ONLY_AFTER = "only in the sweep before", "only in the sweep after"
 SKIPPED, NO_TIMES = "skipped", "no times"
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A point of either sweep: its rows, None where the sweep doesn't have it, and what was found.
+class ComparedPoint:
+    """A point of either sweep with its rows, which are None in a sweep without the point, and the verdict.
 
-    ratio  after over before; None where it wasn't compared, for which `note` has the reason
+    ratio  after over before; None if the point wasn't compared, for the reason in `note`
     """
 
     before: Row | None
@@ -48,9 +48,9 @@ class Compared:
 
     @property
     def row(self) -> Row:
-        """The row that names the point: the one after, if there is one."""
+        """The row that identifies the point: the one after, else the one before."""
         row = self.after or self.before
-        assert row is not None, "a point is of one sweep at least"
+        assert row is not None, "a point has a row in at least one sweep"
         return row
 
     @property
@@ -65,7 +65,7 @@ class Compared:
 
     @property
     def fails(self) -> bool:
-        """Whether the point is not right after, though it should be."""
+        """Whether the point should be right after, and isn't."""
         return self.after is not None and is_failure(self.after)
 
     @property
@@ -76,10 +76,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Overall:
-    """Several points' ratios taken together: their geometric mean, the verdict on it, and how many points have which.
+    """Several points together: the geometric mean of their ratios, the verdict on it, and the count of each verdict.
 
-    The points share their processes, so that all of them may be off to one side at once. The interval is therefore as
-    wide as the points' own ones are in the geometric mean, not narrower for being of many.
+    The points share their processes, so that all of them may deviate in one direction. So the interval is the
+    geometric mean of the points' intervals, and does not narrow with their number.
     """
 
     ratio: Interval
@@ -97,14 +97,14 @@ def verdict(found: Interval, margin: float) -> str:
     return SAME if lower <= found.low and found.high <= upper else UNDECIDED
 
 
-def compare(
+def compare_points(
     before: Sequence[Row], after: Sequence[Row], margin: float, reasons: Mapping[Name, str] | None = None
-) -> tuple[list[Compared], Scatter | None]:
-    """Each point of either sweep, those of `after` first, each in its order; and the scatter of visits in both.
+) -> tuple[list[ComparedPoint], Scatter | None]:
+    """The points of both sweeps, with those of `after` first; and the scatter of visits in both sweeps.
 
     before, after  rows of measurements.csv, as texts
     margin         the smallest difference that matters, as a fraction
-    reasons        why points of `after` are not in `before`, where more is known than that
+    reasons        by a point's name, the reason why a point of `after` is not in `before`, if known
     """
     timed = [[row for row in rows if row["status"] == "ok" and row.get("time_us")] for rows in (before, after)]
     scatter = estimate(*timed)
@@ -113,11 +113,11 @@ def compare(
     for row in after:
         partner = partners.get(name_of(row))
         if partner is None:
-            found.append(Compared(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
+            found.append(ComparedPoint(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
         else:
             found.append(_compared(partner, row, scatter, margin))
     taken = {id(partner) for partner in partners.values()}
-    found += [Compared(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
+    found += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
     return found, scatter
 
 
@@ -136,8 +136,8 @@ def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
 
 
 def _alone(rows: Iterable[Row]) -> dict[Name, Row]:
-    """The rows that no other one has all names in common with, but for the grid's."""
-    grid = NAMES.index("grid_size")
+    """The rows that differ from all others in a name column other than grid_size."""
+    grid = NAME_COLUMNS.index("grid_size")
     groups: dict[Name, list[Row]] = {}
     for row in rows:
         name = name_of(row)
@@ -145,9 +145,9 @@ def _alone(rows: Iterable[Row]) -> dict[Name, Row]:
     return {name: group[0] for name, group in groups.items() if len(group) == 1}
 
 
-def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -> Compared:
-    def uncompared(why: str) -> Compared:
-        return Compared(before, after, None, NOT_COMPARED, why)
+def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -> ComparedPoint:
+    def uncompared(why: str) -> ComparedPoint:
+        return ComparedPoint(before, after, None, NOT_COMPARED, why)
 
     if "skipped" in (before["status"], after["status"]):
         return uncompared(SKIPPED)
@@ -160,11 +160,11 @@ def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
     same_code = before["binary_sha256"] and before["binary_sha256"] == after["binary_sha256"]
-    return Compared(before, after, found, verdict(found, margin), "the same machine code" if same_code else "")
+    return ComparedPoint(before, after, found, verdict(found, margin), "the same machine code" if same_code else "")
 
 
-def overall(points: Iterable[Compared], margin: float) -> Overall | None:
-    """What the points that were compared come to; None where none was."""
+def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
+    """The compared points together; None if no point was compared."""
     points = [point for point in points if point.ratio]
     ratios = [point.ratio for point in points if point.ratio]
     if not ratios:
@@ -177,35 +177,35 @@ def _ends(ratios: Sequence[Interval]) -> list[list[float]]:
     return [[one.value for one in ratios], [one.low for one in ratios], [one.high for one in ratios]]
 
 
-def by_kernel(points: Iterable[Compared]) -> dict[str, list[Compared]]:
+def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     """The points by kernel, in their order."""
     return _grouped(points, lambda point: point.kernel)
 
 
-def by_size(points: Iterable[Compared], margin: float) -> dict[int, Overall]:
-    """What the compared points of each array size come to, from the smallest up."""
+def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[int, Overall]:
+    """The compared points of each array size together, by increasing size."""
     groups = sorted(_grouped(points, lambda point: point.array_size).items())
     return {size: found for size, group in groups if (found := overall(group, margin))}
 
 
-def _grouped(points: Iterable[Compared], key: Callable[[Compared], Any]) -> dict[Any, list[Compared]]:
-    groups: dict[Any, list[Compared]] = {}
+def _grouped(points: Iterable[ComparedPoint], key: Callable[[ComparedPoint], Any]) -> dict[Any, list[ComparedPoint]]:
+    groups: dict[Any, list[ComparedPoint]] = {}
     for point in points:
         groups.setdefault(key(point), []).append(point)
     return groups
 
 
-def sizes_called(points: Sequence[Compared], margin: float, called: str) -> list[int]:
+def sizes_with_verdict(points: Sequence[ComparedPoint], margin: float, wanted: str) -> list[int]:
     """The array sizes at which a kernel has a verdict."""
-    return [size for size, found in by_size(points, margin).items() if found.verdict == called]
+    return [size for size, found in by_size(points, margin).items() if found.verdict == wanted]
 
 
-def comparison_summary(points: Sequence[Compared], margin: float) -> dict[str, Any]:
-    """What comparison.json holds, for other programs.
+def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[str, Any]:
+    """The content of comparison.json, for other programs.
 
     same_within  the margin
-    failed       the kernels with points that were right before and are not now, and how many
-    kernels      of each: points compared, ratio with low and high, verdict, and array_sizes, the same of each size
+    failed       by kernel, the number of points that were right before and are not now
+    kernels      by kernel: points compared, ratio with low and high, verdict, and array_sizes with the same by size
     """
     kernels: dict[str, Any] = {}
     for kernel, of_kernel in by_kernel(points).items():
@@ -228,21 +228,21 @@ def _as_json(found: Overall) -> dict[str, Any]:
     }
 
 
-def with_verdict(summary: Mapping[str, Any], called: str) -> list[str]:
-    """The kernels of comparison.json that have a verdict, over all their points or at some array size."""
+def kernels_with_verdict(summary: Mapping[str, Any], wanted: str) -> list[str]:
+    """The kernels of comparison.json with a verdict, over all their points or at some array size."""
     return [
         kernel
         for kernel, found in summary["kernels"].items()
-        if called in (found["verdict"], *(size["verdict"] for size in found["array_sizes"].values()))
+        if wanted in (found["verdict"], *(size["verdict"] for size in found["array_sizes"].values()))
     ]
 
 
-def comparison_rows(points: Iterable[Compared]) -> list[Row]:
+def comparison_rows(points: Iterable[ComparedPoint]) -> list[Row]:
     """The rows of comparison.csv."""
     rows = []
     for point in points:
         before, after = point.before or {}, point.after or {}
-        row: Row = {name: point.row.get(name) for name in NAMES}
+        row: Row = {name: point.row.get(name) for name in NAME_COLUMNS}
         for side, when in ((before, "before"), (after, "after")):
             row[f"status_{when}"] = side.get("status")
             row[f"time_{when}_us"] = side.get("time_us") if side.get("status") == "ok" else None

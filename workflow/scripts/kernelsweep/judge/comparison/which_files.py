@@ -1,7 +1,7 @@
-"""Which files hold the two sides of a comparison.
+"""The files with the two sides of a comparison.
 
-A side is named in config.yaml's `compare`: `now`, what was measured last; `previous`, what its journal has from before;
-a folder of results; or `recording/<name>`.
+config.yaml's `compare` names each side: `now`, the latest measurements; `previous`, earlier measurements from their
+journal; a folder of results; or `recording/<name>`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEY = "config/config.yaml (or --config): compare"
 
 
 def compared_platform(after: str, platforms: Sequence[str]) -> str:
-    """The platform whose results the comparison is among: the one that is measured, or whose results `after` is."""
+    """The platform whose folder of results gets the comparison: the measured one, or the one that `after` names."""
     if after == NOW:
         return platforms[0]
     return after if is_recording(after) else Path(after).name
@@ -31,10 +31,10 @@ def folder_of(side: str) -> Path:
 
 
 def side_files(side: str, studies: Sequence[str]) -> list[str]:
-    """The files with the measurements of a folder of results or a recording: of points/, which is always up to date, or
-    else measurements.csv.
+    """The files with the measurements of a folder of results or a recording: those in points/, which are always up to
+    date, else measurements.csv.
 
-    Raises UserError where there are none.
+    Raises UserError if there are none.
     """
     folder = folder_of(side)
     points = [path for study in studies for path in sorted(folder.glob(f"points/{study}/*.csv"))]
@@ -51,11 +51,11 @@ def side_files(side: str, studies: Sequence[str]) -> list[str]:
 
 
 def check_sides(before: str, after: str, platform: str) -> None:
-    """Raise UserError where the two sides don't go together; `platform` is the comparison's."""
+    """Raise UserError if the two sides can't be compared; `platform` is the comparison's platform."""
     if after == PREVIOUS or before == NOW:
         raise UserError(f"{_KEY} sets {before} against {after}. Allowed: previous only as before, now only as after.")
     if before == PREVIOUS and is_recording(platform):
         raise UserError(
-            f"{_KEY}.before is previous, which is what a journal has, but {platform} has no journal. "
+            f"{_KEY}.before is previous, which is read from a journal, but {platform} has no journal. "
             "Allowed with it: a folder of results such as results-old/nvidia-h200, or recording/<name>."
         )

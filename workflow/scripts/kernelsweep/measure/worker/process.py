@@ -21,7 +21,7 @@ class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. It imports what its platform needs and waits; it
     touches no device.
 
-    platform  "emulator", "gpu" or "rival"
+    platform  its implementation, as in platforms.kinds.Kind
 
     A context manager that ends it.
     """

@@ -1,6 +1,6 @@
 """The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
 
-Its argument is the platform's name, so that what that needs is imported while the process waits. Reads lines of JSON
+Its argument is the platform's implementation, which is imported while the process waits. Reads lines of JSON
 from standard input: first {"task": ..., "cuda_visible_devices": ...}, a runner.KernelTask, and what that variable is to
 be when CUDA starts, or null; then requests {"point": ..., "variant": ..., "check": ..., ...}, the
 arguments of runner.Runner.run.
@@ -23,30 +23,11 @@ from typing import TextIO
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.runner import Runner
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.platform import ContextLost, Platform
+from kernelsweep.platforms.kinds import load
+from kernelsweep.platforms.platform import ContextLost
 from kernelsweep.sweep.points import Point
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
-
-
-def import_platform(name: str) -> type[Platform]:
-    """The class of the platform that a task names, "emulator", "gpu" or "rival"; importing it touches no device."""
-    if name == "emulator":
-        from kernelsweep.platforms.emulator import EmulatorPlatform
-
-        return EmulatorPlatform
-    if name == "rival":
-        from kernelsweep.baselines.library_platform import RivalPlatform
-
-        return RivalPlatform
-    from kernelsweep.platforms.gpu import GpuPlatform
-
-    return GpuPlatform
-
-
-def open_platform(name: str) -> Platform:
-    """The platform that a task names, on its device."""
-    return import_platform(name)()
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
@@ -57,7 +38,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
     task = KernelTask(**start["task"])
-    runner = Runner(open_platform(task.platform), task)
+    runner = Runner(load(task.platform)(), task)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
@@ -81,5 +62,5 @@ if __name__ == "__main__":
     # Whatever a library prints goes to standard error; the answers have standard output to themselves.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    import_platform(sys.argv[1])
+    load(sys.argv[1])
     serve(sys.stdin, private)

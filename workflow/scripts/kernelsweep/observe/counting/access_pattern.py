@@ -11,13 +11,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from kernelsweep.drawing import style
+from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
 from kernelsweep.observe.counting.quantities import SECTOR_BYTES
 from kernelsweep.problems.lanes import LANES
 
 BANKS = 32
 BANK_BYTES = 4
 
-EMPTY_BODY_IN = 1.2
 ROW_IN = 0.92
 # The distance between the steps of a row, in lanes.
 GAP = 6
@@ -49,18 +49,15 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
         if has_shared
         else " of 32 bytes."
     )
+    texts = Texts(title, message, _caption(shown))
     if not shown:
-        figure = style.new_figure(style.TWO_COLUMN_IN, EMPTY_BODY_IN, title, message, _caption(shown))
-        style.say_missing(figure.subplots(), "No kernel of this study has a block that can be drawn.")
-        return figure
-    figure = style.new_figure(
-        style.TWO_COLUMN_IN, ROW_IN * len(shown), title, message, _caption(shown), with_legend=True
-    )
+        return empty_figure(TWO_COLUMNS, texts, "No kernel of this study has a block that can be drawn.")
+    figure = new_figure(TWO_COLUMNS, ROW_IN * len(shown), texts, with_legend=1)
     most = max(len(_strips(trace["requests"])) for _, trace in shown)
     rows = figure.subplots(len(shown), squeeze=False)[:, 0]
     for axes, (kernel, trace) in zip(rows, shown, strict=True):
         _draw_row(axes, kernel, trace, most)
-    style.legend_above(
+    legend_above(
         figure,
         [
             Line2D([], [], ls="", marker="o", ms=2.5, color=style.BLUE, label="load"),

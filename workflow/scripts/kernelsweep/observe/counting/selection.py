@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import COUNTING_TARGET, KernelSource
+from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
+from kernelsweep.sweep.targets import COUNTING
 
 # Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
@@ -22,9 +23,7 @@ def counted_points(
 
     axes  the kernel's on a GPU
     """
-    chosen = points_to_profile(
-        study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING_TARGET
-    )
+    chosen = points_to_profile(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING)
     return [point for point, reason in chosen if not reason]
 
 

@@ -81,17 +81,17 @@ def command(ncu: str, metrics: Sequence[str], settings: Mapping[str, Any], cache
     settings  the configuration's `profiling`
     cache     the points' cache state: ncu flushes the caches only for cold points, before each of its passes
     """
-    sections = [word for section in settings["sections"] for word in ("--section", section)]
-    sets = [word for name in settings["sets"] for word in ("--set", name)]
+    options = settings["options"]
+    # ncu would lock the clocks to their base frequency, but times are measured with free clocks.
+    free_clocks = [] if any(word.startswith("--clock-control") for word in options) else ["--clock-control=none"]
     return [
         ncu,
         "--profile-from-start=off",
         "--target-processes=application-only",
-        f"--clock-control={settings['clock_control']}",
-        f"--cache-control={settings['cache_control'] if cache == 'cold' else 'none'}",
+        *free_clocks,
+        f"--cache-control={'all' if cache == 'cold' else 'none'}",
         f"--metrics={','.join(metrics)}",
-        *sections,
-        *sets,
+        *options,
         "--force-overwrite",
         f"--export={report.with_suffix('')}",
     ]

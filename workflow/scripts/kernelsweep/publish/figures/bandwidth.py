@@ -1,11 +1,12 @@
-"""Bandwidth against array size, a line a ladder step, at the reference block size; cold and hot cache side by side.
+"""Bandwidth against array size, a line for each ladder step, at the reference block size; cold and hot cache apart.
 
-Beside the steps, where the study has them: libraries' reductions, and what the memory was measured to do.
+Beside the steps, where the study has them: libraries' reductions, and the memory's measured limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas
@@ -14,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.limits import limit_bandwidths, limit_text
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
-from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.reference import at_reference, timed, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, step_labels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
     UNDEFINED_NOTE,
     device_text,
@@ -26,12 +27,28 @@ from kernelsweep.analysis.words import (
     size_text,
 )
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    TWO_COLUMNS,
+    Panels,
+    Texts,
+    Width,
+    draw_legend,
+    empty_figure,
+    panels_in_a_row,
+    size_axis,
+)
 
+FIGURE = Declaration(
+    title="Bandwidth against array size",
+    purpose="bandwidth against array size, with the memory's peak",
+    needs=("times",),
+)
+FREE = ("array_size", "cache")
 BODY_IN = 2.7
 LEGEND_LINE_IN = 0.162
-EMPTY_BODY_IN = 1.2
-# A panel in one column, where they stand one above the other.
-NARROW_PANEL_IN = 1.7
+# A panel's height where panels stand one above the other.
+STACKED_IN = 1.7
 LEGEND_TITLE = "step, in the ladder's order"
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
@@ -39,114 +56,94 @@ RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 
 LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
 
 
+@dataclass(frozen=True)
+class _Lines:
+    """The rows with a bandwidth: of the ladder's steps, of libraries and of the memory's limits."""
+
+    steps: pandas.DataFrame
+    rivals: pandas.DataFrame
+    limits: pandas.DataFrame
+
+
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A panel a cache state that has times; published times have no bandwidth curve and are not drawn.
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A panel for each cache state with times. Points that failed are gaps in their line, counted in the caption.
 
-    measurements  with the rows of rivals and limits
-
-    Points that failed are gaps in their line, counted in the caption.
+    Published times are of one array size and are not drawn.
     """
-    del published
-    steps = ladder_steps(study, device)
-    rows = at_reference(study, measurements, free=("array_size", "cache"))
+    steps = data.steps
+    rows = data.at_reference(*FREE)
     rows = pandas.concat([step.rows(rows) for step in steps]).drop_duplicates()
-    with_times = timed(rows, device).sort_values("array_size")
+    with_times = timed(rows, data.device).sort_values("array_size")
     caches = [cache for cache in CACHES if (with_times["cache"] == cache).any()]
-    caption = _caption(steps, rows, study, device)
+    caption = _caption(data, rows)
     if not caches:
-        message = "No bandwidth to draw."
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
-        style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("array_size", "cache")))
-        return figure
-    rivals = _rivals(study, measurements, device)
-    limits = limit_bandwidths(study, measurements, device)
-    message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], device)
-    title = LEGEND_TITLE + (", then libraries" if not rivals.empty else "")
-    labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(rivals, limits)]
-    if style.is_narrow(width_in):
-        legend_in = style.legend_below_in(labels, width_in, title)
-        heights = [*[NARROW_PANEL_IN] * len(caches), legend_in]
-        figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
-        *panels, below = figure.subplots(len(heights), 1, height_ratios=heights)
-        for axes in panels[1:]:
-            axes.sharey(panels[0])
-    else:
-        body_in = max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
-        figure = style.new_figure(width_in, body_in, study["title"], message, caption)
-        panels, below = list(figure.subplots(1, len(caches), sharey=True, squeeze=False)[0]), None
-    for axes, cache in zip(panels, caches, strict=True):
-        _panel(axes, steps, with_times[with_times["cache"] == cache])
-        _lines(axes, rivals[rivals["cache"] == cache], "kernel", study["rivals"], RIVAL_STYLE)
-        _lines(axes, limits[limits["cache"] == cache], "limit", study["limits"], LIMIT_STYLE)
-        axes.set_title(f"{cache} cache", loc="left")
-    peak = device["peak_bandwidth_gbs"]
-    drawn = pandas.concat([frame["bandwidth_gbs"] for frame in (with_times, rivals, limits)])
-    top = max(drawn.max(), peak or 0.0)
-    panels[0].set_ylim(0, top * HEADROOM)
-    for axes in panels if below else panels[:1]:
-        axes.set_ylabel("bandwidth (GB/s)")
-    for axes in panels[:-1] if below else []:
-        axes.set_xlabel("")
-    panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        reason = no_bandwidth(rows, data.settings, data.device, FREE)
+        return empty_figure(width, Texts(data.title, "No bandwidth to draw.", caption), reason)
+    lines = _Lines(with_times, _rivals(data), limit_bandwidths(data))
+    message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], data.device)
+    legend_title = LEGEND_TITLE + (", then libraries" if not lines.rivals.empty else "")
+    labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(lines)]
+    height_in = STACKED_IN if width.stacks else max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
+    texts = Texts(data.title, message, caption)
+    panels = panels_in_a_row(width, texts, len(caches), [height_in], labels, legend_title, share_y=True)
+    for axes, cache in zip(panels.grid[0], caches, strict=True):
+        _draw_panel(axes, data, lines, cache)
+    _scale(panels, lines, data.device["peak_bandwidth_gbs"])
+    draw_legend(panels, _handles(panels.grid[0]), width, legend_title, spacing=0.45)
+    return panels.figure
+
+
+def _draw_panel(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> None:
+    """One cache state's lines."""
+    _draw_steps(axes, data.steps, lines.steps[lines.steps["cache"] == cache])
+    settings, rivals, limits = data.settings, lines.rivals, lines.limits
+    _draw_lines(axes, rivals[rivals["cache"] == cache], "kernel", settings["rivals"], RIVAL_STYLE)
+    _draw_lines(axes, limits[limits["cache"] == cache], "limit", settings["limits"], LIMIT_STYLE)
+    axes.set_title(f"{cache} cache", loc="left")
+
+
+def _scale(panels: Panels, lines: _Lines, peak: float | None) -> None:
+    """One axis of bandwidths for all panels, with the memory's peak where it is known."""
+    axes = panels.grid[0]
+    drawn = pandas.concat([rows["bandwidth_gbs"] for rows in (lines.steps, lines.rivals, lines.limits)])
+    axes[0].set_ylim(0, max(drawn.max(), peak or 0.0) * HEADROOM)
+    for number in panels.left:
+        axes[number].set_ylabel("bandwidth (GB/s)")
+    panels.label_x_at_the_bottom()
+    axes[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     if peak is not None:
-        _peak_line(panels, peak)
-    handles = _handles(panels)
-    if below:
-        style.legend_below(below, handles, width_in, title)
-        return figure
-    panels[-1].legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        handlelength=3.2,
-        labelspacing=0.45,
-        borderpad=0.1,
-        title=title,
-        title_fontsize=style.TEXT_PT,
-        alignment="left",
-    )
-    return figure
+        _peak_line(axes, peak)
 
 
-def _panel(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
+def _draw_steps(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
     sizes = sorted(int(size) for size in rows["array_size"].unique())
     labels = step_labels(steps, undefined_kernels(rows))
     for index, (step, label) in enumerate(zip(steps, labels, strict=True)):
-        # Sizes without a time become NaN, so that the line breaks there instead of bridging the gap.
+        # Sizes without a time become NaN, so that the line breaks there.
         values = step.rows(rows).set_index("array_size")["bandwidth_gbs"].reindex(sizes)
         axes.plot(
             sizes,
             values,
             label=label,
-            color=style.LINE_COLOURS[index % len(style.LINE_COLOURS)],
-            linestyle=style.DASHES[index % len(style.DASHES)],
-            marker=style.MARKERS[index % len(style.MARKERS)],
+            **style.line_look(index),
             linewidth=1.0,
             markersize=3.6,
             markeredgecolor="white",
             markeredgewidth=0.3,
         )
-    style.size_axis(axes, sizes)
+    size_axis(axes, sizes)
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
-def _rivals(study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+def _rivals(data: StudyData) -> pandas.DataFrame:
     """The libraries' timed rows at the reference point and at the other array sizes and cache states."""
-    rows = at_reference(study, measurements, free=("array_size", "cache", "block_size"))
-    return timed(rows[rows["kernel"].isin(study["rivals"])], device)
+    rows = at_reference(data.settings, data.device_rows, free=(*FREE, "block_size"))
+    return timed(rows[rows["kernel"].isin(data.settings["rivals"])], data.device)
 
 
-def _lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str], look: Mapping[str, Any]) -> None:
+def _draw_lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str], look: Mapping[str, Any]) -> None:
     """A line for each name that has rows, all of one look but for their dashes."""
     for index, name in enumerate(names):
         of_name = rows[rows[column] == name].sort_values("array_size")
@@ -156,9 +153,9 @@ def _lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str]
             axes.plot(of_name["array_size"], of_name["bandwidth_gbs"], label=label, linestyle=dashes, **look)
 
 
-def _labels(rivals: pandas.DataFrame, limits: pandas.DataFrame) -> list[str]:
-    """What the lines of both are called."""
-    return [*rivals["kernel"].unique(), *(limit_text(limit) for limit in limits["limit"].unique())]
+def _labels(lines: _Lines) -> list[str]:
+    """The labels of libraries and limits."""
+    return [*lines.rivals["kernel"].unique(), *(limit_text(limit) for limit in lines.limits["limit"].unique())]
 
 
 def _handles(panels: Sequence[Axes]) -> list[Line2D]:
@@ -197,14 +194,14 @@ def _message(steps: Sequence[Step], rows: pandas.DataFrame, cache: str, device: 
     return text + ("." if peak is None else f", {best[0] / peak:.0%} of the memory's peak.")
 
 
-def _caption(steps: Sequence[Step], rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    where = reference_text(study, free=("array_size", "cache"))
+def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
+    where = reference_text(data.settings, free=FREE)
     text = (
-        f"{device_text(device)}. Reference point: {where}.{grids_text(steps)}"
+        f"{device_text(data.device)}. Reference point: {where}.{grids_text(data.steps)}"
         " Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
     )
     failed = failures_text(list(rows["status"]))
-    if has_times(device) and failed:
+    if data.has_times and failed:
         text += f" Points without a time (gaps): {failed}."
     if undefined_kernels(rows):
         text += f" {UNDEFINED_NOTE}"

@@ -8,53 +8,44 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
-from kernelsweep.analysis.words import (
-    UNDEFINED_MARK,
-    UNDEFINED_NOTE,
-    device_text,
-    no_bandwidth,
-    reference_text,
-    status_key,
-    step_name,
+from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import UNDEFINED_MARK, no_bandwidth, reference_text, step_name
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.heatmap import (
+    Panel,
+    as_panel,
+    bandwidth_caption,
+    bandwidth_figure,
+    bandwidths,
+    best_cell,
 )
-from kernelsweep.drawing import style
-from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
+from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width
+from kernelsweep.drawing.style import styled
 
-EMPTY_BODY_IN = 1.2
+FIGURE = Declaration(
+    title="Block size by number of blocks",
+    purpose="bandwidth by block size and number of blocks",
+    needs=("times",),
+)
+FREE = ("block_size",)
 
 
-@style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A panel for each kernel (and unroll factor) whose grid size is swept; the others need as many blocks as they do.
+@styled
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A panel for each kernel (and unroll factor) whose grid size is swept.
 
-    Rows are grid sizes, said as multiples of the device's multiprocessors where they are ones; columns are the kernel's
+    Rows are grid sizes, written as multiples of the device's multiprocessors where they are; columns are the kernel's
     block sizes. Cells are annotated with GB/s, one colour scale for all, and the best is outlined. Failed points are
     hatched, with a letter for their status; combinations outside the sweep stay blank.
     """
-    del published
-    rows = _with_grids(at_reference(study, measurements, free=("block_size",)))
-    rows = rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
-    caption = _caption(rows, study, device)
-    if rows["bandwidth_gbs"].isna().all():
-        reason = no_bandwidth(rows, study, device, free=("block_size",))
-        if has_times(device) and rows.empty:
-            reason = f"No kernel has several grid sizes at {reference_text(study, free=('block_size',))} in this sweep."
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
-        style.say_missing(figure.subplots(), reason)
-        return figure
-    allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
-    ranked = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size", "grid_size"])
-    best = None if ranked.empty else ranked.index[-1]
-    panels = _panels(study, rows, device, best)
-    return draw_panels(study["title"], _message(rows, device, best), caption, panels, "block size (threads)", width_in)
+    rows = bandwidths(_with_grids(data.at_reference(*FREE)), data.device)
+    best = best_cell(rows, ["kernel", "unroll", "block_size", "grid_size"])
+    texts = Texts(data.title, _message(rows, data.device, best), _caption(data, rows))
+    reason = no_bandwidth(rows, data.settings, data.device, FREE)
+    if data.has_times and rows.empty:
+        reason = f"No kernel has several grid sizes at {reference_text(data.settings, FREE)} in this sweep."
+    return bandwidth_figure(texts, _panels(data, rows, best), "block size (threads)", reason, width)
 
 
 def _with_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -63,14 +54,14 @@ def _with_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows[rows["kernel"].isin(set(grids[grids > 1].index.get_level_values("kernel")))]
 
 
-def _panels(study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[str, Any], best: Any) -> list[Panel]:
+def _panels(data: StudyData, rows: pandas.DataFrame, best: Any) -> list[Panel]:
     undefined = undefined_kernels(rows)
     run = rows[rows["status"] != "skipped"]
     panels = []
-    for kernel in [str(kernel["name"]) for kernel in study["kernels"]]:
+    for kernel in data.kernel_names:
         for unroll in sorted(run.loc[run["kernel"] == kernel, "unroll"].unique()):
             shown = rows[(rows["kernel"] == kernel) & (rows["unroll"] == unroll)]
-            grids = {int(grid): _grid_text(int(grid), device) for grid in sorted(shown["grid_size"].unique())}
+            grids = {int(grid): _grid_text(int(grid), data.device) for grid in sorted(shown["grid_size"].unique())}
             # A block size that the kernel does not support has no column.
             blocks = sorted(shown.loc[shown["status"] != "skipped", "block_size"].unique())
             columns = {block: str(block) for block in blocks}
@@ -96,15 +87,6 @@ def _message(rows: pandas.DataFrame, device: Mapping[str, Any], best: Any) -> st
     )
 
 
-def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    where = reference_text(study, free=("block_size",))
-    text = (
-        f"{device_text(device)}. Reference point: {where}. Cells: bandwidth in GB/s, the best outlined;"
-        f" blank: not in the sweep. {device['multiprocessors']}: the device's multiprocessors."
-    )
-    failed = sorted(set(rows["status"]) - {"ok"})
-    if has_times(device) and failed:
-        text += f" Hatched: {status_key(failed)}."
-    if undefined_kernels(rows):
-        text += f" {UNDEFINED_NOTE}"
-    return text
+def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
+    multiprocessors = f" {data.device['multiprocessors']}: the device's multiprocessors."
+    return bandwidth_caption(data, rows, FREE, cells="the best outlined", further=multiprocessors)

@@ -2,72 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
-from kernelsweep.analysis.words import (
-    UNDEFINED_MARK,
-    UNDEFINED_NOTE,
-    device_text,
-    failures_text,
-    no_bandwidth,
-    reference_text,
-    status_key,
-    step_name,
+from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import UNDEFINED_MARK, failures_text, no_bandwidth, step_name
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.heatmap import (
+    Panel,
+    as_panel,
+    bandwidth_caption,
+    bandwidth_figure,
+    bandwidths,
+    best_cell,
 )
-from kernelsweep.drawing import style
-from kernelsweep.drawing.heatmap import Panel, as_panel, draw_panels
+from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width
+from kernelsweep.drawing.style import styled
 
-EMPTY_BODY_IN = 1.2
+FIGURE = Declaration(
+    title="Block size by unroll factor",
+    purpose="bandwidth by block size and unroll factor",
+    needs=("times",),
+)
+FREE = ("block_size",)
 
 
-@style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A panel a kernel with several unroll factors; kernels with one share the first panel, a row each.
+@styled
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A panel for each kernel with several unroll factors; kernels with one share the first panel, a row each.
 
     Columns are block sizes, cells are annotated with GB/s, one colour scale for all. Failed points are hatched, with a
-    letter for their status; combinations outside the sweep stay blank. Of a kernel whose grid size is swept, the
+    letter for their status; combinations outside the sweep stay blank. Where a kernel's grid size is swept, the
     fastest one is drawn. Published times are for one block size only and are not drawn.
     """
-    del published
-    rows = at_reference(study, measurements, free=("block_size",))
-    rows = rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
-    caption = _caption(rows, study, device)
-    if rows["bandwidth_gbs"].isna().all():
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No bandwidth to draw.", caption)
-        style.say_missing(figure.subplots(), no_bandwidth(rows, study, device, free=("block_size",)))
-        return figure
+    rows = bandwidths(data.at_reference(*FREE), data.device)
     cells = _fastest_grids(rows)
-    allowed = cells[cells["bandwidth_gbs"].notna() & ~cells["kernel"].isin(undefined_kernels(rows))]
-    ranked = allowed.sort_values(["bandwidth_gbs", "kernel", "unroll", "block_size"])
-    best = None if ranked.empty else ranked.index[-1]
-    return draw_panels(
-        study["title"], _message(cells, best), caption, _panels(study, cells, best), "block size (threads)", width_in
-    )
+    best = best_cell(cells, ["kernel", "unroll", "block_size"])
+    texts = Texts(data.title, _message(cells, best), _caption(data, rows, cells))
+    reason = no_bandwidth(rows, data.settings, data.device, FREE)
+    return bandwidth_figure(texts, _panels(data, cells, best), "block size (threads)", reason, width)
 
 
 def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
-    """One row for each kernel, unroll factor and block size: the fastest, or the first where none has a time."""
+    """One row for each kernel, unroll factor and block size: the fastest, or the first if none has a time."""
     ordered = rows.sort_values(["bandwidth_gbs", "grid_size", "status"], ascending=[False, True, True])
     return ordered.drop_duplicates(["kernel", "unroll", "block_size"])
 
 
-def _panels(study: Mapping[str, Any], cells: pandas.DataFrame, best: Any) -> list[Panel]:
+def _panels(data: StudyData, cells: pandas.DataFrame, best: Any) -> list[Panel]:
     undefined = undefined_kernels(cells)
     column_labels = {size: str(size) for size in sorted(cells["block_size"].unique())}
     panels, single = [], {}
-    for kernel in [str(kernel["name"]) for kernel in study["kernels"]]:
+    for kernel in data.kernel_names:
         mark = UNDEFINED_MARK if kernel in undefined else ""
         of_kernel = cells[cells["kernel"] == kernel]
         factors = sorted(of_kernel.loc[of_kernel["status"] != "skipped", "unroll"].unique())
@@ -95,20 +84,11 @@ def _message(cells: pandas.DataFrame, best: Any) -> str:
     )
 
 
-def _caption(rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    where = reference_text(study, free=("block_size",))
-    text = (
-        f"{device_text(device)}. Reference point: {where}. Cells: bandwidth in GB/s, the best outlined;"
-        " blank: not in the sweep."
-    )
-    other_grids = rows.drop(_fastest_grids(rows).index)
+def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame) -> str:
+    other_grids = rows.drop(cells.index)
+    grids = ""
     if not other_grids.empty:
-        text += " Where the grid size is swept too: the fastest grid."
+        grids = " Where the grid size is swept too: the fastest grid."
         hidden = failures_text(list(other_grids.loc[other_grids["status"] != "skipped", "status"]))
-        text += f" Failed at the others: {hidden}." if has_times(device) and hidden else ""
-    failed = sorted(set(rows["status"]) - {"ok"})
-    if has_times(device) and failed:
-        text += f" Hatched: {status_key(failed)}."
-    if undefined_kernels(rows):
-        text += f" {UNDEFINED_NOTE}"
-    return text
+        grids += f" Failed at the others: {hidden}." if data.has_times and hidden else ""
+    return bandwidth_caption(data, rows, FREE, cells="the best outlined", further=grids)

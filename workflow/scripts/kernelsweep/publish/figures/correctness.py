@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas
@@ -10,12 +11,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import one_study
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, device_text, list_texts, size_text, status_key
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
+from kernelsweep.drawing.layout import (
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    empty_figure,
+    legend_above,
+    new_figure,
+    text_width_pt,
+)
 
+FIGURE = Declaration(
+    title="Points right, by kernel and array size",
+    purpose="points that were right, by kernel and array size",
+)
 # A cell's height: what is above and below its text, and each line of it.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13
 # Below a kernel's name, where that stands above its cells.
@@ -24,8 +38,7 @@ NAME_BASE_IN = 0.03
 CELL_PADDING_PT = 4.0
 # The axis and its label.
 FRAME_IN = 0.38
-EMPTY_BODY_IN = 1.2
-# What a cell counts over, where the sweep has several, by column.
+# The axes over which a cell counts, where the sweep has several values of one, by column.
 AXIS_WORDS = {
     "block_size": "block sizes",
     "unroll": "unroll factors",
@@ -35,80 +48,101 @@ AXIS_WORDS = {
     "width": "group widths",
     "arguments": "arguments",
 }
-# Why points were skipped, as far as a caption can hold it.
+# A caption has room for this many reasons why points were skipped.
 MOST_REASONS = 2
 
 # Fill and text; light fills, so that black text stays legible and the two differ in grey as well.
 ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", style.BLACK), (style.ORANGE, style.BLACK), ("#8c2d04", "white")
 
 
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a figure.
+
+    counts   points by status: a row for each (kernel, array size), a column for each status
+    lines    a cell's text, by (kernel, array size)
+    name_in  the height of a kernel's name above its cells; 0 where it stands beside them
+    """
+
+    kernels: Sequence[str]
+    sizes: Sequence[int]
+    counts: pandas.DataFrame
+    lines: Mapping[tuple[str, int], Sequence[str]]
+    name_in: float
+
+    @property
+    def heights_in(self) -> list[float]:
+        """The height of each kernel's row."""
+        return [
+            self.name_in
+            + CELL_FRAME_IN
+            + LINE_IN * max((len(lines) for (of, _), lines in self.lines.items() if of == kernel), default=1)
+            for kernel in self.kernels
+        ]
+
+
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A row a kernel, a column an array size; cells say `right/tried` and what became of the rest.
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A row for each kernel, a column for each array size; cells say `right/tried` and what became of the rest.
 
     Skipped points are left out of the count and shown apart; sizes outside a kernel's sweep stay blank.
     """
-    del published
-    rows = one_study(measurements)
-    caption = _caption(rows, device)
+    rows = data.kernel_rows
+    caption = _caption(data, rows)
     if rows.empty:
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "Nothing checked.", caption)
-        style.say_missing(figure.subplots(), "No points in this sweep.")
-        return figure
-    kernels = [str(kernel["name"]) for kernel in study["kernels"]]
+        return empty_figure(width, Texts(data.title, "Nothing checked.", caption), "No points in this sweep.")
+    cells = _cells(data, rows, width)
+    legend_lines = 2 if width.stacks else 1
+    texts = Texts(data.title, _message(rows), caption)
+    figure = new_figure(width, FRAME_IN + sum(cells.heights_in), texts, with_legend=legend_lines)
+    _draw_rows(figure.subplots(), cells)
+    _legend(figure, legend_lines)
+    return figure
+
+
+def _cells(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Cells:
+    kernels = data.kernel_names
     sizes = sorted(rows["array_size"].unique())
     counts = rows.groupby(["kernel", "array_size"])["status"].value_counts().unstack(fill_value=0)
-    narrow = style.is_narrow(width_in)
-    # In one column the names stand above the cells.
-    names_pt = 0.0 if narrow else max(style.text_width_pt(kernel, style.TEXT_PT) for kernel in kernels)
-    name_in = LINE_IN if narrow else 0.0
-    cell_pt = (width_in * style.POINTS_PER_INCH - names_pt) / len(sizes) - CELL_PADDING_PT
+    # Where panels are stacked, there is no room for names beside the cells.
+    names_pt = 0.0 if width.stacks else max(text_width_pt(kernel) for kernel in kernels)
+    cell_pt = (width.points - names_pt) / len(sizes) - CELL_PADDING_PT
     lines = {(kernel, size): _lines(counts.loc[(kernel, size)], cell_pt) for kernel, size in counts.index}
-    heights_in = [
-        name_in + CELL_FRAME_IN + LINE_IN * max((len(lines[cell]) for cell in lines if cell[0] == kernel), default=1)
-        for kernel in kernels
-    ]
-    tops_in = [sum(heights_in[:row]) for row in range(len(kernels))]
-    figure = style.new_figure(
-        width_in,
-        FRAME_IN + sum(heights_in),
-        study["title"],
-        _message(rows),
-        caption,
-        with_legend=2 if narrow else 1,
-    )
-    axes = figure.subplots()
-    for kernel, top_in, height_in in zip(kernels, tops_in, heights_in, strict=True):
-        for column, size in enumerate(sizes):
-            if (kernel, size) in lines:
-                of_cell = counts.loc[(kernel, size)]
-                _cell(axes, column, top_in + name_in, height_in - name_in, of_cell, lines[kernel, size])
-        if narrow:
-            axes.text(0.05, top_in + name_in - NAME_BASE_IN, kernel, va="baseline")
-    axes.set_xlim(0, len(sizes))
-    axes.set_ylim(sum(heights_in), 0)
-    axes.set_xticks([column + 0.5 for column in range(len(sizes))], [size_text(int(size)) for size in sizes])
-    middles_in = [top_in + height_in / 2 for top_in, height_in in zip(tops_in, heights_in, strict=True)]
-    axes.set_yticks([] if narrow else middles_in, [] if narrow else kernels)
+    return _Cells(kernels, sizes, counts, lines, name_in=LINE_IN if width.stacks else 0.0)
+
+
+def _draw_rows(axes: Axes, cells: _Cells) -> None:
+    """The kernels' rows from the top down, in inches, one cell wide a unit across."""
+    top_in = 0.0
+    middles_in = []
+    for kernel, height_in in zip(cells.kernels, cells.heights_in, strict=True):
+        for column, size in enumerate(cells.sizes):
+            if (kernel, size) in cells.lines:
+                of_cell: Any = cells.counts.loc[(kernel, size)]
+                place = (column, top_in + cells.name_in)
+                _draw_cell(axes, place, height_in - cells.name_in, of_cell, cells.lines[kernel, size])
+        if cells.name_in:
+            axes.text(0.05, top_in + cells.name_in - NAME_BASE_IN, kernel, va="baseline")
+        middles_in.append(top_in + height_in / 2)
+        top_in += height_in
+    axes.set_xlim(0, len(cells.sizes))
+    axes.set_ylim(top_in, 0)
+    columns = [column + 0.5 for column in range(len(cells.sizes))]
+    axes.set_xticks(columns, [size_text(int(size)) for size in cells.sizes])
+    axes.set_yticks([] if cells.name_in else middles_in, [] if cells.name_in else cells.kernels)
     axes.set_xlabel("array size (elements)")
     tidy(axes)
-    _legend(figure, lines=2 if narrow else 1)
-    return figure
 
 
 def _right_and_run(counts: pandas.Series[int]) -> tuple[int, int]:
     return int(counts.get("ok", 0)), int(counts.sum() - counts.get("skipped", 0))
 
 
-def _cell(
-    axes: Axes, column: int, top_in: float, height_in: float, counts: pandas.Series[int], lines: Sequence[str]
+def _draw_cell(
+    axes: Axes, place: tuple[int, float], height_in: float, counts: pandas.Series[int], lines: Sequence[str]
 ) -> None:
+    """A cell with its column and upper end at `place`."""
+    column, top_in = place
     right, run = _right_and_run(counts)
     if run == 0:
         hatch_cell(axes, top_in, column, lines[0], height_in)
@@ -132,9 +166,9 @@ def _lines(counts: pandas.Series[int], width_pt: float) -> list[str]:
     if run == 0:
         return [STATUS_LETTERS["skipped"]]
     share = f"{right}/{run}"
-    lines = [share] if style.text_width_pt(share, style.TEXT_PT) <= width_pt else [f"{right}/", str(run)]
+    lines = [share] if text_width_pt(share) <= width_pt else [f"{right}/", str(run)]
     remarks = [f"{counts[status]} {letter}" for status, letter in STATUS_LETTERS.items() if counts.get(status, 0)]
-    if style.text_width_pt(" ".join(remarks), style.TEXT_PT) <= width_pt:
+    if text_width_pt(" ".join(remarks)) <= width_pt:
         remarks = [" ".join(remarks)] if remarks else []
     return lines + remarks
 
@@ -146,7 +180,7 @@ def _legend(figure: Figure, lines: int) -> None:
         Patch(facecolor=NONE_RIGHT[0], label="none right"),
         Patch(facecolor=style.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
     ]
-    style.legend_above(figure, handles, lines)
+    legend_above(figure, handles, lines)
 
 
 def _message(rows: pandas.DataFrame) -> str:
@@ -156,13 +190,13 @@ def _message(rows: pandas.DataFrame) -> str:
     return text + (f"; {skipped:,} were skipped." if skipped else ".")
 
 
-def _caption(rows: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
     swept = [words for column, words in AXIS_WORDS.items() if rows[column].nunique() > 1]
     # Most kernels' grids just follow from the array and block sizes.
     if (rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique() > 1).any():
         swept.append("grid sizes")
     over = f", over all {list_texts(swept, most=len(swept))}" if swept else ""
-    text = f"{device_text(device)}. Cells: points right/tried{over}; blank: not in the sweep."
+    text = f"{device_text(data.device)}. Cells: points right/tried{over}; blank: not in the sweep."
     other = sorted(set(rows["status"]) - {"ok"})
     if other:
         text += f" {status_key(other)}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy
@@ -13,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, one_study, undefined_kernels
-from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.reference import at_reference, undefined_kernels
+from kernelsweep.analysis.steps import Step, grids_text, step_labels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
     SUPERSCRIPTS,
     UNDEFINED_NOTE,
@@ -26,24 +27,40 @@ from kernelsweep.analysis.words import (
     size_text,
 )
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Panels,
+    Texts,
+    Width,
+    draw_legend,
+    empty_figure,
+    panels_in_a_row,
+    size_axis,
+    wrap,
+)
 
-BODY_IN = 2.6
-EMPTY_BODY_IN = 1.2
-# In one column: a panel, roughly its width, and what is beside a label of the legend.
-NARROW_BODY_IN = 1.9
-NARROW_PANEL_PT, NARROW_HANDLE_PT = 205.0, 80.0
+FIGURE = Declaration(
+    title="Floating-point error against array size",
+    purpose="error of floating-point sums against array size",
+    needs=("floats",),
+)
+BODY_IN = {TWO_COLUMNS: 2.6, ONE_COLUMN: 1.9}
 LEGEND_TITLE = "same line: same errors"
 FREE = ("array_size", "dtype", "operation", "block_size", "cache")
 # The unit roundoff of a type, half the distance from 1 to the next number, as powers of two.
 ROUNDOFF_POWERS = {"float32": -24, "float64": -53}
 # The strip of exact sums: its frame, and a row for each line that has one.
 STRIP_FRAME_IN, STRIP_ROW_IN = 0.05, 0.1
-# A logarithmic axis from so far below the smallest error or unit roundoff to so far above the largest, over a factor of
-# 100 at least, which makes two ticks.
+# How far a logarithmic axis goes beyond the smallest and largest error or unit roundoff, and its least range, which
+# makes two ticks; as factors.
 ROOM, LEAST_RANGE = 2.5, 100.0
-LEGEND_WIDTH_PT = 150.0
-# The width of the unit roundoff's label, and roughly that of all panels together; the room beside the outermost sizes.
-LABEL_PT, PANELS_PT = 38.0, 310.0
+# The room for a label of the legend.
+LEGEND_WIDTH_PT = {TWO_COLUMNS: 150.0, ONE_COLUMN: ONE_COLUMN.points - 80.0}
+# The width of the unit roundoff's label, and roughly that of a row of panels; the room beside the outermost sizes.
+LABEL_PT = 38.0
+PANELS_PT = {TWO_COLUMNS: 310.0, ONE_COLUMN: 205.0}
 SIDE_SHARE, LEAST_SIDE_OCTAVES = 0.05, 0.5
 
 
@@ -55,100 +72,82 @@ class _Line:
     errors: Mapping[tuple[str, int], float]
 
 
+@dataclass(frozen=True)
+class _Sums:
+    """The floating-point sums that are drawn.
+
+    steps      the ladder's
+    of_steps   the rows of each step, of one block size
+    lines      one for all steps with the same errors
+    """
+
+    steps: Sequence[Step]
+    of_steps: Sequence[pandas.DataFrame]
+    lines: Sequence[_Line]
+
+    @cached_property
+    def rows(self) -> pandas.DataFrame:
+        """The rows of all steps."""
+        return pandas.concat(self.of_steps).drop_duplicates()
+
+    @cached_property
+    def right(self) -> pandas.DataFrame:
+        """The rows with an error."""
+        rows = self.rows
+        return rows[(rows["status"] == "ok") & rows["relative_error"].notna()]
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The types of sums with an error."""
+        return [dtype for dtype in ROUNDOFF_POWERS if (self.right["dtype"] == dtype).any()]
+
+    @property
+    def exact(self) -> list[_Line]:
+        """The lines with sums without any error."""
+        return [line for line in self.lines if 0.0 in line.errors.values()]
+
+
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A panel a floating-point type, logarithmic both ways; ladder steps with the same errors share a line.
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A panel for each floating-point type, logarithmic both ways; ladder steps with the same errors share a line.
 
     Each step is drawn at the reference's block size, or at the nearest that it has. Sums without any error stand on a
-    strip below, a row a line. A dashed line is at the type's unit roundoff.
+    strip below, a row for each line. A dashed line is at the type's unit roundoff.
     """
-    del published
-    steps = ladder_steps(study, device)
-    rows = _sums(study, measurements)
-    chosen = [_at_block_size(step.rows(rows), study["reference"]["block_size"]) for step in steps]
-    drawn = pandas.concat(chosen).drop_duplicates()
-    right = drawn[(drawn["status"] == "ok") & drawn["relative_error"].notna()]
-    lines = _lines(steps, chosen)
-    caption = _caption(steps, chosen, drawn, study, device)
-    if not lines:
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No errors to draw.", caption)
-        style.say_missing(figure.subplots(), _reason(drawn))
-        return figure
-    dtypes = [dtype for dtype in ROUNDOFF_POWERS if (right["dtype"] == dtype).any()]
-    undefined = undefined_kernels(right)
-    exact = [line for line in lines if 0.0 in line.errors.values()]
-    strip_in = STRIP_FRAME_IN + STRIP_ROW_IN * len(exact) if exact else 0.0
-    message = _message(study, steps, lines, dtypes, undefined)
-    heights = [BODY_IN, strip_in] if exact else [BODY_IN]
-    if style.is_narrow(width_in):
-        labels = _line_labels(steps, lines, undefined, width_in * style.POINTS_PER_INCH - NARROW_HANDLE_PT)
-        figure, grid, below = _stacked(
-            width_in, [NARROW_BODY_IN, *heights[1:]], labels, len(dtypes), (study["title"], message, caption)
-        )
-    else:
-        labels = _line_labels(steps, lines, undefined, LEGEND_WIDTH_PT)
-        figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
-        grid = figure.subplots(len(heights), len(dtypes), sharex="col", squeeze=False, height_ratios=heights)
-        below = None
-    for column, dtype in enumerate(dtypes):
-        _panel(grid[0][column], lines, dtype)
+    sums = _sums(data)
+    caption = _caption(data, sums)
+    if not sums.lines:
+        return empty_figure(width, Texts(data.title, "No errors to draw.", caption), _reason(sums.rows))
+    undefined = undefined_kernels(sums.right)
+    exact = sums.exact
+    heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * len(exact)] if exact else [])]
+    labels = _line_labels(sums, undefined, LEGEND_WIDTH_PT[width])
+    texts = Texts(data.title, _message(data, sums, undefined), caption)
+    panels = panels_in_a_row(width, texts, len(sums.dtypes), heights_in, labels, LEGEND_TITLE)
+    for number, dtype in enumerate(sums.dtypes):
+        _draw_panel(panels, number, sums, dtype)
+        _scale_sizes(panels, number, sums.right.loc[sums.right["dtype"] == dtype, "array_size"], PANELS_PT[width])
+    for number in panels.left:
+        panels.grid[0][number].set_ylabel("relative error of the sum")
         if exact:
-            _strip(grid[1][column], lines, exact, dtype)
-        sizes = sorted(int(size) for size in right.loc[right["dtype"] == dtype, "array_size"].unique())
-        style.size_axis(grid[-1][column], sizes)
-        # On the right, past the last size, is the unit roundoff's label.
-        share = LABEL_PT / NARROW_PANEL_PT if below else LABEL_PT * len(dtypes) / PANELS_PT
-        octaves = math.log2(max(sizes) / min(sizes))
-        side = max(LEAST_SIDE_OCTAVES, SIDE_SHARE * octaves)
-        low = min(sizes) / 2**side
-        grid[-1][column].set_xlim(low, low * 2 ** ((octaves + 2 * side) / (1 - share)))
-        if exact:
-            grid[0][column].tick_params(axis="x", length=0)
-    for column in range(len(dtypes) if below else 1):
-        grid[0][column].set_ylabel("relative error of the sum")
-        if exact:
-            grid[1][column].set_yticks([(len(exact) - 1) / 2], ["exact"])
+            panels.grid[1][number].set_yticks([(len(exact) - 1) / 2], ["exact"])
+    panels.label_x_at_the_bottom()
     handles = [Line2D([], [], label=label, **_look(index, line=True)) for index, label in enumerate(labels)]
-    if below:
-        for column in range(len(dtypes) - 1):
-            grid[-1][column].set_xlabel("")
-        style.legend_below(below, handles, width_in, LEGEND_TITLE)
-    else:
-        _legend_beside(grid[0][-1], handles)
-    return figure
+    draw_legend(panels, handles, width, LEGEND_TITLE, spacing=0.55)
+    return panels.figure
 
 
-def _stacked(
-    width_in: float, heights: Sequence[float], labels: Sequence[str], dtypes: int, texts: tuple[str, str, str]
-) -> tuple[Figure, Any, Axes]:
-    """For one column: types below each other, each a panel and its strip as in the wide grid, and the legend."""
-    legend_in = style.legend_below_in(labels, width_in, LEGEND_TITLE)
-    every = [*[height for _ in range(dtypes) for height in heights], legend_in]
-    figure = style.new_figure(width_in, sum(every), *texts)
-    *panels, below = figure.subplots(len(every), 1, height_ratios=every)
-    rows = len(heights)
-    grid = [[panels[column * rows + row] for column in range(dtypes)] for row in range(rows)]
-    for upper, lower in zip(grid[0], grid[-1], strict=True):
-        if upper is not lower:
-            upper.sharex(lower)
-            upper.tick_params(labelbottom=False)
-    return figure, grid, below
-
-
-def _sums(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The floating-point sums at the reference's cache state, or at the first one that there is."""
-    rows = one_study(measurements)
+def _sums(data: StudyData) -> _Sums:
+    """The sums at the reference's cache state, or at the first one that was measured."""
+    rows = data.kernel_rows
     rows = rows[(rows["operation"] == "sum") & rows["dtype"].isin(ROUNDOFF_POWERS)]
-    at_cache = at_reference(study, rows, free=[column for column in FREE if column != "cache"])
+    at_cache = at_reference(data.settings, rows, free=[column for column in FREE if column != "cache"])
     if at_cache.empty and not rows.empty:
         at_cache = rows[rows["cache"] == min(rows["cache"])]
-    return at_cache.sort_values("array_size")
+    at_cache = at_cache.sort_values("array_size")
+    steps = data.steps
+    of_steps = [_at_block_size(step.rows(at_cache), data.settings["reference"]["block_size"]) for step in steps]
+    return _Sums(steps, of_steps, _lines(steps, of_steps))
 
 
 def _at_block_size(rows: pandas.DataFrame, block_size: int) -> pandas.DataFrame:
@@ -160,10 +159,10 @@ def _at_block_size(rows: pandas.DataFrame, block_size: int) -> pandas.DataFrame:
     return rows[rows["block_size"] == nearest]
 
 
-def _lines(steps: Sequence[Step], chosen: Sequence[pandas.DataFrame]) -> list[_Line]:
+def _lines(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> list[_Line]:
     """One line for all steps with the same errors, in the order of the first of them."""
     grouped: dict[tuple[tuple[tuple[str, int], float], ...], list[Step]] = {}
-    for step, rows in zip(steps, chosen, strict=True):
+    for step, rows in zip(steps, of_steps, strict=True):
         right = rows[(rows["status"] == "ok") & rows["relative_error"].notna()].sort_values(["dtype", "array_size"])
         points = zip(right["dtype"], right["array_size"], right["relative_error"], strict=True)
         errors = tuple(((str(dtype), int(size)), float(error)) for dtype, size, error in points)
@@ -172,25 +171,39 @@ def _lines(steps: Sequence[Step], chosen: Sequence[pandas.DataFrame]) -> list[_L
     return [_Line(of_line, dict(errors)) for errors, of_line in grouped.items()]
 
 
+def _draw_panel(panels: Panels, number: int, sums: _Sums, dtype: str) -> None:
+    """One type's errors, and its strip of exact sums."""
+    upper, *strip = (part[number] for part in panels.grid)
+    _draw_errors(upper, sums.lines, dtype)
+    for axes in strip:
+        _draw_exact(axes, sums, dtype)
+        upper.tick_params(axis="x", length=0)
+
+
+def _scale_sizes(panels: Panels, number: int, array_sizes: pandas.Series[int], row_pt: float) -> None:
+    """The axis of array sizes, with room for the unit roundoff's label on the right, past the last size."""
+    axes = panels.grid[-1][number]
+    sizes = sorted(int(size) for size in array_sizes.unique())
+    size_axis(axes, sizes)
+    share = LABEL_PT * len(panels.bottom) / row_pt
+    octaves = math.log2(max(sizes) / min(sizes))
+    side = max(LEAST_SIDE_OCTAVES, SIDE_SHARE * octaves)
+    low = min(sizes) / 2**side
+    axes.set_xlim(low, low * 2 ** ((octaves + 2 * side) / (1 - share)))
+
+
 def _look(index: int, line: bool) -> dict[str, Any]:
     """A line's colour, dashes and open marker, through which those below it can be seen."""
-    return {
-        "color": style.LINE_COLOURS[index % len(style.LINE_COLOURS)],
-        "linestyle": style.DASHES[index % len(style.DASHES)] if line else "none",
-        "linewidth": 0.9,
-        "marker": style.MARKERS[index % len(style.MARKERS)],
-        "markersize": 4.0,
-        "markerfacecolor": "none",
-        "markeredgewidth": 0.9,
-    }
+    open_marker = {"linewidth": 0.9, "markersize": 4.0, "markerfacecolor": "none", "markeredgewidth": 0.9}
+    return style.line_look(index) | open_marker | ({} if line else {"linestyle": "none"})
 
 
-def _panel(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
+def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     roundoff = 2.0 ** ROUNDOFF_POWERS[dtype]
     sizes = sorted({size for line in lines for of_dtype, size in line.errors if of_dtype == dtype})
     positive = [roundoff]
     for index, line in enumerate(lines):
-        # Sizes without an error, or with none that a logarithm has, break the line.
+        # Sizes without an error, or with one of 0, which has no logarithm, break the line.
         errors = [line.errors.get((dtype, size), math.nan) for size in sizes]
         axes.plot(sizes, [error if error > 0 else math.nan for error in errors], **_look(index, line=True))
         positive += [error for error in errors if error > 0 and math.isfinite(error)]
@@ -218,11 +231,12 @@ def _panel(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _strip(axes: Axes, lines: Sequence[_Line], exact: Sequence[_Line], dtype: str) -> None:
-    """Where sums are exact: a row a line, so that no marker covers another."""
+def _draw_exact(axes: Axes, sums: _Sums, dtype: str) -> None:
+    """Where sums are exact: a row for each line, so that no marker covers another."""
+    exact = sums.exact
     for row, line in enumerate(exact):
         sizes = [size for (of_dtype, size), error in line.errors.items() if of_dtype == dtype and error == 0]
-        axes.plot(sizes, [row] * len(sizes), **_look(lines.index(line), line=False))
+        axes.plot(sizes, [row] * len(sizes), **_look(sums.lines.index(line), line=False))
     axes.set_ylim(len(exact) - 0.4, -0.6)
     axes.set_yticks([])
     axes.tick_params(axis="y", length=0)
@@ -240,36 +254,19 @@ def _superscript(number: int) -> str:
     return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
 
 
-def _line_labels(steps: Sequence[Step], lines: Sequence[_Line], undefined: set[str], width_pt: float) -> list[str]:
+def _line_labels(sums: _Sums, undefined: set[str], width_pt: float) -> list[str]:
     """Each line's steps, wrapped to a width."""
-    labels = dict(zip(steps, step_labels(steps, undefined), strict=True))
-    every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps) for line in lines]
-    return ["\n".join(style.wrap(names, width_pt, style.TEXT_PT)) for names in every]
+    labels = dict(zip(sums.steps, step_labels(sums.steps, undefined), strict=True))
+    every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps) for line in sums.lines]
+    return ["\n".join(wrap(names, width_pt)) for names in every]
 
 
-def _legend_beside(axes: Axes, handles: Sequence[Line2D]) -> None:
-    axes.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        handlelength=3.2,
-        labelspacing=0.55,
-        borderpad=0.1,
-        title=LEGEND_TITLE,
-        title_fontsize=style.TEXT_PT,
-        alignment="left",
-    )
-
-
-def _message(
-    study: Mapping[str, Any], steps: Sequence[Step], lines: Sequence[_Line], dtypes: Sequence[str], undefined: set[str]
-) -> str:
+def _message(data: StudyData, sums: _Sums, undefined: set[str]) -> str:
     """The smallest and the largest error at the largest size, of the reference's type or the first one."""
-    dtype = study["reference"]["dtype"] if study["reference"]["dtype"] in dtypes else dtypes[0]
-    labels = dict(zip(steps, step_labels(steps), strict=True))
-    named = [(line, [labels[step] for step in line.steps if step.kernel not in undefined]) for line in lines]
+    reference = data.settings["reference"]["dtype"]
+    dtype = reference if reference in sums.dtypes else sums.dtypes[0]
+    labels = dict(zip(sums.steps, step_labels(sums.steps), strict=True))
+    named = [(line, [labels[step] for step in line.steps if step.kernel not in undefined]) for line in sums.lines]
     sizes = {size for line, names in named if names for of_dtype, size in line.errors if of_dtype == dtype}
     if not sizes:
         return f"Only kernels with undefined behaviour have errors in {dtype}."
@@ -295,51 +292,52 @@ def _error_text(error: float) -> str:
     return f"{digits}·{_power_of_ten(int(power))}"
 
 
-def _reason(drawn: pandas.DataFrame) -> str:
-    if drawn.empty:
+def _reason(rows: pandas.DataFrame) -> str:
+    if rows.empty:
         return "No floating-point sums of the ladder's steps in this sweep."
-    return f"No floating-point sum has an error: {failures_text(list(drawn['status'])) or 'none measured'}."
+    return f"No floating-point sum has an error: {failures_text(list(rows['status'])) or 'none measured'}."
 
 
-def _caption(
-    steps: Sequence[Step],
-    chosen: Sequence[pandas.DataFrame],
-    drawn: pandas.DataFrame,
-    study: Mapping[str, Any],
-    device: Mapping[str, Any],
-) -> str:
-    reference = study["reference"] | {"operation": "sum"}
-    if not drawn.empty:
-        reference["cache"] = drawn["cache"].iloc[0]
+def _caption(data: StudyData, sums: _Sums) -> str:
+    rows = sums.rows
+    reference = data.settings["reference"] | {"operation": "sum"}
+    if not rows.empty:
+        reference["cache"] = rows["cache"].iloc[0]
     where = reference_text({"reference": reference}, free=("array_size", "dtype"))
-    present = [step for step, rows in zip(steps, chosen, strict=True) if not rows.empty]
+    present = [step for step, of_step in zip(sums.steps, sums.of_steps, strict=True) if not of_step.empty]
     texts = [
-        f"{device_text(device)}. Reference point: {where}.{grids_text(present)}",
+        f"{device_text(data.device)}. Reference point: {where}.{grids_text(present)}",
         "Error against the exactly rounded sum (math.fsum) of one input.",
     ]
     # Kernels that leave partials are among those that launch several blocks once.
-    if ((drawn["launches"] == 1) & (drawn["grid_size"] > 1)).any():
+    if ((rows["launches"] == 1) & (rows["grid_size"] > 1)).any():
         texts.append(
             "Partials of kernels that leave one a thread block are combined on the host in extended precision."
         )
-    labelled = list(zip(step_labels(steps), chosen, strict=True))
-    others: dict[int, list[str]] = {}
-    for label, rows in labelled:
-        if not rows.empty and rows["block_size"].iloc[0] != reference["block_size"]:
-            others.setdefault(int(rows["block_size"].iloc[0]), []).append(label)
-    for block_size, of_block in others.items():
-        which = "all steps" if len(of_block) == len(steps) else ", ".join(of_block)
-        texts.append(f"Block size {block_size}, the nearest in this sweep: {which}.")
+    texts += _other_block_sizes(sums, reference["block_size"])
     missing = [
         step.name if step.grid_size is None else f"{step.name} with {step.grid_size:,} blocks"
-        for step in steps
+        for step in sums.steps
         if step not in present
     ]
     if missing and present:
         texts.append(f"Not in this sweep: {', '.join(missing)}.")
-    failed = failures_text(list(drawn["status"]))
+    failed = failures_text(list(rows["status"]))
     if failed:
         texts.append(f"Points without an error: {failed}.")
-    if undefined_kernels(drawn):
+    if undefined_kernels(rows):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)
+
+
+def _other_block_sizes(sums: _Sums, reference: int) -> list[str]:
+    """The steps that are drawn at another block size than the reference's, a sentence for each size."""
+    steps_of: dict[int, list[str]] = {}
+    for label, rows in zip(step_labels(sums.steps), sums.of_steps, strict=True):
+        if not rows.empty and rows["block_size"].iloc[0] != reference:
+            steps_of.setdefault(int(rows["block_size"].iloc[0]), []).append(label)
+    return [
+        f"Block size {block_size}, the nearest in this sweep: "
+        f"{'all steps' if len(labels) == len(sums.steps) else ', '.join(labels)}."
+        for block_size, labels in steps_of.items()
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas
@@ -12,25 +12,41 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from kernelsweep.analysis.published import CPU, Published
-from kernelsweep.analysis.reference import has_times, undefined_kernels
-from kernelsweep.analysis.steps import Step, grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.steps import grids_text, step_labels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_MARK, UNDEFINED_NOTE, device_text, reference_text, step_name
 from kernelsweep.drawing import style
-from kernelsweep.publish.tables import NOT_MEASURED, PUBLISHED_ONLY, study_table
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    empty_figure,
+    legend_above,
+    new_figure,
+    say_missing,
+)
+from kernelsweep.publish.tables.points import NOT_MEASURED, PUBLISHED_ONLY
+from kernelsweep.publish.tables.steps import baseline_kernels, study_table
 
+FIGURE = Declaration(
+    title="Time, step by step",
+    purpose="the time of each step of the story",
+    needs=("times",),
+)
 ROW_IN = 0.2
 # The axis and its label.
 FRAME_IN = 0.45
-EMPTY_BODY_IN = 1.2
-# Room for the value labels beyond the outermost dots: shares of the logarithmic time axis's range, which is drawn over
-# a factor of 10 at least.
-TIME_ROOM = 0.17
+# The range of the time axis is a factor of 10 at least. Beyond the outermost dots, value labels take these shares of
+# its logarithm, and of the linear speedup axis.
 LEAST_TIME_RANGE = 10.0
+TIME_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.5}
+SPEEDUP_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.34}
 TIME_TICKS = (1.0, 2.0, 5.0)
-# On the linear speedup axis, shares of its range.
-SPEEDUP_ROOM = 0.17
-# In one column, where the labels take a larger share of each axis.
-NARROW_TIME_ROOM, NARROW_SPEEDUP_ROOM = 0.5, 0.34
+# Over a larger range, only powers of ten are ticked.
+MOST_TICKED_RANGE = {TWO_COLUMNS: math.inf, ONE_COLUMN: LEAST_TIME_RANGE}
 LABEL_OFFSET_PT = 5.0
 
 MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
@@ -45,85 +61,96 @@ PUBLISHED: dict[str, Any] = {
 
 
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """Two panels with one row a ladder step: time (logarithmic, so that devices far apart stay legible) and speedup.
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """Two panels with one row for each step: time (logarithmic, so that devices far apart stay legible) and speedup.
 
-    In one column they stand one above the other. Steps without a time say why in its place. On a platform without times
-    only the published ones are drawn. Published times of another kind of device are not drawn, their speedups are. A
-    CPU's time is the table's: a hundred times as long, it would push the steps together.
+    Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
+    times of another kind of device are not drawn, their speedups are. The host's times are left to the table: a
+    hundred times as long, they would push the steps together.
     """
-    table = study_table(study, measurements, device, published)
-    table = table[table["kernel"] != CPU]
+    table = _rows(data)
+    texts = Texts(data.title, _message(data, table), _caption(data, table))
+    if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
+        return empty_figure(width, texts, _reason(data, table))
+    legend_lines = 2 if width.stacks and data.published is not None else 1
+    figure, time_axes, speedup_axes = _panels(width, FRAME_IN + ROW_IN * len(table), texts, legend_lines)
+    _draw_times(time_axes, data, table, width)
+    _draw_speedups(speedup_axes, table, width)
+    for axes in (time_axes, speedup_axes):
+        _label_rows(axes, table)
+    _legend(figure, time_axes, data, table, legend_lines)
+    return figure
+
+
+def _rows(data: StudyData) -> pandas.DataFrame:
+    """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
+    table = study_table(data)
+    table = table[~table["kernel"].isin([CPU, *baseline_kernels(data.settings)])]
     if "time_us" not in table:
         table = table.assign(time_us=float("nan"), time_low_us=float("nan"), time_high_us=float("nan"))
         table = table.assign(speedup=float("nan"))
-    table = table.assign(label=_labels(table, ladder_steps(study, device)))
-    if _only_ratios(published):
+    table = table.assign(label=_labels(data, table))
+    if _only_ratios(data.published):
         table = table[table["status"] != PUBLISHED_ONLY].assign(published_time_us=float("nan"))
-    message, caption = _message(table, device), _caption(table, study, device, published)
-    if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
-        style.say_missing(figure.subplots(), _reason(table, device))
-        return figure
-    narrow = style.is_narrow(width_in)
-    body_in = (FRAME_IN + ROW_IN * len(table)) * (2 if narrow else 1)
-    legend_lines = 2 if narrow and published is not None else 1
-    figure = style.new_figure(width_in, body_in, study["title"], message, caption, with_legend=legend_lines)
-    if narrow:
-        time_axes, speedup_axes = figure.subplots(2, 1)
-    else:
-        time_axes, speedup_axes = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    return table
 
-    _pairs(time_axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
-    _intervals(time_axes, table)
-    times = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
+
+def _panels(width: Width, height_in: float, texts: Texts, legend_lines: int) -> tuple[Figure, Axes, Axes]:
+    """The axes of times and of speedups: side by side with shared rows, or one above the other."""
+    if width.stacks:
+        figure = new_figure(width, 2 * height_in, texts, legend_lines)
+        times, speedups = figure.subplots(2, 1)
+    else:
+        figure = new_figure(width, height_in, texts, legend_lines)
+        times, speedups = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    return figure, times, speedups
+
+
+def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Width) -> None:
+    _pairs(axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
+    _intervals(axes, table)
+    times: Any = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
     if times.notna().any():
-        time_axes.set_xscale("log")
-        ticks = TIME_TICKS[:1] if narrow and times.max() > LEAST_TIME_RANGE * times.min() else TIME_TICKS
-        range_of_times = max(times.max() / times.min(), LEAST_TIME_RANGE)
-        room = range_of_times ** (NARROW_TIME_ROOM if narrow else TIME_ROOM)
-        time_axes.set_xlim(times.min() / room, times.max() * room)
-        time_axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        time_axes.xaxis.set_major_locator(LogLocator(subs=ticks))
-        time_axes.minorticks_off()
-        time_axes.set_xlabel("time (µs, logarithmic)")
+        axes.set_xscale("log")
+        least, most = float(times.min()), float(times.max())
+        range_of_times = max(most / least, LEAST_TIME_RANGE)
+        room = range_of_times ** TIME_ROOM[width]
+        axes.set_xlim(least / room, most * room)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+        ticks = TIME_TICKS if range_of_times <= MOST_TICKED_RANGE[width] else TIME_TICKS[:1]
+        axes.xaxis.set_major_locator(LogLocator(subs=ticks))
+        axes.minorticks_off()
+        axes.set_xlabel("time (µs, logarithmic)")
     else:
-        time_axes.set_xticks([])
-        time_axes.set_xlabel("no times of ours")
-    if has_times(device):
-        _write_statuses(time_axes, table)
+        axes.set_xticks([])
+        axes.set_xlabel("no times of ours")
+    if data.has_times:
+        _write_statuses(axes, table)
 
-    _pairs(speedup_axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.2f}")
+
+def _draw_speedups(axes: Axes, table: pandas.DataFrame, width: Width) -> None:
+    _pairs(axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.2f}")
     speedups = pandas.concat([table["speedup"], table["published_speedup"]])
-    if speedups.notna().any():
-        room = (NARROW_SPEEDUP_ROOM if narrow else SPEEDUP_ROOM) * speedups.max()
-        speedup_axes.set_xlim(-room, speedups.max() + room)
-        if narrow:
-            # The labels' room on the left is wide enough for a tick below 0.
-            speedup_axes.set_xticks([tick for tick in speedup_axes.get_xticks() if 0 <= tick <= speedups.max() + room])
-        speedup_axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
-    else:
-        style.say_missing(speedup_axes, "no speedup: the first step has no time")
+    if not speedups.notna().any():
+        say_missing(axes, "no speedup: the first step has no time")
+        return
+    room = SPEEDUP_ROOM[width] * speedups.max()
+    axes.set_xlim(-room, speedups.max() + room)
+    if width.stacks:
+        # The labels' room on the left is wide enough for a tick below 0.
+        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= speedups.max() + room])
+    axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
 
+
+def _label_rows(axes: Axes, table: pandas.DataFrame) -> None:
     undefined = undefined_kernels(table)
     marks = [UNDEFINED_MARK if kernel in undefined else "" for kernel in table["kernel"]]
-    for axes in (time_axes, speedup_axes):
-        # Side by side they share the labels.
-        if axes is time_axes or (narrow and speedups.notna().any()):
-            axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
-            axes.set_ylim(len(table) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
-        axes.set_axisbelow(True)
-        axes.spines["left"].set_visible(False)
-    _legend(figure, time_axes, table, device, published, legend_lines)
-    return figure
+    axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines["left"].set_visible(False)
 
 
 def _pairs(
@@ -135,13 +162,13 @@ def _pairs(
 ) -> None:
     """A dot for each value, joined where a step has both; the labels go to the outer sides, so they never meet.
 
-    `intervals` has the lower and upper ends of the measured values' intervals; their labels stand clear of those.
+    `intervals` has the ends of the measured values' intervals, beyond which their labels stand.
     """
     for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
         low, high = (ours, ours) if intervals is None else intervals.iloc[row]
         if pandas.notna(ours) and pandas.notna(theirs):
             axes.plot([ours, theirs], [row, row], color=style.PALE_GREY, linewidth=1.2, zorder=1)
-            # Of equal values, ours is labelled on the left.
+            # If both are equal, ours is labelled on the left.
             _dot(axes, row, ours, low if ours <= theirs else high, write(ours), MEASURED, left=ours <= theirs)
             _dot(axes, row, theirs, theirs, write(theirs), PUBLISHED, left=theirs < ours)
         elif pandas.notna(ours):
@@ -164,13 +191,13 @@ def _dot(axes: Axes, row: int, value: float, label_at: float, text: str, look: d
 
 
 def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
-    """The 95% intervals, behind the dots: they show where they are wider than a dot."""
+    """The 95% intervals behind the dots, seen where they are wider."""
     for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
         axes.plot([low, high], [row, row], color=style.BLACK, linewidth=1.0, marker="|", markersize=5, zorder=2)
 
 
 def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
-    """What became of each step of ours that has no time, at the edge that is farther from the published dot."""
+    """The status of each step of ours without a time, at the edge that is farther from the published dot."""
     low, high = axes.get_xlim()
     for row, (time_us, published_us, status) in enumerate(
         zip(table["time_us"], table["published_time_us"], table["status"], strict=True)
@@ -190,12 +217,13 @@ def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
 
 
 def _digits(value: float) -> str:
-    """Three digits: what a reader compares by eye; the table has more."""
+    """Three digits, as many as a reader compares by eye; the table has more."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _labels(table: pandas.DataFrame, steps: Sequence[Step]) -> list[str]:
-    """The steps' labels, then those of the rows that only the publication has."""
+def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
+    """The steps' labels, then those of libraries and of rows that only the publication has."""
+    steps = data.steps
     further = table.iloc[len(steps) :]
     return step_labels(steps) + [
         step_name(kernel, 1 if pandas.isna(unroll) else unroll)
@@ -204,39 +232,31 @@ def _labels(table: pandas.DataFrame, steps: Sequence[Step]) -> list[str]:
 
 
 def _only_ratios(published: Published | None) -> bool:
-    """Whether the published times are another kind of device's, of which only ratios mean something here."""
-    return published is not None and published.compare == "ratios"
+    return published is not None and published.only_ratios
 
 
-def _legend(
-    figure: Figure,
-    axes: Axes,
-    table: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    lines: int,
-) -> None:
+def _legend(figure: Figure, axes: Axes, data: StudyData, table: pandas.DataFrame, lines: int) -> None:
     handles = []
     if table["time_us"].notna().any():
-        handles += axes.plot([], [], linestyle="none", label=f"measured: {device['name']}", **MEASURED)
+        handles += axes.plot([], [], linestyle="none", label=f"measured: {data.device['name']}", **MEASURED)
+    published = data.published
     if published is not None:
-        what = ", speedups alone" if _only_ratios(published) else ""
-        label = f"{published.label}: {published.device}{what}"
+        label = f"{published.label}: {published.device}{', speedups alone' if published.only_ratios else ''}"
         handles += axes.plot([], [], linestyle="none", label=label, **PUBLISHED)
-    style.legend_above(figure, handles, lines, handletextpad=0.3)
+    legend_above(figure, handles, lines, handletextpad=0.3)
 
 
-def _reason(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
-    if not has_times(device):
-        return f"No times: {device_text(device)}."
+def _reason(data: StudyData, table: pandas.DataFrame) -> str:
+    if not data.has_times:
+        return f"No times: {device_text(data.device)}."
     statuses: Sequence[str] = sorted(set(table["status"]) - {PUBLISHED_ONLY})
     if statuses == [NOT_MEASURED]:
         return "No times: the sweep has no points at the reference."
     return f"No times: the points at the reference are {', '.join(statuses).replace('_', ' ')}."
 
 
-def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
-    if not has_times(device):
+def _message(data: StudyData, table: pandas.DataFrame) -> str:
+    if not data.has_times:
         return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
         return "No step has a measured time at the reference point."
@@ -244,26 +264,26 @@ def _message(table: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     if allowed.empty:
         return "Only steps with undefined behaviour have a time."
     best = allowed.sort_values(["time_us", "kernel", "unroll"]).iloc[0]
+    first, device = table["label"].iloc[0], data.device["name"]
     if pandas.isna(best["speedup"]):
         return (
-            f"Fastest: {best['label']}, {_digits(best['time_us'])} µs on {device['name']};"
-            f" no speedup of ours, as {table['label'].iloc[0]} has no time."
+            f"Fastest: {best['label']}, {_digits(best['time_us'])} µs on {device};"
+            f" no speedup of ours, as {first} has no time."
         )
-    if best["label"] == table["label"].iloc[0]:
-        return f"No later step is faster than {best['label']} at the reference point on {device['name']}."
+    if best["label"] == first:
+        return f"No later step is faster than {first} at the reference point on {device}."
     times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
-    return f"{best['label']} is {times} times as fast as {table['label'].iloc[0]} on {device['name']}."
+    return f"{best['label']} is {times} times as fast as {first} on {device}."
 
 
-def _caption(
-    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None
-) -> str:
+def _caption(data: StudyData, table: pandas.DataFrame) -> str:
     texts = [
-        f"{device_text(device)}.",
-        f"Reference point: {reference_text(study)}.{grids_text(ladder_steps(study, device))}",
+        f"{device_text(data.device)}.",
+        f"Reference point: {reference_text(data.settings)}.{grids_text(data.steps)}",
     ]
     if table["time_us"].notna().any():
         texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
+    published = data.published
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")
     if _only_ratios(published):

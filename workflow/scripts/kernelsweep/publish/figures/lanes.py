@@ -12,20 +12,35 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernelsweep.analysis.published import PublishedOutputs
-from kernelsweep.analysis.reference import at_reference
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import text_colour
+from kernelsweep.drawing.layout import (
+    MARGIN_PT,
+    ONE_COLUMN,
+    POINTS_PER_INCH,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    empty_figure,
+    new_figure,
+    text_width_pt,
+    wrap,
+)
 from kernelsweep.problems.exchange import parse_arguments
 
-EMPTY_BODY_IN = 1.2
-PICTURES_A_ROW = 2
-# Heights in a picture, from its title down, in points.
-TITLE_PT, THREADS_PT, CELL_PT, LINES_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 30.0, 11.0, 9.0
-# In one column, where all pictures stand one above the other on one page.
-NARROW_LINES_PT = 22.0
-# Why there is no output, as far as there is room between the cells.
+FIGURE = Declaration(
+    title="Which lane's value lands where",
+    purpose="where each lane's value goes",
+    needs=("outputs",),
+)
+PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}
+# Heights in a picture, from its title down, in points. All pictures of a column must fit on one page.
+TITLE_PT, THREADS_PT, CELL_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 11.0, 9.0
+LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 22.0}
+# The reason for a missing output has room for so many lines between the cells.
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
 NAMES, GAPS = 2.9, 1.5
@@ -35,12 +50,12 @@ SCALE, PALEST = "viridis", 0.86
 
 @dataclass(frozen=True)
 class _Picture:
-    """One published exchange and what was measured of it.
+    """One published exchange, and what our kernel left.
 
     published  the elements that the publication has after the exchange
     measured   those that the kernel left, None where there is no output
-    remark     what became of the point where it is not `ok`, else ""
-    elements   how many a thread holds
+    remark     the point's status where it is not `ok`, or why there is no output, else ""
+    elements   the number that each thread holds
     """
 
     kernel: str
@@ -58,47 +73,66 @@ class _Picture:
         return [place for place, value in enumerate(self.published) if self.measured[place] != value]
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """Where a picture's parts stand: one cell wide a unit across, a point a unit down.
+
+    lefts       the left edge of each cell
+    input_top   the upper edges of the input's and the output's cells
+    output_top
+    width_pt    the picture's width in print
+    """
+
+    lefts: Sequence[float]
+    input_top: float
+    output_top: float
+    width_pt: float
+
+    @property
+    def right(self) -> float:
+        """The right edge of the last cell."""
+        return self.lefts[-1] + 1
+
+
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: PublishedOutputs | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A picture for each published exchange: the elements before and after it, joined by lines, coloured by thread.
 
     Elements are numbered, so the values of the measured output tell where each came from. Where it differs from the
     published one, it is outlined, with the published value below. A picture without an output says why.
     """
-    caption = _caption(study, device)
-    if published is None:
-        message = "No published exchange to draw."
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], message, caption)
-        style.say_missing(figure.subplots(), "The study names no published exchanges.")
-        return figure
-    rows = at_reference(study, measurements, free=("block_size",))
-    # As published: the whole array in one thread block and one group of lanes.
-    one_block = rows["block_size"] * rows["unroll"] == rows["array_size"]
-    rows = rows[one_block & (rows["width"] == rows["array_size"]).fillna(False)]
-    elements = {str(kernel["name"]): int(kernel["axes"].get("unroll", [1])[0]) for kernel in study["kernels"]}
-    pictures = [
-        _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
-        for (kernel, arguments), output in published.outputs.items()
-    ]
-    columns, lines_pt = (1, NARROW_LINES_PT) if style.is_narrow(width_in) else (PICTURES_A_ROW, LINES_PT)
+    caption = _caption(data)
+    if data.published is None:
+        texts = Texts(data.title, "No published exchange to draw.", caption)
+        return empty_figure(width, texts, "The study names no published exchanges.")
+    pictures = _pictures(data, data.published.outputs)
+    columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
     heights_pt = [
         max(_height_pt(picture, lines_pt) for picture in pictures[start : start + columns])
         for start in range(0, len(pictures), columns)
     ]
-    body_in = sum(heights_pt) / style.POINTS_PER_INCH
-    figure = style.new_figure(width_in, body_in, study["title"], _message(pictures), caption)
+    texts = Texts(data.title, _message(pictures), caption)
+    figure = new_figure(width, sum(heights_pt) / POINTS_PER_INCH, texts)
     grid = figure.subplots(len(heights_pt), columns, squeeze=False, height_ratios=heights_pt)
     for index, axes in enumerate(grid.flat):
         axes.set_axis_off()
         if index < len(pictures):
-            _draw_picture(axes, pictures[index], heights_pt[index // columns], lines_pt, width_in / columns)
+            axes.set_ylim(heights_pt[index // columns], 0)
+            _draw_picture(axes, pictures[index], _frame(pictures[index], lines_pt, width.points / columns))
     return figure
+
+
+def _pictures(data: StudyData, published: Mapping[tuple[str, str], str]) -> list[_Picture]:
+    rows = data.at_reference("block_size")
+    # As published: the whole array in one thread block and one group of lanes.
+    one_block = rows["block_size"] * rows["unroll"] == rows["array_size"]
+    rows = rows[one_block & (rows["width"] == rows["array_size"]).fillna(False)]
+    kernels = data.settings["kernels"]
+    elements = {str(kernel["name"]): int(kernel["axes"].get("unroll", [1])[0]) for kernel in kernels}
+    return [
+        _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
+        for (kernel, arguments), output in published.items()
+    ]
 
 
 def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int) -> _Picture:
@@ -129,65 +163,80 @@ def _height_pt(picture: _Picture, lines_pt: float) -> float:
     return TITLE_PT + threads_pt + CELL_PT + lines_pt + CELL_PT + published_pt + BELOW_PT
 
 
-def _draw_picture(axes: Axes, picture: _Picture, height_pt: float, lines_pt: float, width_in: float) -> None:
-    """The picture, one cell wide a unit across and a point a unit down."""
+def _frame(picture: _Picture, lines_pt: float, width_pt: float) -> _Frame:
     count = len(picture.published)
     threads = count // picture.elements
     gap = GAPS / (threads - 1) if 1 < threads < count else 0.0
     lefts = [place + gap * (place // picture.elements) for place in range(count)]
-    axes.set_xlim(-NAMES, count + GAPS)
-    axes.set_ylim(height_pt, 0)
-    right = lefts[-1] + 1
+    input_top = TITLE_PT + (THREADS_PT if picture.elements > 1 else 0.0)
+    return _Frame(lefts, input_top, input_top + CELL_PT + lines_pt, width_pt)
+
+
+def _draw_picture(axes: Axes, picture: _Picture, frame: _Frame) -> None:
+    axes.set_xlim(-NAMES, len(picture.published) + GAPS)
+    _draw_title(axes, picture, frame)
+    colours = _colours(picture)
+    _name(axes, frame.input_top, "input")
+    for place, left in enumerate(frame.lefts):
+        _cell(axes, left, frame.input_top, place, colours[place])
+    _name(axes, frame.output_top, "output")
+    if picture.measured is None:
+        _say_why(axes, picture, frame)
+        return
+    _draw_output(axes, picture.measured, colours, frame)
+    _draw_differences(axes, picture, frame)
+
+
+def _draw_title(axes: Axes, picture: _Picture, frame: _Frame) -> None:
+    """The exchange and its verdict, and above the input the threads, where they hold several elements each."""
     axes.text(-NAMES, 0, picture.kernel, va="top", weight="bold")
     axes.annotate(
         picture.arguments.replace("-", "−"),
         (-NAMES, 0),
-        xytext=(style.text_width_pt(f"{picture.kernel} ", style.TEXT_PT, bold=True) + style.MARGIN_PT, 0),
+        xytext=(text_width_pt(f"{picture.kernel} ", bold=True) + MARGIN_PT, 0),
         textcoords="offset points",
         va="top",
     )
     verdict, colour = _verdict(picture)
-    axes.text(right, 0, verdict, va="top", ha="right", color=colour)
-
-    top = TITLE_PT
+    axes.text(frame.right, 0, verdict, va="top", ha="right", color=colour)
     if picture.elements > 1:
-        for first in range(0, count, picture.elements):
-            middle = (lefts[first] + lefts[first + picture.elements - 1] + 1) / 2
-            axes.text(middle, top, f"thread {first // picture.elements}", va="top", ha="center", color=style.GREY)
-        top += THREADS_PT
-    colours = _colours(picture)
-    _name(axes, top, "input")
-    for place in range(count):
-        _cell(axes, lefts[place], top, place, colours[place])
-    top += CELL_PT
-    bottom = top + lines_pt
-    _name(axes, bottom, "output")
-    if picture.measured is None:
-        _say_why(axes, picture, bottom, right, lines_pt, width_in)
-        return
-    for place, value in enumerate(picture.measured):
-        known = 0 <= value < count
+        for first in range(0, len(frame.lefts), picture.elements):
+            middle = (frame.lefts[first] + frame.lefts[first + picture.elements - 1] + 1) / 2
+            thread = f"thread {first // picture.elements}"
+            axes.text(middle, TITLE_PT, thread, va="top", ha="center", color=style.GREY)
+
+
+def _draw_output(axes: Axes, measured: Sequence[int], colours: Sequence[Any], frame: _Frame) -> None:
+    """The elements that the kernel left, each with a line from its place in the input."""
+    for place, value in enumerate(measured):
+        known = 0 <= value < len(measured)
         if known:
-            ends = [lefts[value] + 0.5, lefts[place] + 0.5]
-            axes.plot(ends, [top, bottom], color=colours[value], linewidth=0.8, zorder=1, solid_capstyle="butt")
-        _cell(axes, lefts[place], bottom, value, colours[value] if known else style.PALE_GREY)
-    differing = picture.differing
-    for place in differing:
+            ends = [frame.lefts[value] + 0.5, frame.lefts[place] + 0.5]
+            heights = [frame.input_top + CELL_PT, frame.output_top]
+            axes.plot(ends, heights, color=colours[value], linewidth=0.8, zorder=1, solid_capstyle="butt")
+        _cell(axes, frame.lefts[place], frame.output_top, value, colours[value] if known else style.PALE_GREY)
+
+
+def _draw_differences(axes: Axes, picture: _Picture, frame: _Frame) -> None:
+    """An outline where the output differs from the published one, with the published value below."""
+    bottom = frame.output_top + CELL_PT
+    for place in picture.differing:
+        left = frame.lefts[place]
         outline = Rectangle(
-            (lefts[place], bottom), 1, CELL_PT, fill=False, edgecolor=style.VERMILLION, linewidth=1.8, zorder=4
+            (left, frame.output_top), 1, CELL_PT, fill=False, edgecolor=style.VERMILLION, linewidth=1.8, zorder=4
         )
         outline.set_clip_on(False)
         axes.add_patch(outline)
         axes.text(
-            lefts[place] + 0.5,
-            bottom + CELL_PT + PUBLISHED_PT / 2,
+            left + 0.5,
+            bottom + PUBLISHED_PT / 2,
             str(picture.published[place]),
             ha="center",
             va="center_baseline",
             color=style.VERMILLION,
         )
-    if differing:
-        _name(axes, bottom + CELL_PT, "published", PUBLISHED_PT, style.VERMILLION)
+    if picture.differing:
+        _name(axes, bottom, "published", PUBLISHED_PT, style.VERMILLION)
 
 
 def _colours(picture: _Picture) -> list[Any]:
@@ -214,12 +263,12 @@ def _cell(axes: Axes, left: float, top: float, value: int, colour: Any) -> None:
     )
 
 
-def _say_why(axes: Axes, picture: _Picture, top: float, right: float, lines_pt: float, width_in: float) -> None:
-    """In the output's place, that there is none, and why."""
+def _say_why(axes: Axes, picture: _Picture, frame: _Frame) -> None:
+    """In the output's place, why there is none."""
     axes.add_patch(
         Rectangle(
-            (0, top),
-            right,
+            (0, frame.output_top),
+            frame.right,
             CELL_PT,
             facecolor="white",
             edgecolor=style.PALE_GREY,
@@ -229,12 +278,17 @@ def _say_why(axes: Axes, picture: _Picture, top: float, right: float, lines_pt: 
         )
     )
     cells = len(picture.published) + NAMES + GAPS
-    width_pt = width_in * style.POINTS_PER_INCH * right / cells - 2 * style.MARGIN_PT
-    lines = style.wrap(f"no output: {picture.remark}", width_pt, style.TEXT_PT)
+    lines = wrap(f"no output: {picture.remark}", frame.width_pt * frame.right / cells - 2 * MARGIN_PT)
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-2]} …"]
     axes.text(
-        right / 2, top - lines_pt / 2, "\n".join(lines), ha="center", va="center", color=style.GREY, linespacing=1.1
+        frame.right / 2,
+        (frame.input_top + CELL_PT + frame.output_top) / 2,
+        "\n".join(lines),
+        ha="center",
+        va="center",
+        color=style.GREY,
+        linespacing=1.1,
     )
 
 
@@ -258,10 +312,10 @@ def _message(pictures: Sequence[_Picture]) -> str:
     return text + (f"; {missing} not measured." if missing else ".")
 
 
-def _caption(study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    reference = study["reference"]
+def _caption(data: StudyData) -> str:
+    reference = data.settings["reference"]
     return (
-        f"{device_text(device)}. {reference['array_size']} elements of {reference['dtype']} in one group of lanes,"
+        f"{device_text(data.device)}. {reference['array_size']} elements of {reference['dtype']} in one group of lanes,"
         f" width {reference['array_size']}; before the exchange, element i has the value i. Colours: the thread that"
         " holds an element before the exchange; lines: where its value went. Threads of several elements are named."
     )

@@ -2,83 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
-from kernelsweep.analysis.step_metrics import Metrics, by_step, sources, step_metrics, why_none
-from kernelsweep.analysis.steps import grids_text, ladder_steps, step_labels
-from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
-from kernelsweep.drawing import style
-from kernelsweep.drawing.labelled_points import draw_points, logarithmic, panel_and_names
+from kernelsweep.analysis.step_metrics import step_metrics, times_and_metric
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.labelled_points import logarithmic, points_caption, points_figure, why_no_points
+from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width, empty_figure
+from kernelsweep.drawing.style import styled
 
-BODY_IN, EMPTY_BODY_IN = 2.6, 1.2
+FIGURE = Declaration(
+    title="Load efficiency against time",
+    purpose="load efficiency against time",
+    needs=("times", "metrics"),
+)
+# The factor by which the time axis goes beyond the outermost points.
 ROOM = 1.25
 EFFICIENCY = "global_load_efficiency"
+AXIS_LABELS = ("global load efficiency (%)", "time (µs, logarithmic)")
+MEANING = "Efficiency: of the bytes in the sectors that loads touch, those that threads asked for."
 
 
-@style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    metrics: Metrics,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """A point a ladder step: its load efficiency, from 0 to 100%, and its time, logarithmic."""
-    del published
-    found = step_metrics(study, metrics, measurements, device)
-    steps = ladder_steps(study, device)
-    rows = timed(at_reference(study, measurements), device)
-    undefined = undefined_kernels(measurements)
-    labels = step_labels(steps, undefined)
-    points = [
-        (efficiency, float(step.rows(rows)["time_us"].iloc[0]), label)
-        for step, label, efficiency in zip(steps, labels, by_step(found, EFFICIENCY, "value", len(steps)), strict=True)
-        if pandas.notna(efficiency) and not step.rows(rows).empty
-    ]
-    caption = _caption(found, study, device, undefined)
-    if not points:
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "Nothing to draw.", caption)
-        style.say_missing(figure.subplots(), _reason(found, device))
-        return figure
-    efficiencies, times, names = zip(*points, strict=True)
-    figure, axes, below = panel_and_names(width_in, BODY_IN, study["title"], _message(points), caption, names)
+@styled
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """A point for each ladder step: its load efficiency, from 0 to 100%, and its time, logarithmic."""
+    found = step_metrics(data)
+    both = times_and_metric(data, found, EFFICIENCY)
+    points = both.assign(x=both["value"], y=both["time_us"])
+    caption = points_caption(data, found, MEANING)
+    if points.empty:
+        reason = why_no_points(data, found, EFFICIENCY, "No times")
+        return empty_figure(width, Texts(data.title, "Nothing to draw.", caption), reason)
+    texts = Texts(data.title, _message(points), caption)
+    return points_figure(points, texts, AXIS_LABELS, lambda axes: _scale(axes, points), width)
+
+
+def _scale(axes: Axes, points: pandas.DataFrame) -> None:
     axes.set_xlim(0, 102)
-    logarithmic(axes, True, min(times) / ROOM, max(times) * ROOM)
-    axes.set_xlabel("global load efficiency (%)")
-    axes.set_ylabel("time (µs, logarithmic)")
-    axes.grid(color=style.GRID_GREY, linewidth=0.4)
-    axes.set_axisbelow(True)
-    draw_points(axes, efficiencies, times, names, below, width_in)
-    return figure
+    logarithmic(axes, True, points["y"].min() / ROOM, points["y"].max() * ROOM)
 
 
-def _message(points: list[tuple[float, float, str]]) -> str:
+def _message(points: pandas.DataFrame) -> str:
     """From the least efficient step to the fastest."""
-    (low, slow, first), (high, fast, last) = min(points), min(points, key=lambda point: point[1])
-    return f"{first}: {low:.1f}% and {slow:.4g} µs; {last}: {high:.1f}% and {fast:.4g} µs."
-
-
-def _reason(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
-    if not has_times(device):
-        return f"No times: {device_text(device)}."
-    if found.empty or found.loc[found["metric"] == EFFICIENCY, "value"].isna().all():
-        return why_none(found, [EFFICIENCY], device)
-    return "No step has both a time and counters at the reference point."
-
-
-def _caption(found: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], undefined: set[str]) -> str:
-    steps = ladder_steps(study, device)
-    texts = [f"{device_text(device)}. Reference point: {reference_text(study)}.{grids_text(steps)}"]
-    texts.append("Efficiency: of the bytes in the sectors that loads touch, those that threads asked for.")
-    if not found.empty:
-        texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
-    if undefined & {step.kernel for step in steps}:
-        texts.append(UNDEFINED_NOTE)
-    return " ".join(texts)
+    least = points.sort_values(["x", "y", "label"]).iloc[0]
+    fastest = points.iloc[int(points["y"].argmin())]
+    return (
+        f"{least['label']}: {least['x']:.1f}% and {least['y']:.4g} µs;"
+        f" {fastest['label']}: {fastest['x']:.1f}% and {fastest['y']:.4g} µs."
+    )

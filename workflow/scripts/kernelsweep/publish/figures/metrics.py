@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -12,20 +13,36 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from kernelsweep.analysis.published import Published, PublishedMetrics
+from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.reference import undefined_kernels
-from kernelsweep.analysis.step_metrics import Metrics, by_step, heading, sources, step_metrics, title, why_none
-from kernelsweep.analysis.steps import grids_text, ladder_steps, step_labels
+from kernelsweep.analysis.step_metrics import by_step, heading, sources, step_metrics, title, unit_of, why_none
+from kernelsweep.analysis.steps import grids_text, step_labels
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    empty_figure,
+    legend_above,
+    new_figure,
+    wrap,
+)
 
-EMPTY_BODY_IN = 1.2
+FIGURE = Declaration(
+    title="Hardware counters, step by step",
+    purpose="hardware counters of each step",
+    needs=("metrics",),
+)
 PANELS_A_ROW = 3
 BAR_IN, FRAME_IN = 0.145, 0.42
-# In one column headings are wrapped.
+# Where panels are narrow, their headings are wrapped.
 NARROW_HEADING_PT, HEADING_LINE_IN = 66.0, 0.12
 BAR_HEIGHT = 0.62
-TICKS, NARROW_TICKS = 3, 2
+TICKS = {TWO_COLUMNS: 3, ONE_COLUMN: 2}
 # The axis beyond the longest bar, as a share of it.
 ROOM = 1.08
 MARK: dict[str, Any] = {
@@ -38,72 +55,71 @@ MARK: dict[str, Any] = {
 }
 
 
-@style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    metrics: Metrics,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
-    """Small multiples: one panel a metric that the study names, a bar a ladder step, and a mark where one is published.
+@dataclass(frozen=True)
+class _Words:
+    """The steps' labels, the metrics' headings by name, and what the caption says of them."""
 
-    Published metrics of another kind of device are drawn in proportion: such that its first step with a value meets
+    labels: Sequence[str]
+    headings: dict[str, str]
+    caption: str = ""
+
+
+@style.styled
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """Small multiples: a panel for each metric that the study names, a bar for each step, a mark for a published value.
+
+    Published metrics of another kind of device are drawn in proportion, such that the first step with a value meets
     ours. A step without a value has a dash in its place, and the caption says why.
     """
-    del published
-    found = step_metrics(study, metrics, measurements, device)
-    steps = ladder_steps(study, device)
-    shown = [name for name in study["metrics"] if name in set(found["metric"])]
-    caption = _caption(found, shown, study, device, metrics, undefined_kernels(measurements))
-    if found.loc[found["metric"].isin(shown), "value"].isna().all():
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No metrics to draw.", caption)
-        style.say_missing(figure.subplots(), why_none(found, study["metrics"], device))
-        return figure
-    narrow = style.is_narrow(width_in)
+    found = step_metrics(data)
+    shown = [name for name in data.settings["metrics"] if name in set(found["metric"])]
+    caption = _caption(data, found, shown)
+    of_shown = found[found["metric"].isin(shown)]
+    if of_shown["value"].isna().all():
+        reason = why_none(found, data.settings["metrics"], data.device)
+        return empty_figure(width, Texts(data.title, "No metrics to draw.", caption), reason)
+    words = _words(data, found, shown, width)
+    published = data.published if of_shown["published"].notna().any() else None
+    texts = Texts(data.title, _message(data, found, shown[0]), caption + words.caption)
     columns = min(PANELS_A_ROW, len(shown))
-    lines = math.ceil(len(shown) / columns)
-    headings = {name: heading(name, found.loc[found["metric"] == name, "unit"].iloc[0]) for name in shown}
-    labels = step_labels(steps, undefined_kernels(measurements))
-    if narrow:
-        # Names beside the panels would leave no room for them.
-        named = [f"{number} {label}".replace(" ", "\N{NO-BREAK SPACE}") for number, label in enumerate(labels, start=1)]
-        caption += f" Steps: {', '.join(named)}."
-        labels = [str(number) for number in range(1, len(steps) + 1)]
-        headings = {
-            name: "\n".join(style.wrap(words, NARROW_HEADING_PT, style.TEXT_PT)) for name, words in headings.items()
-        }
-    heading_lines = max(words.count("\n") + 1 for words in headings.values())
-    marked = found.loc[found["metric"].isin(shown), "published"].notna().any()
-    figure = style.new_figure(
-        width_in,
-        lines * (FRAME_IN + HEADING_LINE_IN * (heading_lines - 1) + BAR_IN * len(steps)),
-        study["title"],
-        _message(found, shown[0], study, device),
-        caption,
-        with_legend=int(marked),
-    )
-    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-    panels = list(grid.flat)
-    for axes, name in zip(panels, shown, strict=False):
-        ours = by_step(found, name, "value", len(steps))
-        theirs = _in_proportion(ours, by_step(found, name, "published", len(steps)), metrics.published)
-        unit = found.loc[found["metric"] == name, "unit"].iloc[0]
-        _panel(axes, ours, theirs, headings[name], unit == "%", NARROW_TICKS if narrow else TICKS)
-    for axes in panels[len(shown) :]:
+    figure = new_figure(width, _body_in(words, columns), texts, with_legend=int(published is not None))
+    grid = figure.subplots(math.ceil(len(shown) / columns), columns, squeeze=False, sharey=True)
+    for axes, name in zip(grid.flat, shown, strict=False):
+        ours, theirs = (by_step(found, name, column, len(words.labels)) for column in ("value", "published"))
+        _draw_panel(axes, ours, _in_proportion(ours, theirs, published), unit_of(found, name) == "%", TICKS[width])
+        axes.set_xlabel(words.headings[name])
+    for axes in grid.flat[len(shown) :]:
         axes.set_axis_off()
-    for first in grid[:, 0]:
-        first.set_yticks(range(len(steps)), labels)
-    panels[0].set_ylim(len(steps) - 0.5, -0.5)
-    if marked and metrics.published:
-        handles = panels[0].plot([], [], label=f"{metrics.published.label}: {metrics.published.device}", **MARK)
-        style.legend_above(figure, handles, handletextpad=0.3)
+    for axes in grid[:, 0]:
+        axes.set_yticks(range(len(words.labels)), words.labels)
+    grid[0, 0].set_ylim(len(words.labels) - 0.5, -0.5)
+    if published:
+        handles = grid[0, 0].plot([], [], label=f"{published.label}: {published.device}", **MARK)
+        legend_above(figure, handles, handletextpad=0.3)
     return figure
 
 
-def _panel(
-    axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], label: str, percent: bool, ticks: int
+def _words(data: StudyData, found: pandas.DataFrame, shown: Sequence[str], width: Width) -> _Words:
+    labels = step_labels(data.steps, undefined_kernels(data.measurements))
+    headings = {name: heading(name, unit_of(found, name)) for name in shown}
+    if not width.stacks:
+        return _Words(labels, headings)
+    # Names beside the panels would leave no room for them.
+    named = [f"{number} {label}".replace(" ", "\N{NO-BREAK SPACE}") for number, label in enumerate(labels, start=1)]
+    numbers = [str(number) for number in range(1, len(labels) + 1)]
+    headings = {name: "\n".join(wrap(words, NARROW_HEADING_PT)) for name, words in headings.items()}
+    return _Words(numbers, headings, f" Steps: {', '.join(named)}.")
+
+
+def _body_in(words: _Words, columns: int) -> float:
+    """The height of all panels, with a row for each step in each of them."""
+    heading_lines = max(text.count("\n") + 1 for text in words.headings.values())
+    panel_in = FRAME_IN + HEADING_LINE_IN * (heading_lines - 1) + BAR_IN * len(words.labels)
+    return math.ceil(len(words.headings) / columns) * panel_in
+
+
+def _draw_panel(
+    axes: Axes, ours: pandas.Series[float], theirs: pandas.Series[float], percent: bool, ticks: int
 ) -> None:
     axes.barh(ours.index, ours.fillna(0.0), height=BAR_HEIGHT, color=style.BLUE, zorder=2)
     axes.plot(theirs, theirs.index, zorder=3, clip_on=False, **MARK)
@@ -117,7 +133,6 @@ def _panel(
     for row in ours.index[ours.isna()]:
         axes.text(0.01, row, "–", transform=axes.get_yaxis_transform(), va="center_baseline", color=style.BLUE)
     axes.xaxis.set_major_formatter(lambda value, _: _tick(value))
-    axes.set_xlabel(label)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
@@ -132,10 +147,10 @@ def _tick(value: float) -> str:
 
 
 def _in_proportion(
-    ours: pandas.Series[float], theirs: pandas.Series[float], published: PublishedMetrics | None
+    ours: pandas.Series[float], theirs: pandas.Series[float], published: Published | None
 ) -> pandas.Series[float]:
     """Published values as they are; of another kind of device, scaled to meet ours at the first step that has both."""
-    if published is None or published.compare != "ratios":
+    if published is None or not published.only_ratios:
         return theirs
     both = ours.notna() & theirs.notna() & (ours != 0) & (theirs != 0)
     if not both.any():
@@ -143,15 +158,15 @@ def _in_proportion(
     return theirs * (ours[both].iloc[0] / theirs[both].iloc[0])
 
 
-def _message(found: pandas.DataFrame, name: str, study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
+def _message(data: StudyData, found: pandas.DataFrame, name: str) -> str:
     """How the study's first metric goes from its first step to its last."""
-    steps = ladder_steps(study, device)
+    steps = data.steps
     values = by_step(found, name, "value", len(steps)).dropna()
     if len(values) < 2:
         return f"{title(name)[:1].upper()}{title(name)[1:]} is known of one step only."
     labels = step_labels(steps)
     first, last = values.index[0], values.index[-1]
-    unit = found.loc[found["metric"] == name, "unit"].iloc[0]
+    unit = unit_of(found, name)
     unit = "%" if unit == "%" else f" {unit}"
     return (
         f"{title(name)[:1].upper()}{title(name)[1:]}: {_digits(values[first])}{unit} in {labels[first]}, "
@@ -163,26 +178,19 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def _caption(
-    found: pandas.DataFrame,
-    shown: list[str],
-    study: Mapping[str, Any],
-    device: Mapping[str, Any],
-    metrics: Metrics,
-    undefined: set[str],
-) -> str:
-    where = f"{device_text(device)}. Reference point: {reference_text(study)}."
-    texts = [where + grids_text(ladder_steps(study, device))]
+def _caption(data: StudyData, found: pandas.DataFrame, shown: Sequence[str]) -> str:
+    steps = data.steps
+    texts = [f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}"]
     if shown:
         texts.append(f"Counters: {sources(found)}. Collected in runs that are not timed.")
     of_shown = found[found["metric"].isin(shown)]
-    if metrics.published and metrics.published.compare == "ratios" and of_shown["published"].notna().any():
+    if data.published and data.published.only_ratios and of_shown["published"].notna().any():
         texts.append(
             "Published values, another kind of device's, are drawn in proportion, to meet ours at their first step."
         )
     messages = [message for message in of_shown["message"].unique() if message]
     if messages and of_shown["value"].notna().any():
         texts.append(f"–: {messages[0].removesuffix('.')}.")
-    if undefined & {step.kernel for step in ladder_steps(study, device)}:
+    if undefined_kernels(data.measurements) & {step.kernel for step in steps}:
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -1,7 +1,7 @@
 """How many times as fast as a library's reduction each kernel is at its fastest configuration, against array size.
 
-A panel an element type and cache state. The library is the first of the study's rivals; beside the kernels are the
-others, and the kernels that only read, which are the limits of the rest.
+A panel for each element type and cache state. The library is the first of the study's rivals; beside the kernels are
+the other libraries, and kernels that only read, which are limits for all.
 """
 
 from __future__ import annotations
@@ -14,15 +14,29 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import at_reference, has_times, timed
+from kernelsweep.analysis.reference import at_reference, timed
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, reference_text, size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Texts,
+    Width,
+    draw_legend,
+    empty_figure,
+    panels_above_a_legend,
+    size_axis,
+)
 
-PANEL_IN = 2.3
-EMPTY_BODY_IN = 1.2
-# A panel in one column, where they stand one above the other.
-NARROW_PANEL_IN = 1.25
+FIGURE = Declaration(
+    title="Against a library's reduction",
+    purpose="speedup over a library's reduction",
+    needs=("times", "libraries"),
+)
+PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.25}
+PANELS_A_ROW = 2
 CACHES = ("cold", "hot")
 FREE = ("array_size", "cache", "dtype", "block_size")
 LEGEND_TITLE = "kernel, then libraries, then limits"
@@ -30,61 +44,45 @@ LEGEND_TITLE = "kernel, then libraries, then limits"
 LEAST_SIZES = 3
 # The axis begins at a multiple of this.
 TICK = 0.25
-# Sizes that are nearer by ratio to a smaller one would have their dots on its own.
+# A size that is nearer by ratio to a smaller one is left out: their dots would meet.
 NEAREST = 1.01
 
 
 @style.styled
-def draw(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-    width_in: float = style.TWO_COLUMN_IN,
-) -> Figure:
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A panel for each element type and cache state in which the first rival has times of several array sizes.
-
-    measurements  with the rows of rivals
 
     A size without a time is a gap in its line.
     """
-    del published
-    caption = _caption(study, device)
-    speedups = _speedups(study, measurements, device)
+    study = data.settings
+    caption = _caption(data)
+    speedups = _speedups(data)
     if speedups.empty:
-        figure = style.new_figure(width_in, EMPTY_BODY_IN, study["title"], "No library to compare with.", caption)
-        style.say_missing(figure.subplots(), _why_nothing(study, device))
-        return figure
+        return empty_figure(width, Texts(data.title, "No library to compare with.", caption), _why_nothing(data))
     dtypes = sorted(speedups["dtype"].unique(), key=lambda dtype: (dtype != study["reference"]["dtype"], dtype))
     places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
     lines = list(_lines(study, speedups))
     labels = [look["label"] for _, look in lines]
-    message = _message(study, speedups)
-    legend_in = style.legend_below_in(labels, width_in, LEGEND_TITLE)
-    columns = 1 if style.is_narrow(width_in) else min(2, len(places))
-    panel_in = NARROW_PANEL_IN if style.is_narrow(width_in) else PANEL_IN
-    heights = [*[panel_in] * -(-len(places) // columns), legend_in]
-    figure = style.new_figure(width_in, sum(heights), study["title"], message, caption)
-    grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
-    panels = [figure.add_subplot(grid[index // columns, index % columns]) for index in range(len(places))]
-    for axes, place in zip(panels, places, strict=True):
-        _panel(axes, lines, _at(speedups, place))
+    texts = Texts(data.title, _message(study, speedups), caption)
+    panels = panels_above_a_legend(width, texts, len(places), PANELS_A_ROW, PANEL_IN[width], labels, LEGEND_TITLE)
+    for axes, place in zip(panels.grid[0], places, strict=True):
+        _draw_panel(axes, lines, _at(speedups, place))
         axes.set_title(", ".join(place) + " cache", loc="left")
         axes.set_ylim(speedups["speedup"].min() // TICK * TICK, speedups["speedup"].max() * 1.05)
-    for axes in panels[:-columns]:
-        axes.set_xlabel("")
-    for axes in panels[::columns]:
-        axes.set_ylabel(f"speedup over {study['rivals'][0]} (×)")
-    style.legend_below(figure.add_subplot(grid[-1, :]), panels[0].get_lines(), width_in, LEGEND_TITLE)
-    return figure
+    panels.label_x_at_the_bottom()
+    for number in panels.left:
+        panels.grid[0][number].set_ylabel(f"speedup over {study['rivals'][0]} (×)")
+    draw_legend(panels, panels.grid[0][0].get_lines(), width, LEGEND_TITLE)
+    return panels.figure
 
 
-def _speedups(study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
+def _speedups(data: StudyData) -> pandas.DataFrame:
     """The first rival's time over that of everything's fastest configuration, where both have one.
 
     Columns: kernel, dtype, cache, array_size, speedup.
     """
-    rows = timed(at_reference(study, measurements, free=FREE), device)
+    study = data.settings
+    rows = timed(at_reference(study, data.device_rows, free=FREE), data.device)
     sizes = pandas.Series(sorted(rows["array_size"].unique()), dtype="int64")
     rows = rows[rows["array_size"].isin(sizes[~(sizes < NEAREST * sizes.shift())])]
     place = ["dtype", "cache", "array_size"]
@@ -101,47 +99,45 @@ def _at(speedups: pandas.DataFrame, place: tuple[str, str]) -> pandas.DataFrame:
 
 
 def _own_kernels(study: Mapping[str, Any]) -> list[str]:
-    """The kernels that reduce the whole array; those that are limits leave a part of it to the host."""
+    """The kernels that reduce the whole array, without limits, which leave a part of it to the host."""
     return [str(kernel["name"]) for kernel in study["kernels"] if kernel["name"] not in study["limits"]]
 
 
 def _lines(study: Mapping[str, Any], speedups: pandas.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has a line, in the legend's order, and how it looks."""
-    there = set(speedups["kernel"])
+    """The kernel of each line with its look, in the legend's order."""
+    measured = set(speedups["kernel"])
     for index, kernel in enumerate(_own_kernels(study)):
-        if kernel in there:
-            look = {"color": style.LINE_COLOURS[index % len(style.LINE_COLOURS)], "linewidth": 1.0, "markersize": 3.2}
-            look["marker"] = style.MARKERS[index % len(style.MARKERS)]
-            yield kernel, {**look, "linestyle": style.DASHES[index % len(style.DASHES)], "label": kernel}
+        if kernel in measured:
+            yield kernel, {**style.line_look(index), "linewidth": 1.0, "markersize": 3.2, "label": kernel}
     for index, rival in enumerate(study["rivals"]):
-        if rival in there:
+        if rival in measured:
             look = {"color": "black", "linewidth": 1.4 if index == 0 else 0.8, "zorder": 1}
             yield rival, {**look, "linestyle": style.DASHES[index % len(style.DASHES)], "label": rival}
     for index, limit in enumerate(study["limits"]):
-        if limit in there:
+        if limit in measured:
             look = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
             yield limit, {**look, "linestyle": style.DASHES[index % len(style.DASHES)], "label": limit}
 
 
-def _panel(axes: Axes, lines: Sequence[tuple[str, dict[str, Any]]], speedups: pandas.DataFrame) -> None:
+def _draw_panel(axes: Axes, lines: Sequence[tuple[str, dict[str, Any]]], speedups: pandas.DataFrame) -> None:
     sizes = sorted(int(size) for size in speedups["array_size"].unique())
     for kernel, look in lines:
-        # Sizes without a time become NaN, so that the line breaks there instead of bridging the gap.
+        # Sizes without a time become NaN, so that the line breaks there.
         values = speedups[speedups["kernel"] == kernel].set_index("array_size")["speedup"].reindex(sizes)
         axes.plot(sizes, values, markeredgecolor="white", markeredgewidth=0.3, **look)
-    style.size_axis(axes, sizes)
+    size_axis(axes, sizes)
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
 def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
-    """The range of what each size's fastest kernel reaches, at the reference type and cache state."""
+    """The range of the speedups of each size's fastest kernel, at the reference type and cache state."""
     reference = study["reference"]
     rows = _at(speedups, (reference["dtype"], reference["cache"]))
     fastest = rows[rows["kernel"].isin(_own_kernels(study))].groupby("array_size")["speedup"].max()
     if fastest.empty:
         return "None of the kernels has a time at the reference type and cache state."
-    # By their speedup: the sizes of the least and of the most.
+    # The sizes of the least and of the largest speedup.
     sizes = list(fastest.sort_values().index)
     least, most = (f"{fastest[size]:.2f} times ({size_text(int(size))})" for size in (sizes[0], sizes[-1]))
     return (
@@ -150,14 +146,16 @@ def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
     )
 
 
-def _why_nothing(study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    if not study["rivals"]:
+def _why_nothing(data: StudyData) -> str:
+    if not data.settings["rivals"]:
         return "No library is measured beside this study's kernels: its rivals are empty."
-    if not has_times(device):
+    if not data.has_times:
         return "This platform has no times of its own."
-    return f"{study['rivals'][0]} has no time at the reference operation."
+    return f"{data.settings['rivals'][0]} has no time at the reference operation."
 
 
-def _caption(study: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    where = reference_text(study, free=FREE)
-    return f"{device_text(device)}. Reference point: {where}. Each at its fastest block size, unroll factor and grid."
+def _caption(data: StudyData) -> str:
+    where = reference_text(data.settings, free=FREE)
+    return (
+        f"{device_text(data.device)}. Reference point: {where}. Each at its fastest block size, unroll factor and grid."
+    )

@@ -3,6 +3,7 @@
 facts     what ran
 embed     figures as pictures inside the page
 markdown  the other results' Markdown to HTML
-chapters  the results that follow the studies
+sections  the parts of the page: studies, and chapters that follow them
+chapters  the results that are such chapters
 render    the page, from template.html, style.css and script.js
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -11,16 +11,16 @@ class Chapter:
     """One such chapter; paths are relative to the folder of the platform's or the study's results.
 
     markdown  the text, which opens with a heading
-    missing   what the page says, as Markdown, where that isn't there
-    data      the same for programs
-    figures   figures without their suffixes, each named after the module that draws it
+    missing   the page's sentence where there is no such text, as Markdown
+    data      the same result for programs
+    figures   figures without their suffixes, each with the library's module that draws it
     """
 
     title: str
     markdown: str
     missing: str
     data: str
-    figures: Sequence[str] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> list[str]:
@@ -47,7 +47,7 @@ CHAPTERS = {
         markdown="comparison/comparison.md",
         missing="Before and after: nothing was compared; `snakemake compare` does that.",
         data="comparison/comparison.csv",
-        figures=("comparison/ratios",),
+        figures={"comparison/ratios": "judge/comparison/ratios.py"},
     ),
     "sanitizer": Chapter(
         title="compute-sanitizer",

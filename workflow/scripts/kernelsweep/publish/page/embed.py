@@ -6,30 +6,8 @@ import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-
-FIGURES_FOLDER = Path("workflow/scripts/kernelsweep/publish/figures")
-
-# The scripts of the figures that are not of a study.
-_OTHER_SCRIPTS = {"ratios": Path("workflow/scripts/kernelsweep/judge/comparison/ratios.py")}
-
-# What each figure shows, as its heading; others are called by their module's name.
-TITLES = {
-    "ladder": "Time, step by step",
-    "bandwidth": "Bandwidth against array size",
-    "block_unroll": "Block size by unroll factor",
-    "block_grid": "Block size by number of blocks",
-    "operations": "By operation and type",
-    "error": "Floating-point error against array size",
-    "lanes": "Which lane's value lands where",
-    "metrics": "Hardware counters, step by step",
-    "roofline": "Roofline",
-    "load_efficiency": "Load efficiency against time",
-    "rivals": "Against a library's reduction",
-    "correctness": "Points right, by kernel and array size",
-    "ratios": "New times over old ones",
-}
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -48,11 +26,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure; width and height in CSS pixels, as the SVG has them.
+    """A figure on the page; width and height in CSS pixels, as the SVG has them.
 
     title    its heading
-    message  what is seen in it, in a sentence
+    message  what it shows, in a sentence
     caption  where its numbers come from
+    source   the picture, as an address that holds all of it
     """
 
     title: str
@@ -71,26 +50,39 @@ class Figure:
         return f"{self.title}. {self.message}".strip()
 
 
-def figure(path: Path, words: Mapping[str, str], data: Sequence[Path], base: Path) -> Figure:
-    """The figure `path`, an SVG file with its siblings.
+@dataclass(frozen=True)
+class Picture:
+    """A figure's files.
 
-    words  its message and caption, where they are known
-    data   the files or folders that it was drawn from
-    base   the page's folder
+    path    the SVG file, with its siblings of other formats
+    title   its heading
+    script  the file that draws it
+    data    the files or folders that it was drawn from
+    texts   its message and caption, where they are known
     """
+
+    path: Path
+    title: str
+    script: Path
+    data: Sequence[Path]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+def embed(picture: Picture, base: Path) -> Figure:
+    """A figure as a part of the page in the folder `base`."""
+    path = picture.path
     width, height = _size(path)
-    name = path.stem
-    others = [path.with_suffix(suffix) for suffix in _SUFFIXES]
+    siblings = [path.with_suffix(suffix) for suffix in _SUFFIXES]
     return Figure(
-        title=TITLES.get(name, name.replace("_", " ").capitalize()),
-        message=words.get("message", ""),
-        caption=words.get("caption", ""),
+        title=picture.title,
+        message=picture.texts.get("message", ""),
+        caption=picture.texts.get("caption", ""),
         source=data_uri(path if path.stat().st_size <= _LARGEST_SVG_BYTES else path.with_suffix(".png")),
         width=width,
         height=height,
-        files=[link(file, base, file.suffix[1:].upper()) for file in others if file.is_file()],
-        data=[link(file, base) for file in data],
-        script=link(_OTHER_SCRIPTS.get(name, FIGURES_FOLDER / f"{name}.py"), base, f"{name}.py"),
+        files=[link(file, base, file.suffix[1:].upper()) for file in siblings if file.is_file()],
+        data=[link(file, base) for file in picture.data],
+        script=link(picture.script, base, picture.script.name),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas
 
-from kernelsweep.analysis.published import PublishedMetrics
-from kernelsweep.analysis.step_metrics import Metrics, by_step, heading, sources, title
-from kernelsweep.analysis.steps import ladder_steps
+from kernelsweep.analysis.published import Published
+from kernelsweep.analysis.step_metrics import by_step, heading, sources, title, unit_of
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import reference_text
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText
 from kernelsweep.publish.tables.points import numbered
@@ -23,73 +22,65 @@ _DIGITS = 4
 _PERCENT_DECIMALS = 2
 
 
-def with_metrics(
-    table: pandas.DataFrame, study: Mapping[str, Any], found: pandas.DataFrame, metrics: Metrics
-) -> pandas.DataFrame:
-    """The table that steps.study_table made, with a column for each metric of the study and each published one of it.
+def with_metrics(table: pandas.DataFrame, found: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
+    """The table that steps.study_table() made, with a column for each metric of the study and for its published values.
 
     found  as step_metrics.step_metrics() gives it
 
     Further columns: the metric's name with its unit, such as `global_load_efficiency (%)`, and the same with
-    `published_` in front where it is published; NaN where there is none. Rows that are no steps have none. Unchanged
-    where the study has not been profiled.
+    `published_` in front where it is published; NaN without a value, as in rows that are no steps. Unchanged where the
+    study has not been profiled.
     """
-    steps = len(study["ladder"])
+    steps = len(data.settings["ladder"])
     columns = {}
-    for name in _shown(study, found):
-        header = f"{name} ({_unit(found, name)})"
+    for name in _shown(data, found):
+        header = f"{name} ({unit_of(found, name)})"
         columns[header] = by_step(found, name, "value", steps)
-        if metrics.published and found.loc[found["metric"] == name, "published"].notna().any():
+        if found.loc[found["metric"] == name, "published"].notna().any():
             columns[f"published_{header}"] = by_step(found, name, "published", steps)
     return table.assign(**{header: values.reindex(range(len(table))) for header, values in columns.items()})
 
 
-def metrics_text(
-    study: Mapping[str, Any], found: pandas.DataFrame, metrics: Metrics, device: Mapping[str, Any]
-) -> TableText | None:
-    """How a reader sees the metrics, with a footnote for what is empty; None where the study has not been profiled."""
-    shown = _shown(study, found)
+def metrics_text(found: pandas.DataFrame, data: StudyData) -> TableText | None:
+    """How a reader sees the metrics, with footnotes for missing values; None where the study has not been profiled."""
+    shown = _shown(data, found)
     if not shown:
         return None
-    steps = ladder_steps(study, device)
+    steps = data.steps
     columns = []
     if any(step.unroll != 1 for step in steps):
         columns.append(Column("unroll", [str(step.unroll) for step in steps], names=True))
     for name in shown:
-        columns += _columns(found, name, len(steps), metrics.published)
+        columns += _columns(found, name, len(steps), data.published)
     told = found[found["metric"].isin(shown)]
     who = sources(told)
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
         title=TITLE_OF_COUNTS if set(told["source"]) == {COUNTED} else TITLE,
-        provenance=f"{who[:1].upper()}{who[1:]}; reference point: {reference_text(study)}.",
+        provenance=f"{who[:1].upper()}{who[1:]}; reference point: {reference_text(data.settings)}.",
         kernels=[step.kernel for step in steps],
         marks=marks,
         columns=columns,
         notes=notes,
-        explanation=_explanation(shown, metrics),
+        explanation=_explanation(shown, data),
         main_rows=len(steps),
     )
 
 
-def _shown(study: Mapping[str, Any], found: pandas.DataFrame) -> list[str]:
-    """The metrics that the study names and that were asked for."""
-    there = set(found["metric"])
-    return [name for name in study["metrics"] if name in there]
+def _shown(data: StudyData, found: pandas.DataFrame) -> list[str]:
+    """The metrics that the study names and that were collected."""
+    collected = set(found["metric"])
+    return [name for name in data.settings["metrics"] if name in collected]
 
 
-def _unit(found: pandas.DataFrame, name: str) -> str:
-    return str(found.loc[found["metric"] == name, "unit"].iloc[0])
-
-
-def _columns(found: pandas.DataFrame, name: str, steps: int, published: PublishedMetrics | None) -> list[Column]:
-    """A metric's own column, and what is published of it: as it is, or where only ratios compare, as changes."""
-    ours, unit = by_step(found, name, "value", steps), _unit(found, name)
+def _columns(found: pandas.DataFrame, name: str, steps: int, published: Published | None) -> list[Column]:
+    """A metric's own column, and its published values: as they are, or where only ratios compare, as changes."""
+    ours, unit = by_step(found, name, "value", steps), unit_of(found, name)
     columns = [Column(heading(name, unit), _cells(ours, unit))]
     theirs = by_step(found, name, "published", steps)
     if published is None or theirs.isna().all():
         return columns
-    if published.compare == "ratios":
+    if published.only_ratios:
         return [
             *columns,
             Column(f"{title(name)} (over the step before)", _changes(ours), follows=True),
@@ -107,7 +98,7 @@ def _cells(values: pandas.Series[float], unit: str) -> list[str]:
 
 
 def _changes(values: pandas.Series[float]) -> list[str]:
-    """Each step's value over that of the step before, which must be there and not 0."""
+    """Each step's value over that of the step before, where that has one other than 0."""
     before = values.shift()
     return [
         EMPTY if pandas.isna(value) or pandas.isna(last) or last == 0 else f"{value / last:.2f}×"
@@ -116,7 +107,7 @@ def _changes(values: pandas.Series[float]) -> list[str]:
 
 
 def _messages(found: pandas.DataFrame, step: int) -> list[str]:
-    """Why metrics of a step are empty, each reason once with the metrics that it holds for."""
+    """Why metrics of a step have no value: each reason once, with the metrics that it holds for."""
     rows = found[(found["step"] == step) & (found["message"] != "")]
     reasons: dict[str, list[str]] = {}
     for message, name in zip(rows["message"], rows["metric"], strict=True):
@@ -128,12 +119,12 @@ def _messages(found: pandas.DataFrame, step: int) -> list[str]:
     ]
 
 
-def _explanation(shown: Sequence[str], metrics: Metrics) -> str:
-    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {metrics.definitions[name]['meaning']}" for name in shown]
+def _explanation(shown: Sequence[str], data: StudyData) -> str:
+    definitions, published = data.metrics.definitions, data.published
+    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
-    published = metrics.published
-    if published is not None:
+    if published is not None and published.metrics:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device}.")
-        if published.compare == "ratios":
+        if published.only_ratios:
             texts.append("On another kind of device only directions and ratios between steps compare.")
     return " ".join(texts)

@@ -1,4 +1,4 @@
-"""The table of a study of exchanges: what each left of a small array, beside what was published."""
+"""The table of a study of exchanges: the elements that each left of a small array, beside the published ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.published import PublishedOutputs
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, in_one_group, undefined_kernels
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels, with_shown_output
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.publish.tables.points import (
@@ -37,16 +37,14 @@ TABLE_COLUMNS = (
     "flags",
     "message",
 )
-# What a row takes over from its point.
+# The columns that a row copies from its point.
 POINT_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
 INTEGER_COLUMNS = ("width", "block_size", "unroll", *POINT_COUNTS)
 TEXT_COLUMNS = tuple(column for column in TABLE_COLUMNS if column not in INTEGER_COLUMNS)
 
 
-def exchange_table(
-    study: Mapping[str, Any], measurements: pandas.DataFrame, published: PublishedOutputs | None
-) -> pandas.DataFrame:
-    """One row a published exchange, in the publication's order, then the study's kernels that it doesn't have.
+def exchange_table(data: StudyData) -> pandas.DataFrame:
+    """One row for each published exchange, in the publication's order, then the study's kernels without one.
 
     Columns (`TABLE_COLUMNS`):
       kernel, arguments             the exchange
@@ -61,22 +59,21 @@ def exchange_table(
                                     over the kernel's whole sweep, all its arguments: right, attempted, skipped
       failures                      what became of the others: "2 wrong_result, 1 timed_out"
       flags, message                of the point
-    Raises ValueError when `measurements` hold several studies.
     """
-    outputs = {} if published is None else published.outputs
+    outputs = {} if data.published is None else data.published.outputs
     exchanges = list(outputs)
-    for kernel in study["kernels"]:
+    for kernel in data.settings["kernels"]:
         if kernel["name"] not in {name for name, _ in outputs}:
-            exchanges.append((kernel["name"], _first_arguments(kernel, study, measurements)))
-    reference = in_one_group(study, measurements)
-    undefined = undefined_kernels(measurements)
-    names = [kernel["name"] for kernel in study["kernels"]]
+            exchanges.append((kernel["name"], _first_arguments(kernel, data)))
+    reference = with_shown_output(data.settings, data.measurements)
+    undefined = undefined_kernels(data.measurements)
     rows = []
     for kernel, arguments in exchanges:
         row: dict[str, Any] = {"kernel": kernel, "arguments": arguments, "status": PUBLISHED_ONLY}
-        if kernel in names:
-            row |= {"status": NOT_MEASURED, "width": study["reference"]["block_size"]}
-            row |= {"flags": UNDEFINED_BEHAVIOUR if kernel in undefined else ""} | point_counts(kernel, measurements)
+        if kernel in data.kernel_names:
+            row |= {"status": NOT_MEASURED, "width": data.settings["reference"]["block_size"]}
+            row |= {"flags": UNDEFINED_BEHAVIOUR if kernel in undefined else ""}
+            row |= point_counts(kernel, data.measurements)
         found = reference[(reference["kernel"] == kernel) & (reference["arguments"] == arguments)]
         if not found.empty:
             row |= {column: found[column].iloc[0] for column in POINT_COLUMNS}
@@ -86,21 +83,20 @@ def exchange_table(
         rows.append(row)
     table = pandas.DataFrame(rows, columns=list(TABLE_COLUMNS)).astype(dict.fromkeys(INTEGER_COLUMNS, "Int64"))
     table[list(TEXT_COLUMNS)] = table[list(TEXT_COLUMNS)].astype(object).fillna("").astype(str)
-    return table if published is not None else table.drop(columns=list(PUBLISHED_COLUMNS))
+    return table if data.published is not None else table.drop(columns=list(PUBLISHED_COLUMNS))
 
 
-def _first_arguments(kernel: Mapping[str, Any], study: Mapping[str, Any], measurements: pandas.DataFrame) -> str:
+def _first_arguments(kernel: Mapping[str, Any], data: StudyData) -> str:
     """The first arguments that the study gives the kernel; where only a platform has some, the first measured."""
-    axes = {**study["axes"], **kernel["axes"]}
-    measured = measurements.loc[measurements["kernel"] == kernel["name"], "arguments"]
+    axes = {**data.settings["axes"], **kernel["axes"]}
+    measured = data.measurements.loc[data.measurements["kernel"] == kernel["name"], "arguments"]
     return str([*axes.get("arguments", []), *measured, ""][0])
 
 
-def exchange_text(
-    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: PublishedOutputs | None
-) -> TableText:
-    """The table that exchange_table made, as a reader sees it."""
-    marks, notes = numbered([_notes(row, study) for _, row in table.iterrows()])
+def exchange_text(table: pandas.DataFrame, data: StudyData) -> TableText:
+    """The table that exchange_table() made, as a reader sees it."""
+    published, place = data.published, _place(data.settings)
+    marks, notes = numbered([_notes(row, place) for _, row in table.iterrows()])
     columns = [Column("arguments", [text or EMPTY for text in table["arguments"]], right=False, names=True)]
     columns.append(Column("width", numbers(table["width"], 0), apart=True))
     if (table["unroll"].dropna() != 1).any():
@@ -112,11 +108,11 @@ def exchange_text(
             Column("same", [text or EMPTY for text in table["same"]], right=False),
         ]
     columns.append(Column("right", [right_text(row) for _, row in table.iterrows()], apart=True))
-    elements = study["reference"]["array_size"]
+    elements = data.settings["reference"]["array_size"]
     source = "" if published is None else f"; {published.label}: {published.file}"
     return TableText(
-        title=str(study["title"]),
-        provenance=f"{device_text(device)}; outputs of {_place(study)}{source}.",
+        title=data.title,
+        provenance=f"{device_text(data.device)}; outputs of {place}{source}.",
         kernels=list(table["kernel"]),
         marks=marks,
         columns=columns,
@@ -137,14 +133,14 @@ def _place(study: Mapping[str, Any]) -> str:
 
 
 def _output(row: pandas.Series[Any]) -> str:
-    """The elements; where there are none of ours, the status stands in the place."""
+    """The elements, or the status of the point that left none."""
     return row["output"] or (EMPTY if row["status"] == PUBLISHED_ONLY else str(row["status"]).replace("_", " "))
 
 
-def _notes(row: pandas.Series[Any], study: Mapping[str, Any]) -> list[str]:
+def _notes(row: pandas.Series[Any], place: str) -> list[str]:
     texts = flag_notes(row)
     if row["status"] == NOT_MEASURED:
-        texts.append(f"Not measured: the sweep has no row for these arguments at {_place(study)}.")
+        texts.append(f"Not measured: the sweep has no row for these arguments at {place}.")
     if row.get("same") == "no":
         texts.append("The output is not the published one.")
-    return texts + failure_note(row, _place(study))
+    return texts + failure_note(row, place)

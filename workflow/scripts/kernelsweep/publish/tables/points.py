@@ -8,6 +8,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.publish.tables.layout import EMPTY
 
 # The status of a row whose point is in no row of the measurements, and of a published row that is none of ours.
@@ -15,9 +16,6 @@ NOT_MEASURED = "not_measured"
 PUBLISHED_ONLY = "published_only"
 
 POINT_COUNTS = ("points_right", "points_run", "points_skipped")
-
-# A reader of a table cell's note needs the first line of a compiler's message, not its pages.
-MESSAGE_LENGTH = 200
 
 FLAG_NOTES = {
     UNDEFINED_BEHAVIOUR: (

@@ -1,4 +1,4 @@
-"""The table of a study with steps: one row a step of its ladder, then the host's processor, then what is published."""
+"""The table of a study with steps: a row for each step of its ladder, then libraries, the host, and the publication."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pandas
 
 from kernelsweep.analysis.limits import limit_bandwidths
 from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, at_reference, has_times, one_study, undefined_kernels
-from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, at_reference, undefined_kernels
+from kernelsweep.analysis.steps import Step
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.points import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
 from kernelsweep.results import BASELINE_PREFIX
 
@@ -70,27 +71,22 @@ _TIMES = tuple(column for column in TIME_COLUMNS if column not in ("speedup", "s
 
 
 def baseline_kernels(study: Mapping[str, Any]) -> list[str]:
-    """What the study's baselines on the host's processor are called where kernels are named."""
+    """The value of the column kernel in the rows of the study's baselines on the host's processor."""
     return [f"{BASELINE_PREFIX}{baseline}" for baseline in study["baselines"]]
 
 
 def limit_columns(study: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that give the fraction reached of each of the study's limits, by the limit."""
+    """The columns with the fraction that each row reaches of the study's limits, by the limit."""
     return {limit: f"{limit}_fraction" for limit in study["limits"]}
 
 
-def study_table(
-    study: Mapping[str, Any],
-    measurements: pandas.DataFrame,
-    device: Mapping[str, Any],
-    published: Published | None,
-) -> pandas.DataFrame:
-    """One row a ladder step, in the ladder's order; rivals; measured baselines; what was published besides.
+def study_table(data: StudyData) -> pandas.DataFrame:
+    """One row for each step in the ladder's order, then libraries, host baselines, and what else is published.
 
     Columns (`TABLE_COLUMNS`):
       kernel, unroll, block_size    the step at the reference point; for a baseline only its name
       grid_size, launches           thread blocks of the step's first launch, and how many launches it takes
-      device                        what the row was measured on: a baseline's is the host's processor
+      device                        the device that measured the row: the host's processor for a baseline
       status                        of that point: one of `results.STATUSES`, `not_measured` or `published_only`
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, peak_fraction
                                     as in measurements.csv; NaN unless the status is `ok`
@@ -109,43 +105,40 @@ def study_table(
                                     over the kernel's whole sweep (all its unroll factors): right, attempted, skipped
       failures                      what became of the others: "2 wrong_result, 1 timed_out"
       flags, message                of the reference point
-    On a device without times the time columns are left out, and so are baselines, which are there for their times.
-    Raises ValueError when `measurements` hold several studies.
+    On a device without times the time columns are left out, and so are libraries and baselines.
     """
-    reference = at_reference(study, measurements)
-    steps = ladder_steps(study, device)
-    undefined = undefined_kernels(measurements)
-    rows = [_step_row(step, study, reference, device) | _whole_sweep(step.kernel, measurements) for step in steps]
+    reference = data.at_reference()
+    steps = data.steps
+    undefined = undefined_kernels(data.measurements)
+    rows = [_step_row(step, data, reference) | _whole_sweep(step.kernel, data.measurements) for step in steps]
     for row in rows:
         # A property of the kernel, so said even where the sweep has no row at the reference point.
         if row["status"] == NOT_MEASURED and row["kernel"] in undefined:
             row["flags"] = UNDEFINED_BEHAVIOUR
-    if has_times(device):
-        rows += _rival_rows(study, measurements, device) + _baseline_rows(study, measurements)
-    if published is not None:
-        rows += _published_only(published, steps)
+    if data.has_times:
+        rows += _rival_rows(data) + _baseline_rows(data)
+    if data.published is not None:
+        rows += _published_only(data.published, steps)
         for row in rows:
-            row["published_time_us"] = published.time_us(row["kernel"], row.get("unroll"))
+            row["published_time_us"] = data.published.time_us(row["kernel"], row.get("unroll"))
     table = pandas.DataFrame(rows, columns=list(TABLE_COLUMNS))
     table = table.astype(dict.fromkeys(INTEGER_COLUMNS, "Int64") | dict.fromkeys(FLOAT_COLUMNS, "float64"))
     table[list(TEXT_COLUMNS)] = table[list(TEXT_COLUMNS)].astype(object).fillna("").astype(str)
     for ratios, times in (("", "time_us"), ("published_", "published_time_us")):
         table[f"{ratios}speedup"] = table[times].iloc[0] / table[times]
         table[f"{ratios}step_gain"] = _before(table[times], steps, undefined) / table[times]
-    if not has_times(device):
+    if not data.has_times:
         return table.drop(columns=list(TIME_COLUMNS))
-    return _with_fractions(table, study, measurements, device)
+    return _with_fractions(table, data)
 
 
-def _step_row(
-    step: Step, study: Mapping[str, Any], reference: pandas.DataFrame, device: Mapping[str, Any]
-) -> dict[str, Any]:
+def _step_row(step: Step, data: StudyData, reference: pandas.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {
         "kernel": step.kernel,
         "unroll": step.unroll,
-        "block_size": study["reference"]["block_size"],
+        "block_size": data.settings["reference"]["block_size"],
         "grid_size": step.grid_size,
-        "device": device["name"],
+        "device": data.device["name"],
         "status": NOT_MEASURED,
     }
     found = step.rows(reference)
@@ -153,13 +146,13 @@ def _step_row(
 
 
 def _measured(point: pandas.Series[Any], further: Sequence[str] = ()) -> dict[str, Any]:
-    """What a row takes over from its point; times only where the point is right."""
+    """The columns that a row copies from its point; times only where the point is right."""
     columns = ("status", "flags", "message", *further, *(_TIMES if point["status"] == "ok" else ()))
     return {column: point[column] for column in columns}
 
 
 def _whole_sweep(kernel: str, measurements: pandas.DataFrame) -> dict[str, Any]:
-    """What is said of all points of a kernel."""
+    """The columns that summarise all points of a kernel."""
     rows = measurements[measurements["kernel"] == kernel]
     return point_counts(kernel, measurements) | {
         "largest_relative_error": rows.loc[rows["dtype"] == "float32", "relative_error"].astype("float64").max(),
@@ -168,42 +161,39 @@ def _whole_sweep(kernel: str, measurements: pandas.DataFrame) -> dict[str, Any]:
     }
 
 
-def _rival_rows(
-    study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def _rival_rows(data: StudyData) -> list[dict[str, Any]]:
     """The libraries' reductions at the reference point, in the study's order."""
-    reference = at_reference(study, measurements, free=("block_size",))
+    reference = at_reference(data.settings, data.measurements, free=("block_size",))
     rows = []
-    for rival in study["rivals"]:
+    for rival in data.settings["rivals"]:
         found = reference[reference["kernel"] == rival]
-        row = {"kernel": rival, "device": device["name"], "status": NOT_MEASURED, **point_counts(rival, measurements)}
+        row = {"kernel": rival, "device": data.device["name"], "status": NOT_MEASURED}
+        row |= point_counts(rival, data.measurements)
         rows.append(row if found.empty else row | _measured(found.iloc[0], ("relative_error",)))
     return rows
 
 
-def _with_fractions(
-    table: pandas.DataFrame, study: Mapping[str, Any], measurements: pandas.DataFrame, device: Mapping[str, Any]
-) -> pandas.DataFrame:
-    """The table with the columns limit_columns, after that of the theoretical peak."""
-    limits = limit_bandwidths(study, measurements, device)
-    reference = study["reference"]
+def _with_fractions(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
+    """The table with the columns limit_columns(), after that of the theoretical peak."""
+    limits = limit_bandwidths(data)
+    reference = data.settings["reference"]
     at = limits[(limits["cache"] == reference["cache"]) & (limits["array_size"] == reference["array_size"])]
-    bandwidths = at.set_index("limit")["bandwidth_gbs"].reindex(study["limits"])
-    on_device = table["device"] == device["name"]
+    bandwidths = at.set_index("limit")["bandwidth_gbs"].reindex(data.settings["limits"])
+    on_device = table["device"] == data.device["name"]
     place = list(table.columns).index("peak_fraction")
-    for number, (limit, column) in enumerate(limit_columns(study).items(), start=1):
+    for number, (limit, column) in enumerate(limit_columns(data.settings).items(), start=1):
         fractions = (table["bandwidth_gbs"] / bandwidths[limit]).where(on_device)
         table.insert(place + number, column, fractions.astype("float64"))
     return table
 
 
-def _baseline_rows(study: Mapping[str, Any], measurements: pandas.DataFrame) -> list[dict[str, Any]]:
+def _baseline_rows(data: StudyData) -> list[dict[str, Any]]:
     """The baselines that were measured, in the study's order."""
-    rows = one_study(measurements)
+    rows = data.measurements
     for column in ("array_size", "dtype", "operation"):
-        rows = rows[rows[column] == study["reference"][column]]
-    found = [rows[rows["kernel"] == kernel] for kernel in baseline_kernels(study)]
-    # The peak is that of the device's memory, not of the host's.
+        rows = rows[rows[column] == data.settings["reference"][column]]
+    found = [rows[rows["kernel"] == kernel] for kernel in baseline_kernels(data.settings)]
+    # The peak is the device's memory's, not the host's.
     return [
         {**_measured(points.iloc[0], ("kernel", "device")), "peak_fraction": None}
         for points in found

@@ -10,7 +10,7 @@ import pandas
 
 from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.published import Published
-from kernelsweep.analysis.reference import has_times
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, reference_text, step_name
 from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
 from kernelsweep.publish.tables.points import (
@@ -27,71 +27,76 @@ from kernelsweep.publish.tables.steps import baseline_kernels, limit_columns
 TIME_DIGITS = 4
 # A speedup below this is written with two digits that are not zero, such as 0.021.
 SMALL_SPEEDUP = 0.1
+NO_TIMES = "No times of ours: this platform has no clock that means something."
 
 
-def study_text(
-    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None
-) -> TableText:
-    """The table that steps.study_table made. Columns that have nothing to tell in this study are left out."""
-    baseline = table["kernel"].isin(baseline_kernels(study))
-    rival = table["kernel"].isin(study["rivals"])
-    marks, notes = numbered([_notes(row, study, device) for _, row in table.iterrows()])
+def study_text(table: pandas.DataFrame, data: StudyData) -> TableText:
+    """The table that steps.study_table() made. Columns without any information in this study are left out."""
+    baseline = table["kernel"].isin(baseline_kernels(data.settings))
+    rival = table["kernel"].isin(data.settings["rivals"])
+    marks, notes = numbered([_notes(row, data) for _, row in table.iterrows()])
     return TableText(
-        title=str(study["title"]),
-        provenance=_provenance(study, device, published),
+        title=data.title,
+        provenance=_provenance(data),
         kernels=list(table["kernel"]),
         marks=marks,
-        columns=[*_columns(table, baseline, study, published), *_columns_apart(table, study)],
+        columns=[*_columns(table, baseline, data), *_columns_apart(table, data.settings)],
         notes=notes,
-        explanation=_explanation(table, study, device, published),
+        explanation=_explanation(table, data),
         main_rows=int((~baseline & ~rival & (table["status"] != PUBLISHED_ONLY)).sum()),
     )
 
 
-def _columns(
-    table: pandas.DataFrame, baseline: pandas.Series[bool], study: Mapping[str, Any], published: Published | None
-) -> list[Column]:
+def _columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: StudyData) -> list[Column]:
     """The step and its times. (The block size is the same in all rows, and said above the table.)"""
-    ratios = published is not None and published.compare == "ratios"
     columns = []
     if (table["unroll"].dropna() != 1).any():
         columns.append(Column("unroll", numbers(table["unroll"], 0), names=True))
     if "time_us" in table:
-        # The host takes so much longer that its times need no decimals beside the steps'.
-        common = _decimals(table.loc[~baseline, "time_us"])
-        decimals = [
-            _decimals(table["time_us"].iloc[[row]]) if of_host else common for row, of_host in enumerate(baseline)
-        ]
-        columns += [
-            Column("time (µs)", _times(table, decimals)),
-            Column("95% interval (µs)", _intervals(table, decimals)),
-            Column("speedup", _speedups(table["speedup"])),
-        ]
-        if ratios:
-            columns.append(Column("over the step before", _speedups(table["step_gain"])))
-        columns.append(Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0)))
-        if table["peak_fraction"].notna().any():
-            columns.append(Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%")))
-        for limit, column in limit_columns(study).items():
-            if table[column].notna().any():
-                columns.append(Column(f"of {limit.replace('_', ' ')}", numbers(table[column] * 100, 1, "%")))
-    if published is not None:
-        times = numbers(table["published_time_us"], _decimals(table["published_time_us"]))
-        if ratios:
-            columns += [
-                Column(f"{published.label}, {published.device} (µs)", times),
-                Column(f"{published.label} (over the step before)", _speedups(table["published_step_gain"])),
-            ]
-        else:
-            columns += [
-                Column(f"{published.label} (µs)", times),
-                Column(f"{published.label} (speedup)", _speedups(table["published_speedup"])),
-            ]
+        columns += _time_columns(table, baseline, data)
+    if data.published is not None:
+        columns += _published_columns(table, data.published)
     return columns
 
 
+def _time_columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: StudyData) -> list[Column]:
+    # The host takes so much longer that its times need no decimals beside the steps'.
+    common = _decimals(table.loc[~baseline, "time_us"])
+    decimals = [_decimals(table["time_us"].iloc[[row]]) if of_host else common for row, of_host in enumerate(baseline)]
+    columns = [
+        Column("time (µs)", _times(table, decimals)),
+        Column("95% interval (µs)", _intervals(table, decimals)),
+        Column("speedup", _speedups(table["speedup"])),
+    ]
+    if data.published is not None and data.published.only_ratios:
+        columns.append(Column("over the step before", _speedups(table["step_gain"])))
+    columns.append(Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0)))
+    fractions = {"peak": "peak_fraction"} | {
+        limit.replace("_", " "): column for limit, column in limit_columns(data.settings).items()
+    }
+    return columns + [
+        Column(f"of {limit}", numbers(table[column] * 100, 1, "%"))
+        for limit, column in fractions.items()
+        if table[column].notna().any()
+    ]
+
+
+def _published_columns(table: pandas.DataFrame, published: Published) -> list[Column]:
+    label = published.label
+    times = numbers(table["published_time_us"], _decimals(table["published_time_us"]))
+    if published.only_ratios:
+        return [
+            Column(f"{label}, {published.device} (µs)", times),
+            Column(f"{label} (over the step before)", _speedups(table["published_step_gain"])),
+        ]
+    return [
+        Column(f"{label} (µs)", times),
+        Column(f"{label} (speedup)", _speedups(table["published_speedup"])),
+    ]
+
+
 def _columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[Column]:
-    """How the step is launched, and how right it is."""
+    """How each step is launched, and how right its results are."""
     columns = []
     if _has_grids(study):
         columns.append(Column("grid", numbers(table["grid_size"], 0), apart=True))
@@ -128,14 +133,14 @@ def _has_repeated(table: pandas.DataFrame) -> bool:
 
 
 def _decimals(values: pandas.Series[float]) -> int:
-    """Decimals for a column of times: enough for its smallest value to show TIME_DIGITS digits."""
+    """As many decimals for a column of times as its smallest value needs to show TIME_DIGITS digits."""
     if values.notna().sum() == 0:
         return 0
     return min(max(TIME_DIGITS - 1 - math.floor(math.log10(values.min())), 0), TIME_DIGITS - 1)
 
 
 def _times(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
-    """The times; where a step of ours has none, its status stands in the place."""
+    """The times, or the status of a step of ours that has none."""
     instead = table["status"].where(table["status"] != PUBLISHED_ONLY, EMPTY).str.replace("_", " ")
     return [
         word if pandas.isna(time_us) else f"{time_us:.{places}f}"
@@ -157,53 +162,60 @@ def _speedups(values: pandas.Series[float]) -> list[str]:
     ]
 
 
-def _notes(row: pandas.Series[Any], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
+def _notes(row: pandas.Series[Any], data: StudyData) -> list[str]:
     texts = flag_notes(row)
-    if row["kernel"] in baseline_kernels(study) and row["status"] != PUBLISHED_ONLY:
+    reference = reference_text(data.settings)
+    if row["kernel"] in baseline_kernels(data.settings) and row["status"] != PUBLISHED_ONLY:
         texts.append(f"On the host: {row['device']}, one thread; its caches as the sample before left them.")
-    if row["status"] == NOT_MEASURED and has_times(device):
-        texts.append(f"Not measured: the sweep has no row at {reference_text(study)}.")
-    return texts + failure_note(row, reference_text(study))
+    if row["status"] == NOT_MEASURED and data.has_times:
+        texts.append(f"Not measured: the sweep has no row at {reference}.")
+    return texts + failure_note(row, reference)
 
 
-def _provenance(study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None) -> str:
-    text = f"{device_text(device)}; reference point: {reference_text(study)}"
-    if published is not None:
-        text += f"; {published.label}: {published.device} ({published.source})"
+def _provenance(data: StudyData) -> str:
+    text = f"{device_text(data.device)}; reference point: {reference_text(data.settings)}"
+    if data.published is not None:
+        text += f"; {data.published.label}: {data.published.device} ({data.published.source})"
     return text + "."
 
 
-def _explanation(
-    table: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], published: Published | None
-) -> str:
+def _explanation(table: pandas.DataFrame, data: StudyData) -> str:
     first = step_name(table["kernel"].iloc[0], table["unroll"].iloc[0])
-    texts = []
-    if has_times(device):
-        takes_all = " of all the step's launches" if _has_launches(table) else ""
-        texts.append(f"Time{takes_all}: median over the samples, with the confidence interval of that median.")
-        peak = device["peak_bandwidth_gbs"]
-        texts.append(
-            "Bandwidth: each input byte counted once"
-            + ("." if peak is None else f"; the memory's theoretical peak is {peak:.0f} GB/s.")
-        )
-        if any(table[column].notna().any() for column in limit_columns(study).values()):
-            limits = ", ".join(limit_text(limit) for limit in study["limits"])
-            texts.append(f"Of what was measured in the same run at the same size: {limits}.")
-        if table["kernel"].isin(study["rivals"]).any():
-            texts.append("Below the steps: libraries' reductions, on the same buffers, timed by the same loop.")
-    else:
-        texts.append("No times of ours: this platform has no clock that means something.")
-    ratios = published is not None and published.compare == "ratios"
-    if has_times(device) or (published is not None and not ratios):
+    texts = _on_times(table, data) if data.has_times else [NO_TIMES]
+    published = data.published
+    if data.has_times or (published is not None and not published.only_ratios):
         texts.append(f"Speedup: against `{first}` on the same device.")
-    if table["kernel"].isin(baseline_kernels(study)).any():
-        texts.append(f"That of the host's processor is against `{first}` on {device['name']}.")
-    if published is not None and ratios:
+    if table["kernel"].isin(baseline_kernels(data.settings)).any():
+        texts.append(f"That of the host's processor is against `{first}` on {data.device['name']}.")
+    if published is not None and published.only_ratios:
         texts.append(
             "Over the step before: that step's time over this one's."
             f" The published times are those of another kind of device, {published.device}:"
             " only ratios between steps compare."
         )
+    return " ".join([*texts, *_on_columns_apart(table, data.settings)])
+
+
+def _on_times(table: pandas.DataFrame, data: StudyData) -> list[str]:
+    """What the columns of times and bandwidths mean, and the libraries' rows."""
+    takes_all = " of all the step's launches" if _has_launches(table) else ""
+    texts = [f"Time{takes_all}: median over the samples, with the confidence interval of that median."]
+    peak = data.device["peak_bandwidth_gbs"]
+    texts.append(
+        "Bandwidth: each input byte counted once"
+        + ("." if peak is None else f"; the memory's theoretical peak is {peak:.0f} GB/s.")
+    )
+    if any(table[column].notna().any() for column in limit_columns(data.settings).values()):
+        limits = ", ".join(limit_text(limit) for limit in data.settings["limits"])
+        texts.append(f"Of what was measured in the same run at the same size: {limits}.")
+    if table["kernel"].isin(data.settings["rivals"]).any():
+        texts.append("Below the steps: libraries' reductions, on the same buffers, timed by the same loop.")
+    return texts
+
+
+def _on_columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[str]:
+    """What the columns of _columns_apart() mean."""
+    texts = []
     if _has_grids(study):
         texts.append("Grid: thread blocks" + (" of the first launch." if _has_launches(table) else "."))
     if _has_errors(table):
@@ -213,4 +225,4 @@ def _explanation(
             "Same bits: floating-point points of the kernel's whole sweep whose repeated runs left the same bits."
         )
     texts.append("Right: points of the kernel's whole sweep, all its unroll factors, whose result was right.")
-    return " ".join(texts)
+    return texts

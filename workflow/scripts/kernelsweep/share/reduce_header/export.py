@@ -1,7 +1,7 @@
-"""The C++ header that reduces arrays by the configurations that were the fastest.
+"""Write the C++ header that reduces arrays with the fastest configurations.
 
-template.cuh is what is the same in every header. This puts into it the choices, for each architecture from which on
-there are others, and the sources of the kernels that they need.
+template.cuh is the part that is the same in every header. This module adds the choices, for each architecture at which
+they change, and the sources of the chosen kernels.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kernelsweep.analysis.words import device_text
 from kernelsweep.errors import UserError
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.share.reduce_header.offered import ONE_VALUE_PLANS, TEMPLATE, is_offered, needed_architecture
+from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, ONE_VALUE_PLANS, is_offered, needed_architecture
 from kernelsweep.share.reduce_header.size_classes import Choice, Kind, Shape, choose
 from kernelsweep.share.reduce_header.sources import library_includes, namespace, source_files
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource, source_sha256
 from kernelsweep.sweep.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
 
-# Where the operations are, in the folder of kernels.
+# The file with the operations, in the folder of kernels.
 _OPERATIONS_FILE = "include/operations.cuh"
 
-# Of a comment, without its slashes.
+# The longest line of a comment, without its slashes.
 _LINE = 117
 
 _Choices = Mapping[Kind, tuple[Choice, ...]]
@@ -39,7 +39,7 @@ _Choices = Mapping[Kind, tuple[Choice, ...]]
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel with its block size and unroll factor fixed; the header's user fixes element type and operation."""
+    """A kernel with a fixed block size and unroll factor; the header's user chooses element type and operation."""
 
     kernel: KernelSource
     block_size: int
@@ -61,13 +61,13 @@ def reduce_header(
 ) -> str:
     """The header's text.
 
-    rows     as measurements.load_measurements() gives them
-    kernels  by study and name, those that a header can offer and others
-    folder   that of the kernels' sources, with the folder `include` in it
-    device   of the measurements, as in device.json
-    history  lines about when, and from what, measurements and header were made
+    rows     from measurements.load_measurements()
+    kernels  by study and name; a header can offer some of them
+    folder   the folder of the kernels' sources, which contains the folder `include`
+    device   the measured device, as in device.json
+    history  lines with the dates and revisions of the measurements and the header
 
-    Raises UserError where no kernel that a header can offer has a time.
+    Raises UserError if no kernel that a header can offer has a time.
     """
     levels = _levels(rows, kernels, device)
     every = [choice for choices in levels.values() for of_kind in choices.values() for choice in of_kind]
@@ -79,7 +79,7 @@ def reduce_header(
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    return environment.from_string(HEADER_TEMPLATE.read_text(encoding="utf-8")).render(
         provenance=[
             line
             for text in (*_measured_on(device), *history, *_edited(rows, kernels, chosen, folder))
@@ -115,9 +115,9 @@ def reduce_header(
 def _levels(
     rows: pandas.DataFrame, kernels: Mapping[tuple[str, str], KernelSource], device: Mapping[str, Any]
 ) -> dict[int, _Choices]:
-    """The choices by the smallest architecture that they are for, the largest first; 0 is for any."""
+    """The choices by their smallest architecture, in decreasing order; 0 stands for any architecture."""
     if not has_times(device):
-        raise UserError(f"{device_text(device)}: there are no times to choose by; a header needs a GPU's.")
+        raise UserError(f"{device_text(device)}: there are no times to choose by; a header needs a GPU's times.")
     offered = {name: kernel for name, kernel in kernels.items() if is_offered(kernel)}
     levels: dict[int, _Choices] = {}
     above: _Choices = {}
@@ -130,20 +130,20 @@ def _levels(
     if not levels:
         of_studies = ", ".join(sorted({study for study, _ in offered})) or "no study"
         raise UserError(
-            f"{device_text(device)}: no kernel that leaves one value by one launch has a time there. Such kernels have "
-            f"the plan {' or '.join(ONE_VALUE_PLANS)}, and are in: {of_studies}. Measure them on a GPU by the same "
-            "command, with platform=gpu."
+            f"{device_text(device)}: no kernel that leaves one value by one launch has a time. Such kernels have the "
+            f"plan {' or '.join(ONE_VALUE_PLANS)}, and are in: {of_studies}. Measure them on a GPU with the same "
+            "command and platform=gpu."
         )
     return levels
 
 
 def _shapes(choices: _Choices) -> dict[Kind, list[tuple[int, Shape]]]:
-    """What is chosen, whatever it was compared with."""
+    """The chosen sizes and shapes alone."""
     return {kind: [(choice.array_size, choice.shape) for choice in of_kind] for kind, of_kind in choices.items()}
 
 
 def _specializations(choices: _Choices, variants: Sequence[Variant]) -> list[dict[str, Any]]:
-    """What the template makes specializations of detail::Choices of: their arguments, and rows, or whose they share."""
+    """The specializations of detail::Choices with their arguments, and with rows or the name of an equal one."""
     found = []
     for kind, of_kind in sorted(choices.items(), key=lambda item: _order(item[0])):
         any_order = replace(kind, deterministic=False)
@@ -201,7 +201,7 @@ def _edited(
     chosen: Sequence[KernelSource],
     folder: Path,
 ) -> list[str]:
-    """A warning where kernels are no longer those that were measured, as can be with a recording."""
+    """A warning if kernels have been edited since they were measured, as is possible for a recording."""
     now = {kernel: source_sha256(kernel.path, folder / "include") for kernel in chosen}
     measured = zip(rows["study"], rows["kernel"], rows["source_sha256"], strict=True)
     of_others = {
@@ -215,7 +215,7 @@ def _edited(
 
 
 def _overview(choices: _Choices) -> list[str]:
-    """The choices for a reader, a line each."""
+    """The choices for readers, one line each."""
     lines = []
     for kind, of_kind in sorted(choices.items(), key=lambda item: _order(item[0])):
         if kind.deterministic and choices.get(replace(kind, deterministic=False)) == of_kind:
@@ -236,5 +236,5 @@ def _text(kind: Kind) -> str:
 
 
 def _order(kind: Kind) -> tuple[str, int, str, bool]:
-    """A type's kinds together, its operations in their usual order."""
+    """A sort key: by type, then by the usual order of operations."""
     return (kind.dtype, list(OPERATIONS).index(kind.operation), kind.cache, kind.deterministic)

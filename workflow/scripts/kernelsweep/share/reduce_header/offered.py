@@ -1,4 +1,4 @@
-"""Which kernels a header can offer, and what they need. For the workflow's rules as well, so without pandas."""
+"""The kernels that a header can offer, and the architecture that they need. The rules import it, so without pandas."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import CLUSTER_SIZE
 
-# What is the same in every header.
-TEMPLATE = Path(__file__).with_name("template.cuh")
+# The part that is the same in every header.
+HEADER_TEMPLATE = Path(__file__).with_name("template.cuh")
 
-# The plans of one launch that leaves one value, each with the number that its blocks are a multiple of.
+# The launch plans with one launch and one resulting value, each with the number that its grid size is a multiple of.
 ONE_VALUE_PLANS: Mapping[str, int] = {"single_launch": 1, "single_launch_of_clusters": CLUSTER_SIZE}
 
 
@@ -23,7 +23,7 @@ def needed_architecture(kernel: KernelSource) -> int:
 
 
 def is_offered(kernel: KernelSource) -> bool:
-    """Whether a header can offer a kernel: one launch, one value, and shared memory that doesn't follow the array."""
+    """Whether a header can offer a kernel: one launch, one value, and shared memory independent of the array."""
     return (
         kernel.plan in ONE_VALUE_PLANS
         and not kernel.undefined_behaviour

@@ -1,8 +1,7 @@
 """Choose one configuration for each class of array sizes, among all kernels that leave one value by one launch.
 
-Where find compares a kernel's configurations with each other, this compares those of all kernels, as a user has to who
-just wants the value. Of configurations that can't be told apart, the one that is as fast at most sizes is chosen, so
-that a program compiles few.
+judge/best compares the configurations of one kernel; this module compares those of all kernels. Among configurations
+that can't be distinguished, it chooses the one that is among the fastest at most sizes, so that a program compiles few.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point
 
-# What makes a kernel unfit for programs, not only a point.
+# Statuses of one point that disqualify the whole kernel.
 _DOUBTFUL = ("wrong_result", "launch_failed", "timed_out")
 
-# As many blocks as an array has work for.
+# No limit: the launch plan uses as many blocks as the array needs.
 _NO_LIMIT = 2**62
 
-# Sizes this near to each other are one class: the sweep has 2^20 and 2^20 + 3, which differ in how the array ends.
+# Sizes within this factor are one class: the sweep has 2^20 and 2^20 + 3, which differ only in the array's tail.
 NEAR = 1.01
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a caller asks for; deterministic where the same bits must come out of every run."""
+    """A kind of reduction; if deterministic, every run gives the same bits."""
 
     dtype: str
     operation: str
@@ -45,7 +44,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Shape:
-    """How a kernel is launched at any array size: by at most `blocks` blocks on the GPU that was measured."""
+    """A kernel's launch configuration for any array size, with at most `blocks` blocks on the measured GPU."""
 
     kernel: KernelSource
     block_size: int
@@ -54,7 +53,7 @@ class Shape:
 
     @property
     def order(self) -> tuple[str, int, int, int]:
-        """To choose the same one of several every time."""
+        """A key for a reproducible choice among several shapes."""
         return (self.kernel.path.as_posix(), self.block_size, self.unroll, self.blocks)
 
 
@@ -62,11 +61,11 @@ class Shape:
 class Choice:
     """The configuration for one class of array sizes.
 
-    array_size     the size at which it was measured, which the class is around
-    largest_size   of the class; None for the last one, which has no end
+    array_size     the measured size of the class
+    largest_size   the class's largest size; None for the last class, which has no end
     time           microseconds
-    bandwidth_gbs  each input byte counted once, 10^9 bytes a second
-    compared       how many configurations were timed at that size
+    bandwidth_gbs  10^9 bytes a second, with each input byte counted once
+    compared       the number of configurations with a time at that size
     """
 
     shape: Shape
@@ -83,11 +82,11 @@ def choose(
     device: Mapping[str, Any],
     architecture: int | None = None,
 ) -> dict[Kind, tuple[Choice, ...]]:
-    """The choices for every kind of reduction that has times, from the smallest class of sizes to the largest.
+    """The choices for every kind of reduction with times, from the smallest class of sizes to the largest.
 
-    rows          as measurements.load_measurements() gives them; those of other kernels don't count
-    kernels       by study and name; those of other plans, and with undefined behaviour, are never chosen
-    architecture  what the choices have to run on, such as 80; None for the GPU that was measured
+    rows          from measurements.load_measurements(); rows of other kernels are ignored
+    kernels       by study and name; those that a header can't offer are ignored
+    architecture  the architecture that the choices have to run on, such as 80; None for the measured GPU
     """
     rows = _candidates(rows, kernels, device, architecture)
     chosen = {}
@@ -106,10 +105,10 @@ def _candidates(
     device: Mapping[str, Any],
     architecture: int | None,
 ) -> pandas.DataFrame:
-    """The rows to choose from, with the column `repeats`: whether the kernel leaves the same bits in every run.
+    """The rows to choose from, with the column `repeats`: whether the kernel gives the same bits in every run.
 
-    Of integers, which don't round, all do; of floats, those that did at every point of that type and operation. Whoever
-    failed at one of these points is no candidate for any of them.
+    Integers don't round, so all their rows repeat; rows of floats repeat if the kernel did at every point of their type
+    and operation. A kernel that failed at one of these points is a candidate at none of them.
     """
     names = {
         name
@@ -123,7 +122,7 @@ def _candidates(
 
 
 def _of_any_like_it(rows: pandas.DataFrame, found: pandas.Series[bool]) -> pandas.Series[bool]:
-    """Whether something was found at any point of a row's kernel with the same type and operation."""
+    """Whether `found` holds for any point of a row's kernel with the same type and operation."""
     alike = [rows[column] for column in ("study", "kernel", "dtype", "operation")]
     return found.groupby(alike).transform("any").astype(bool)
 
@@ -133,7 +132,7 @@ _Times = dict[int, dict[Shape, _Row]]
 
 
 def _times_by_size(rows: pandas.DataFrame, kernels: Mapping[tuple[str, str], KernelSource]) -> _Times:
-    """The row of every shape, by the array size that stands for its class."""
+    """The rows of all shapes, by the array size that represents its class."""
     by_variant: dict[tuple[KernelSource, int, int], list[_Row]] = {}
     for row in rows.to_dict("records"):
         kernel = kernels[row["study"], row["kernel"]]
@@ -150,16 +149,16 @@ def _times_by_size(rows: pandas.DataFrame, kernels: Mapping[tuple[str, str], Ker
 
 
 def _limits(kernel: KernelSource, launched: Mapping[tuple[int, int], _Row]) -> list[int]:
-    """The numbers of blocks that the sweep allowed one variant of a kernel, as far as its rows tell.
+    """The limits on the number of blocks that the sweep set for one variant of a kernel, deduced from its rows.
 
-    They tell where an array had work for more. Where none had, no more blocks are allowed than were measured.
+    A limit shows if an array had work for more blocks. If none had, the largest measured number is the limit.
     """
     held_back = {grid for (size, grid), row in launched.items() if grid < _grid(kernel, row, size, _NO_LIMIT)}
     return sorted(held_back) or [max(grid for _, grid in launched)]
 
 
 def _grid(kernel: KernelSource, row: _Row, array_size: int, blocks: int) -> int:
-    """How many blocks the kernel's plan starts where it may start `blocks`."""
+    """The number of blocks that the kernel's plan launches with the limit `blocks`."""
     point = Point(
         {
             "array_size": array_size,
@@ -173,7 +172,7 @@ def _grid(kernel: KernelSource, row: _Row, array_size: int, blocks: int) -> int:
 
 
 def _of_classes(times: _Times) -> _Times:
-    """Of sizes that are near to each other, the one at which the most configurations were timed."""
+    """Keep one size of each class: the one with the most timed configurations."""
     classes: list[list[int]] = []
     for size in sorted(times):
         if classes and size <= NEAR * classes[-1][0]:
@@ -206,7 +205,7 @@ def _choices(times: _Times) -> tuple[Choice, ...]:
 
 
 def _as_fast(times: Mapping[Shape, _Row]) -> dict[Shape, float]:
-    """The shapes that can't be told to be slower than the fastest, each with its time over the fastest's."""
+    """The shapes that can't be distinguished from the fastest, each with its time over the fastest time."""
     fastest = min(times.values(), key=lambda row: float(row["time_us"]))
     return {
         shape: float(row["time_us"]) / float(fastest["time_us"]) for shape, row in times.items() if is_tie(row, fastest)
@@ -214,7 +213,7 @@ def _as_fast(times: Mapping[Shape, _Row]) -> dict[Shape, float]:
 
 
 def _as_fast_at_most(sizes: Sequence[int], as_fast: Mapping[int, Mapping[Shape, float]]) -> Shape:
-    """The shape that is among the fastest at most of the sizes; of several, the one with the shorter times there."""
+    """The shape that is among the fastest at most sizes; of several such shapes, the one with the shortest times."""
     ratios: dict[Shape, list[float]] = {}
     for size in sizes:
         for shape, ratio in as_fast[size].items():

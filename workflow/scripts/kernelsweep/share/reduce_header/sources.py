@@ -1,7 +1,7 @@
-"""Kernels' sources and the files that they include as one text of C++, each file in a namespace of its own.
+"""Kernels' sources and the files that they include as one C++ text, each file in its own namespace.
 
-The text of each file stays as it is, but for its includes: those of the project's files become using-directives, those
-of a library's are collected for the top of the file.
+Only includes change: those of the project's files become using-directives, and those of libraries are collected for the
+top of the file.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class SourceFile:
     """One file.
 
     path          relative to the folder of kernels
-    namespace     in which its names are
+    namespace     the namespace of its names
     uses          the namespaces of the files that it includes
-    architecture  the smallest, such as 90, of any kernel that needs the file; 0 where one runs on any
-    text          without its includes
+    architecture  the smallest architecture, such as 90, of any kernel that needs the file; 0 for any architecture
+    text          its text without includes
     """
 
     path: str
@@ -38,9 +38,9 @@ class SourceFile:
 
 
 def source_files(kernels: Sequence[KernelSource], folder: Path) -> list[SourceFile]:
-    """The files that the kernels are made of, each once, after those that it includes.
+    """The files of the kernels and their includes, each once, after the files that it includes.
 
-    folder  that of all kernels, with the folder `include` in it
+    folder  the folder of all kernels, which contains the folder `include`
     """
     needed: dict[Path, int] = {}
     for kernel in kernels:
@@ -51,7 +51,7 @@ def source_files(kernels: Sequence[KernelSource], folder: Path) -> list[SourceFi
 
 
 def library_includes(kernels: Sequence[KernelSource], folder: Path) -> list[str]:
-    """What these files include of libraries, such as <limits>, sorted."""
+    """The library headers that these files include, such as <limits>, sorted."""
     files = {path for kernel in kernels for path in _after_what_they_include(kernel.path, folder)}
     return sorted({name for path in files for name in _LIBRARY_INCLUDE.findall(path.read_text(encoding="utf-8"))})
 
@@ -62,7 +62,7 @@ def namespace(path: Path, folder: Path) -> str:
 
 
 def _after_what_they_include(path: Path, folder: Path, including: Sequence[Path] = ()) -> list[Path]:
-    """A file after all that it includes, directly or through others; `including` are those that it is included by."""
+    """All direct and indirect includes of a file, then the file; `including` is the chain of files that include it."""
     found: list[Path] = []
     for included in directly_included(path, folder / "include"):
         if included not in including:

@@ -21,8 +21,8 @@ from checkout import ROOT
 from planted import point
 
 from kernelsweep.baselines import cub, libraries
-from kernelsweep.baselines.driver import limit_points, measure_limits
-from kernelsweep.baselines.libraries import RIVALS, library_axes, planned_points, rival_report
+from kernelsweep.baselines.driver import driver_points, measure_driver
+from kernelsweep.baselines.libraries import LIBRARIES, library_axes, library_report, planned_calls
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.sampling import Sampling
@@ -76,14 +76,14 @@ def on_gpu() -> list[dict[str, list[Any]]]:
 
 
 def test_every_rival_that_a_study_may_name_exists() -> None:
-    for name, rival in RIVALS.items():
+    for name, rival in LIBRARIES.items():
         assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
         assert set(rival.operations) <= set(OPERATIONS)
 
 
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
-    planned = planned_points("cub", on_gpu(), [])
+    planned = planned_calls("cub", on_gpu(), [])
     points = [point for point, _, _ in planned]
     assert len(set(points)) == len(points)
     assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
@@ -99,27 +99,27 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        libraries, "RIVALS", {**RIVALS, "cupy": libraries.Rival("CuPy", ("sum",), "no_such_package", "a wish")}
+        libraries, "LIBRARIES", {**LIBRARIES, "cupy": libraries.Library("CuPy", ("sum",), "no_such_package", "a wish")}
     )
-    assert {reason for _, _, reason in planned_points("cupy", on_gpu(), [])} == {
+    assert {reason for _, _, reason in planned_calls("cupy", on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     monkeypatch.setattr(libraries, "why_missing", lambda name: None)
-    ((_, _, reason),) = planned_points("pycuda_gpuarray", [sweep], [])
+    ((_, _, reason),) = planned_calls("pycuda_gpuarray", [sweep], [])
     assert reason == "operation product: the kernel supports sum, minimum, maximum"
-    ((_, _, reason),) = planned_points("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
+    ((_, _, reason),) = planned_calls("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
     assert reason == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
 
 
 def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:
     # Pins: times kept in the journal when another CUB was compiled.
     library = tmp_path / "cub.so"
-    planned = planned_points("cub", [{**on_gpu()[0], "array_size": [2**20]}], [])
+    planned = planned_calls("cub", [{**on_gpu()[0], "array_size": [2**20]}], [])
     hashes = []
     for content in (b"one", b"another"):
         library.write_bytes(content)
-        variants = rival_report("cub", library, BUILT, planned)["variants"]
+        variants = library_report("cub", library, BUILT, planned)["variants"]
         assert {key: variants["cub<int, Sum>"][key] for key in ("rival", "operation", "dtype")} == {
             "rival": "cub",
             "operation": "sum",
@@ -127,7 +127,7 @@ def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_pat
         }
         hashes.append(variants["cub<int, Sum>"]["binary_sha256"])
     assert hashes[0] != hashes[1]
-    failed = rival_report("cub", library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
+    failed = library_report("cub", library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
     assert (failed["status"], failed["message"], failed["variants"]) == ("build_failed", "no", {})
 
 
@@ -187,7 +187,7 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
 
     monkeypatch.setattr(gpu.GpuPlatform, "time", time_on_device)
     monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
-    platform = object.__new__(rival.RivalPlatform)
+    platform = object.__new__(rival.LibraryPlatform)
     platform._streams = itertools.cycle(range(gpu.STREAMS))
     platform._variants = {"cub<int, Sum>": {"rival": "cub", "operation": "sum", "dtype": "int32"}}
     platform._reduce, platform._warm = queued, None
@@ -271,7 +271,7 @@ def test_limits_are_measured_at_every_size_and_cache_state() -> None:
         {**axes, "array_size": [2**16, 2**18], "cache": ["cold", "hot"], "dtype": dtypes}
         for axes, dtypes in [(on_gpu()[0], ["int32"]), (on_gpu()[0], ["float32", "float64"])]
     ]
-    planned = limit_points(sweeps, {"dtype": "int32", "operation": "sum"})
+    planned = driver_points(sweeps, {"dtype": "int32", "operation": "sum"})
     assert [(point["array_size"], point["cache"]) for point in planned] == [
         (2**16, "cold"),
         (2**18, "cold"),
@@ -279,7 +279,7 @@ def test_limits_are_measured_at_every_size_and_cache_state() -> None:
         (2**18, "hot"),
     ]
     platform = Clocked()
-    rows = measure_limits(platform, ["copy", "fill"], planned, SAMPLING, 4000.0, KNOWN)
+    rows = measure_driver(platform, ["copy", "fill"], planned, SAMPLING, 4000.0, KNOWN)
     assert [row["kernel"] for row in rows] == ["limit_copy"] * 4 + ["limit_fill"] * 4
     assert all(row["status"] == "ok" and row["samples"] == 6 for row in rows)
     assert platform.timed_moves == 6 * len(rows)
@@ -295,7 +295,7 @@ def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
 
         def fill(self, memory: np.ndarray, size: int, word: int) -> None: ...
 
-    rows = measure_limits(Idle(), ["copy", "fill"], [point(2**16, 1)], SAMPLING, None, KNOWN)
+    rows = measure_driver(Idle(), ["copy", "fill"], [point(2**16, 1)], SAMPLING, None, KNOWN)
     assert [row["status"] for row in rows] == ["wrong_result"] * 2
     assert not any("time_us" in row for row in rows)
 
@@ -305,5 +305,5 @@ def test_limits_that_do_not_fit_into_memory_are_rows() -> None:
         def allocate(self, size: int) -> np.ndarray:
             raise MemoryError("17.18 GB of device memory asked for")
 
-    (row,) = measure_limits(Full(), ["fill"], [point(2**32, 1)], SAMPLING, None, KNOWN)
+    (row,) = measure_driver(Full(), ["fill"], [point(2**32, 1)], SAMPLING, None, KNOWN)
     assert (row["status"], row["message"]) == ("out_of_memory", "17.18 GB of device memory asked for")

@@ -1,0 +1,137 @@
+"""Nothing typed ends in a stack trace, and nothing wrong ends in a yes: faults in a project's files, each refused.
+
+Every fault gets one sentence of at most three lines that names the file and the key, within ten seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from checkout import copy_project
+
+from kernelsweep.errors import UserError
+from kernelsweep.project.project import load_project
+from kernelsweep.sweep.schema import read_yaml
+
+STUDY = "config/studies/toy.yaml"
+CONFIG = "config/config.yaml"
+KERNEL = "kernels/toy/doubled.cu"
+
+STUDY_TEXT = """\
+title: Toy
+axes: {unroll: [1, 2]}
+kernels:
+  - name: doubled
+"""
+KERNEL_TEXT = """\
+// kernelsweep:
+//   block_size: power_of_two
+//   unroll: [1, 2]
+
+template <typename Element, typename Operation, unsigned unroll>
+__global__ void doubled(const Element *data, Element *partials, size_t array_size) {}
+"""
+
+SECONDS = 10
+LINES = 3
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with one study of one kernel."""
+    project = copy_project(tmp_path_factory.mktemp("hostile"))
+    for study in (project / "config/studies").glob("*.yaml"):
+        study.unlink()
+    settings = yaml.safe_load((project / CONFIG).read_text(encoding="utf-8"))
+    settings |= {"studies": ["toy"], "platform": ["emulator", "nvidia-h200"]}
+    settings["gpu_models"] = {"nvidia-h200": {"arch": "sm_90"}}
+    (project / CONFIG).write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (project / STUDY).write_text(STUDY_TEXT, encoding="utf-8")
+    (project / KERNEL).parent.mkdir()
+    (project / KERNEL).write_text(KERNEL_TEXT, encoding="utf-8")
+    return project
+
+
+@pytest.fixture
+def toy(prepared: Path) -> Iterator[Path]:
+    """The same, put back after a test's change."""
+    kept = {name: (prepared / name).read_bytes() for name in (STUDY, CONFIG, KERNEL)}
+    yield prepared
+    for name, content in kept.items():
+        (prepared / name).write_bytes(content)
+
+
+def load(project: Path) -> None:
+    """What Snakemake does before its first job."""
+    config = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
+    config |= read_yaml(project / CONFIG, CONFIG)
+    load_project(config, project)
+
+
+def changed(project: Path, file: str, key: str, value: Any) -> None:
+    """Set one key of a YAML file, such as measuring.max_samples."""
+    settings = yaml.safe_load((project / file).read_text(encoding="utf-8"))
+    *folders, last = key.split(".")
+    inner = settings
+    for folder in folders:
+        inner = inner.setdefault(folder, {})
+    inner[last] = value
+    (project / file).write_text(yaml.safe_dump(settings), encoding="utf-8")
+
+
+def assert_refused(project: Path, file: str, parts: list[str]) -> None:
+    """The project is refused with one short message about that file, in time."""
+    start = time.monotonic()
+    with pytest.raises(UserError) as error:
+        load(project)
+    assert time.monotonic() - start < SECONDS
+    message = str(error.value)
+    assert len(message.splitlines()) <= LINES
+    assert len(message) < 2000
+    assert "Traceback" not in message
+    for part in (file, *parts):
+        assert part in message
+
+
+def test_the_project_itself_is_accepted(toy: Path) -> None:
+    load(toy)
+
+
+@pytest.mark.parametrize("file", [STUDY, CONFIG])
+@pytest.mark.parametrize(
+    ("restriction", "part"),
+    [
+        ('"array_size" > 3', "write the axis without quotes"),
+        ("array_size > '3'", "array_size is a number and '3' is a text"),
+        ("dtype > 3", "dtype is a text and 3 is a number"),
+        ("dtype < 'int64'", "don't compare so"),
+        ("'a' * 10**9 == dtype", "'a' is a text, where a number is needed"),
+        ("9**9**9**9 > unroll", "this power is too large"),
+        ("2**(2**30) > unroll", "this power is too large"),
+        ("(-unroll)**0.5 > 1", "this power is no real number"),
+        ("1 / (unroll - 2) > 0", "can't be computed for {'unroll': 2}: division by zero"),
+        ("log2(unroll - 1) > 0", "can't be computed for {'unroll': 1}: "),
+        ("log2 > 3", "log2 is a function; write log2(...)"),
+        ("exp(unroll) > 3", "unknown function 'exp'; known are log2, ceil, min, max"),
+        ("min(unroll) > 3", "min takes two numbers or more"),
+        ("log2(unroll, 2) > 3", "log2 takes one number"),
+        ("unroll", "is a number, where a condition is needed"),
+        ("unroll in 3", "don't compare so"),
+        ("unroll in (1, 'two')", "all of them numbers or all of them texts"),
+        ("1 == 2", "names no axis"),
+        ("1e999 > unroll", "a number above 2**64"),
+        ("9" * 5000 + " > unroll", "at most 1000 are allowed"),
+        ("(" * 300 + "unroll" + ")" * 300, "is no expression"),
+        ("width < 4", "no kernel of the study toy has the axis width"),
+        ("grid_size < 4", "no kernel of the study toy has the axis grid_size"),
+        ("unroll < 2\n\0", "is no expression"),
+    ],
+)
+def test_a_restriction(toy: Path, file: str, restriction: str, part: str) -> None:
+    changed(toy, file, "restrictions", ["block_size > 1", restriction])
+    assert_refused(toy, file, ["restrictions.1: ", part])

@@ -1,0 +1,114 @@
+"""One record of a study on one platform, for everything that reads results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.published import Published, load_published
+from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
+from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.problems.registry import PROBLEMS
+
+PUBLISHED_FOLDER = Path("resources/published")
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """A study's settings, and its results on one platform.
+
+    settings      the study's checked settings
+    measurements  its rows of measurements.csv as load_measurements() gives them, those of libraries, the driver and the
+                  host included
+    device        the platform's device.json
+    published     what is published of its kernels, or None
+    metrics       its rows of metrics.csv
+    Raises ValueError when `measurements` are of several studies.
+    """
+
+    settings: Mapping[str, Any]
+    measurements: pandas.DataFrame
+    device: Mapping[str, Any]
+    published: Published | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        one_study(self.measurements)
+
+    @property
+    def title(self) -> str:
+        """The study's heading."""
+        return str(self.settings["title"])
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the device's times are reported."""
+        return has_times(self.device)
+
+    @property
+    def compares_outputs(self) -> bool:
+        """Whether the study shows what its kernels leave rather than how fast they are."""
+        return compares_outputs(self.settings)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of the ladder, for this device."""
+        return ladder_steps(self.settings, self.device)
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """The study's kernels in the order of their story."""
+        return [str(kernel["name"]) for kernel in self.settings["kernels"]]
+
+    @property
+    def kernel_rows(self) -> pandas.DataFrame:
+        """The measurements of the study's own kernels."""
+        return of_kernels(self.settings, self.measurements)
+
+    @property
+    def device_rows(self) -> pandas.DataFrame:
+        """The measurements of its kernels, of libraries, and of the driver: all but those of the host."""
+        return on_device(self.settings, self.measurements)
+
+    def at_reference(self, *free: str) -> pandas.DataFrame:
+        """The rows of the study's own kernels at its reference point; the axes in `free` may differ from it."""
+        return at_reference(self.settings, self.kernel_rows, free)
+
+
+def compares_outputs(settings: Mapping[str, Any]) -> bool:
+    """Whether a study's problem is one whose outputs are shown, instead of times and metrics."""
+    return PROBLEMS[settings["problem"]].shows_output is not None
+
+
+def read_study_data(
+    name: str,
+    settings: Mapping[str, Any],
+    measurements: Iterable[str | Path],
+    device: str | Path,
+    metrics: Metrics | None = None,
+) -> StudyData:
+    """A study's record from its result files and, in the current folder, resources/published.
+
+    measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
+    device        a device.json
+    Raises UserError, naming the file, where one cannot be read.
+    """
+    return StudyData(
+        settings=settings,
+        measurements=load_measurements([Path(path) for path in measurements], name),
+        device=json.loads(Path(device).read_text(encoding="utf-8")),
+        published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
+        metrics=metrics or Metrics(),
+    )
+
+
+def read_metrics(name: str, paths: Iterable[str | Path], definitions: Mapping[str, Mapping[str, str]]) -> Metrics:
+    """A study's metrics from files with the columns of metrics.csv."""
+    return Metrics(load_metrics([Path(path) for path in paths], name), definitions)

@@ -1,0 +1,70 @@
+"""A figure's declaration of itself, read from its module's text: importing the module would import matplotlib.
+
+A figure is a Python file, whose name is the figure's, with a function `draw` and a declaration of plain texts:
+
+    FIGURE = Declaration(
+        title="Time, step by step",
+        purpose="each step's time and speedup, beside the published ones",
+        needs=("times",),
+    )
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+from kernelsweep.errors import UserError
+
+# The results that a figure may need.
+Need = Literal["times", "metrics", "published", "outputs", "floats", "libraries"]
+
+_EXAMPLE = 'FIGURE = Declaration(title="...", purpose="...", needs=("times",)), of plain texts'
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a figure says of itself.
+
+    title    its heading on the page of results
+    purpose  what it shows, as a part of a sentence
+    needs    the results that it draws. Where a platform has no times, a figure that needs them is left out; a figure
+             that lacks other results says so in its place
+    """
+
+    title: str
+    purpose: str
+    needs: Sequence[Need] = ()
+
+
+@cache
+def read_declaration(file: Path) -> Declaration:
+    """The declaration in a figure's file. Raises UserError where there is none, or one that can't be read."""
+    try:
+        call = _declaring_call(file.read_text(encoding="utf-8"))
+        texts = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        declaration = Declaration(**texts)
+    except (OSError, UnicodeDecodeError, TypeError, ValueError) as error:
+        raise UserError(f"{file}: not a figure ({error}). Expected at the top level: {_EXAMPLE}.") from error
+    unknown = sorted(set(declaration.needs) - set(get_args(Need)))
+    if unknown:
+        raise UserError(f"{file}: FIGURE needs {', '.join(unknown)}. Allowed: {', '.join(get_args(Need))}.")
+    return declaration
+
+
+def _declaring_call(text: str) -> ast.Call:
+    """The call on the right of `FIGURE = `. Parsing the whole file would take ten times as long at every start."""
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines) if line.startswith("FIGURE")), len(lines))
+    for end in range(first + 1, len(lines) + 1):
+        with suppress(SyntaxError):
+            statement = ast.parse("\n".join(lines[first:end])).body[0]
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Call):
+                return statement.value
+            break
+    raise ValueError("no FIGURE = Declaration(...)")

@@ -1,0 +1,388 @@
+"""How a figure is laid out at a width: its texts, panels and legends; and its files, the same from run to run.
+
+Figures are designed at the width at which a two-column paper prints them, over both columns or over one. Over one
+column, panels stand one above the other and names below them. Figures ask this module for panels and legends, and give
+sizes that depend on the width as mappings by width.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.textpath
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
+
+from kernelsweep.analysis.words import size_text
+from kernelsweep.drawing import style
+
+POINTS_PER_INCH = 72.0
+RASTER_DPI = 300
+
+LINE_SPACING = 1.25
+# Between the figure's edge and its text, and between text and axes.
+MARGIN_PT = 4.0
+LEGEND_LINE_PT = style.TEXT_PT * LINE_SPACING
+
+# A legend below a narrow figure's panels: the height of a line; a line's sample and the gaps beside a label, in type
+# sizes.
+BELOW_LINE_PT = 9.6
+HANDLE_EM, LEGEND_GAPS_EM = 3.2, 2.2
+# The width of a y axis, below which such a legend has no room.
+AXIS_PT = 40.0
+# The share of a narrow figure's width that wrapped text may take: on a screen, letters are set on whole pixels, which
+# makes some lines longer by up to 3%.
+NARROW_ROOM = 0.96
+# The body of a figure that says why it shows nothing.
+EMPTY_BODY_IN = 1.2
+
+# An axes' position is rounded to so many digits, as shares of the figure.
+POSITION_DIGITS = 8
+
+# Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
+MOST_TICKS = 10
+
+# The files' dates would make every run's differ.
+NO_DATES: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+    ".png": {},
+}
+FORMATS = tuple(NO_DATES)
+
+
+@dataclass(frozen=True)
+class Width:
+    """A width that figures are laid out for; `stacks` where panels stand one above the other, names below them."""
+
+    inches: float
+    stacks: bool
+
+    @property
+    def points(self) -> float:
+        """The width in points."""
+        return self.inches * POINTS_PER_INCH
+
+
+TWO_COLUMNS = Width(7.16, stacks=False)
+ONE_COLUMN = Width(3.5, stacks=True)
+# By their names in config.yaml's figure_widths.
+WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A figure's texts: its title, what it shows in a sentence, and where its numbers come from."""
+
+    title: str
+    message: str
+    caption: str
+
+
+def file_names(name: str, width: str) -> list[str]:
+    """A figure's files at one of `WIDTHS`: in every format at two columns, else the PDF for a paper."""
+    return [f"{name}{suffix}" for suffix in FORMATS] if width == "two_columns" else [f"{name}_{width}.pdf"]
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure as SVG, PNG or PDF, by the path's suffix; the same figure gives the same bytes.
+
+    Raises ValueError for another suffix.
+    """
+    if path.suffix not in NO_DATES:
+        raise ValueError(f"{path}: figures are saved as {', '.join(NO_DATES)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(style.RC):
+        _lay_out(figure)
+        figure.savefig(path, metadata=NO_DATES[path.suffix], dpi=RASTER_DPI)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place the axes once for all formats, at rounded positions.
+
+    The solver behind the constrained layout gives other last digits from run to run. They are far too small to see, but
+    an SVG file's ids are hashes of them.
+    """
+    engine = figure.get_layout_engine()
+    if not isinstance(engine, ConstrainedLayoutEngine):
+        return
+    screen_dpi = figure.get_dpi()
+    figure.set_dpi(RASTER_DPI)
+    # The layout alone: draw_without_rendering() would go through all artists once more, for nothing.
+    engine.execute(figure)
+    # None, not "none": with any engine, even one that does nothing, savefig draws the figure twice.
+    figure.set_layout_engine(None)
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITION_DIGITS)))
+    figure.set_dpi(screen_dpi)
+
+
+def new_figure(width: Width, body_in: float, texts: Texts, with_legend: int = 0) -> Figure:
+    """An empty figure: title and message, a body `body_in` inches high for the axes, the caption.
+
+    The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
+    laid out by matplotlib's constrained layout inside the body. `with_legend` leaves so many lines for `legend_above`.
+    """
+    room_pt = width.points - 2 * MARGIN_PT
+    if width.stacks:
+        room_pt *= NARROW_ROOM
+    blocks = [
+        ("title", wrap(texts.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", style.BLACK),
+        ("message", wrap(texts.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.BLACK),
+        ("caption", wrap(texts.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.GREY),
+    ]
+    heights_pt = [len(lines) * size * LINE_SPACING for _, lines, size, _, _ in blocks]
+    head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
+    foot_pt = MARGIN_PT + heights_pt[2] + MARGIN_PT
+    total_pt = head_pt + body_in * POINTS_PER_INCH + foot_pt
+    figure = Figure(figsize=(width.inches, total_pt / POINTS_PER_INCH), facecolor="white")
+    tops_pt = [total_pt - MARGIN_PT, total_pt - MARGIN_PT - heights_pt[0], MARGIN_PT + heights_pt[2]]
+    for (kind, lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
+        for index, line in enumerate(lines):
+            figure.text(
+                MARGIN_PT / width.points,
+                (top_pt - index * size * LINE_SPACING) / total_pt,
+                line,
+                size=size,
+                weight=weight,
+                color=colour,
+                va="top",
+                parse_math=False,
+                label=kind,
+            )
+    figure.set_layout_engine(
+        "constrained",
+        rect=(0.0, foot_pt / total_pt, 1.0, body_in * POINTS_PER_INCH / total_pt),
+        w_pad=MARGIN_PT / POINTS_PER_INCH,
+        h_pad=MARGIN_PT / POINTS_PER_INCH,
+    )
+    return figure
+
+
+def texts_of(figure: Figure) -> dict[str, str]:
+    """The texts that `new_figure` gave a figure, for readers who can't see it: title, message and caption."""
+    kinds = ("title", "message", "caption")
+    return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
+
+
+def empty_figure(width: Width, texts: Texts, reason: str) -> Figure:
+    """A figure without data, which says why."""
+    figure = new_figure(width, EMPTY_BODY_IN, texts)
+    say_missing(figure.subplots(), reason)
+    return figure
+
+
+def say_missing(axes: Axes, reason: str) -> None:
+    """Empty axes that state what is missing, instead of a picture of nothing."""
+    axes.set_axis_off()
+    width_pt = axes.get_window_extent().width / axes.figure.dpi * POINTS_PER_INCH
+    axes.text(
+        0.5,
+        0.5,
+        "\n".join(wrap(reason, 0.8 * width_pt, style.TITLE_PT)),
+        size=style.TITLE_PT,
+        color=style.GREY,
+        ha="center",
+        va="center",
+        transform=axes.transAxes,
+        parse_math=False,
+    )
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The panels of a figure and its legend's place.
+
+    grid    by part and panel: a panel may have several parts, one above the other
+    left    the panels without another panel on their left, which show the y axis's label
+    bottom  the panels without another panel below, which show the x axis's label
+    legend  axes below the panels for the legend; None where it stands beside the last panel
+    """
+
+    figure: Figure
+    grid: Sequence[Sequence[Axes]]
+    left: Sequence[int]
+    bottom: Sequence[int]
+    legend: Axes | None
+
+    def label_x_at_the_bottom(self) -> None:
+        """Remove the label of the x axis from panels that have another one below."""
+        for number, axes in enumerate(self.grid[-1]):
+            if number not in self.bottom:
+                axes.set_xlabel("")
+
+
+def panels_in_a_row(
+    width: Width,
+    texts: Texts,
+    count: int,
+    heights_in: Sequence[float],
+    legend_labels: Sequence[str],
+    legend_title: str,
+    share_y: bool = False,
+) -> Panels:
+    """`count` panels side by side with room for a legend beside them; or one above the other, the legend below.
+
+    heights_in  the heights of a panel's parts, inches; the parts share their x axis
+    """
+    if not width.stacks:
+        figure = new_figure(width, sum(heights_in), texts)
+        grid = figure.subplots(
+            len(heights_in), count, sharex="col", sharey=share_y, squeeze=False, height_ratios=heights_in
+        )
+        return Panels(figure, list(grid), left=[0], bottom=range(count), legend=None)
+    legend_in = legend_below_in(legend_labels, width, legend_title)
+    every_in = [*list(heights_in) * count, legend_in]
+    figure = new_figure(width, sum(every_in), texts)
+    *axes, below = figure.subplots(len(every_in), 1, height_ratios=every_in)
+    parts = len(heights_in)
+    stacked = [axes[part::parts] for part in range(parts)]
+    for upper, lower in zip(stacked[0], stacked[-1], strict=True):
+        if upper is not lower:
+            upper.sharex(lower)
+            upper.tick_params(labelbottom=False)
+    if share_y:
+        for part in stacked:
+            for panel in part[1:]:
+                panel.sharey(part[0])
+    return Panels(figure, stacked, left=range(count), bottom=[count - 1], legend=below)
+
+
+def panels_above_a_legend(
+    width: Width,
+    texts: Texts,
+    count: int,
+    most_columns: int,
+    panel_in: float,
+    legend_labels: Sequence[str],
+    legend_title: str = "",
+) -> Panels:
+    """`count` panels, each `panel_in` inches high, at most `most_columns` side by side, and a legend below all."""
+    columns = 1 if width.stacks else min(most_columns, count)
+    heights_in = [*[panel_in] * math.ceil(count / columns), legend_below_in(legend_labels, width, legend_title)]
+    figure = new_figure(width, sum(heights_in), texts)
+    grid = figure.add_gridspec(len(heights_in), columns, height_ratios=heights_in)
+    panels = [figure.add_subplot(grid[number // columns, number % columns]) for number in range(count)]
+    below = figure.add_subplot(grid[-1, :])
+    return Panels(figure, [panels], range(0, count, columns), range(count - columns, count), below)
+
+
+def draw_legend(panels: Panels, handles: Sequence[Artist], width: Width, title: str = "", spacing: float = 0.5) -> None:
+    """The legend of panels_in_a_row() or panels_above_a_legend(), in its place.
+
+    spacing  between the lines of a legend beside the panels, in type sizes
+    """
+    if panels.legend:
+        legend_below(panels.legend, handles, width, title)
+        return
+    panels.grid[0][-1].legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        handlelength=HANDLE_EM,
+        labelspacing=spacing,
+        borderpad=0.1,
+        title=title,
+        title_fontsize=style.TEXT_PT,
+        alignment="left",
+    )
+
+
+def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **options: Any) -> None:
+    """A legend of so many lines, just above the body of a figure made `with_legend` of as many."""
+    engine = figure.get_layout_engine()
+    assert engine is not None, "new_figure sets one"
+    _, bottom, _, height = engine.get()["rect"]
+    figure.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(MARGIN_PT / POINTS_PER_INCH / figure.get_figwidth(), bottom + height),
+        ncols=math.ceil(len(handles) / lines),
+        frameon=False,
+        borderpad=0.0,
+        borderaxespad=0.0,
+        columnspacing=1.6,
+        labelspacing=LINE_SPACING - 1,
+        **options,
+    )
+
+
+def legend_below_in(labels: Sequence[str], width: Width, title: str = "") -> float:
+    """The height in inches of the axes that `legend_below` needs for these labels."""
+    lines = math.ceil(sum(label.count("\n") + 1 for label in labels) / _legend_columns(labels, width)) + bool(title)
+    return (lines * BELOW_LINE_PT + 3 * MARGIN_PT) / POINTS_PER_INCH
+
+
+def legend_below(axes: Axes, handles: Sequence[Artist], width: Width, title: str = "") -> None:
+    """A legend that fills axes of its own, in as many columns as its labels have room for."""
+    axes.set_axis_off()
+    axes.legend(
+        handles=handles,
+        loc="upper left",
+        ncols=_legend_columns([str(handle.get_label()) for handle in handles], width),
+        borderaxespad=0.0,
+        frameon=False,
+        handlelength=HANDLE_EM,
+        labelspacing=BELOW_LINE_PT / style.TEXT_PT - 1,
+        borderpad=0.0,
+        title=title or None,
+        title_fontsize=style.TEXT_PT,
+        alignment="left",
+    )
+
+
+def _legend_columns(labels: Sequence[str], width: Width) -> int:
+    lines = [line for label in labels for line in label.split("\n")]
+    column_pt = max(text_width_pt(line) for line in lines) + (HANDLE_EM + LEGEND_GAPS_EM) * style.TEXT_PT
+    return max(1, min(len(labels), int((width.points - AXIS_PT) / column_pt)))
+
+
+def text_width_pt(text: str, size_pt: float = style.TEXT_PT, bold: bool = False) -> float:
+    """The width of one line of text, in points."""
+    font = FontProperties(family=style.FONT, size=size_pt, weight="bold" if bold else "normal")
+    width, _, _ = matplotlib.textpath.TextToPath().get_text_width_height_descent(text, font, ismath=False)
+    return float(width)
+
+
+def wrap(text: str, width_pt: float, size_pt: float = style.TEXT_PT, bold: bool = False) -> list[str]:
+    """`text` in lines no wider than `width_pt`, broken at plain blanks; a longer word gets a line of its own."""
+    words = [word for word in text.split(" ") if word]
+    lines: list[str] = []
+    while words:
+        # Measuring takes long, and each further word makes a line wider.
+        fitting = bisect_right(
+            range(1, len(words) + 1),
+            width_pt,
+            key=lambda count: text_width_pt(" ".join(words[:count]), size_pt, bold),
+        )
+        count = max(1, fitting)
+        lines.append(" ".join(words[:count]))
+        words = words[count:]
+    return lines
+
+
+def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+    """A logarithmic x axis of array sizes, ticked at as many of `sizes` as its labels have room for."""
+    axes.set_xscale("log", base=2)
+    # Powers of two, and other sizes only if they are far enough from them: the labels of 2²⁰ and 2²⁰+3 would meet.
+    powers = [size for size in sizes if size.bit_count() == 1]
+    ticks = powers[:: math.ceil(len(powers) / MOST_TICKS) or 1]
+    distance = math.log2(max(sizes) / min(sizes)) / MOST_TICKS
+    for size in sizes:
+        if all(abs(math.log2(size / tick)) > distance for tick in (*powers, *ticks)):
+            ticks.append(size)
+    axes.set_xticks(ticks, [size_text(size) for size in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("array size (elements)")

@@ -1,0 +1,150 @@
+"""The GPUs of this machine, as NVML knows them: found without starting CUDA."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform as host
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pynvml
+
+from kernelsweep.errors import UserError
+
+INSTALL_PYCUDA = "uv run --extra gpu snakemake --cores 1 all"
+USE_EMULATOR = "uv run snakemake --cores 1 all --config platform=emulator"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU as NVML knows it, found without starting CUDA."""
+
+    name: str
+    uuid: str
+    arch: str
+    driver: str
+
+    @property
+    def platform(self) -> str:
+        """The model's name as a folder's: nvidia-h200."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+
+def visible_gpus() -> list[Gpu]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
+
+    Raises UserError where it names a slice of a GPU (MIG), or leaves only GPUs that are sliced.
+
+    NVML stays open until this process ends: where no persistence daemon runs, the driver takes a GPU that nobody has
+    open down, and sets it up again, a tenth of a second each, for the next process.
+    """
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return []
+    handles = {}
+    for index in range(pynvml.nvmlDeviceGetCount()):
+        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
+    visible = _visible(list(handles))
+    whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
+    if visible and not whole:
+        raise _sliced(visible[0], list(handles))
+    return [_described(uuid, handles[uuid]) for uuid in whole]
+
+
+def _is_sliced(handle: Any) -> bool:
+    try:
+        mode, _ = pynvml.nvmlDeviceGetMigMode(handle)
+    except pynvml.NVMLError:  # of a GPU that can't be sliced
+        return False
+    return bool(mode == pynvml.NVML_DEVICE_MIG_ENABLE)
+
+
+def _sliced(name: str, uuids: Sequence[str]) -> UserError:
+    return UserError(
+        f"{name} is a slice of a GPU, or a GPU in slices (MIG): kernelsweep measures on whole GPUs only, since slices "
+        "share their memory's bandwidth limits and clocks with their neighbours. Name in CUDA_VISIBLE_DEVICES a GPU "
+        f"that isn't sliced (there are: {', '.join(uuids) or 'none'}), or type: {USE_EMULATOR}"
+    )
+
+
+def _described(uuid: str, handle: Any) -> Gpu:
+    major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+    return Gpu(
+        name=pynvml.nvmlDeviceGetName(handle),
+        uuid=uuid,
+        arch=f"sm_{major}{minor}",
+        driver=pynvml.nvmlSystemGetDriverVersion(),
+    )
+
+
+def _visible(uuids: Sequence[str]) -> list[str]:
+    """Those of a machine's UUIDs that CUDA_VISIBLE_DEVICES names: by index, UUID, or the beginning of one.
+
+    As for CUDA, the list ends at the first entry that names no GPU, or more than one.
+    """
+    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return list(uuids)
+    visible: list[str] = []
+    for entry in (entry.strip() for entry in wanted.split(",")):
+        if entry.startswith("MIG-"):
+            raise _sliced(entry, uuids)
+        if entry.isdecimal():
+            found = list(uuids[int(entry) : int(entry) + 1])
+        else:
+            found = [uuid for uuid in uuids if entry.startswith("GPU-") and uuid.startswith(entry)]
+        if len(found) != 1:
+            break
+        visible += [uuid for uuid in found if uuid not in visible]
+    return visible
+
+
+def visible_gpu() -> Gpu | None:
+    """The first GPU that CUDA_VISIBLE_DEVICES leaves visible, whose model is the platform, or None."""
+    return next(iter(visible_gpus()), None)
+
+
+def gpus_of(platform: str) -> list[Gpu]:
+    """The visible GPUs of a platform's model. Raises UserError where there are none, with those that are there."""
+    found = visible_gpus()
+    gpus = [gpu for gpu in found if gpu.platform == platform]
+    if not gpus:
+        there = ", ".join(sorted({gpu.platform for gpu in found})) or "none"
+        raise UserError(
+            f"No GPU of platform {platform} is visible to this job on {host.node()} (visible: {there}). nvidia-smi "
+            "lists those there are, and CUDA_VISIBLE_DEVICES may hide some. Which of a cluster's nodes a job asks for "
+            "is said under gpu_models in config.yaml."
+        )
+    return gpus
+
+
+def check_pycuda(gpu: Gpu) -> None:
+    """Raise UserError where PyCUDA is not installed, with what to type."""
+    if not has_pycuda():
+        raise UserError(
+            f"{gpu.name} is there, but PyCUDA, through which it is driven, is not installed. "
+            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
+        )
+
+
+def check_driver(gpu: Gpu, device: Mapping[str, Any]) -> None:
+    """Raise UserError where a GPU's driver isn't that of its platform's description, against which points are read.
+
+    Where GPUs are another machine's, nobody has noticed yet that the driver is new, or not the same on every node.
+    """
+    if gpu.driver != device["driver"]:
+        raise UserError(
+            f"{host.node()} has driver {gpu.driver}, but results/{gpu.platform}/device.json was made with driver "
+            f"{device['driver']}, and times are of one driver. If it was renewed, delete that file, and type the same "
+            "command again; if nodes differ, have jobs ask for those that are alike."
+        )
+
+
+def has_pycuda() -> bool:
+    """Whether PyCUDA, through which GPUs are driven, is installed."""
+    return importlib.util.find_spec("pycuda") is not None

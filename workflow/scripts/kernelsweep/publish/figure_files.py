@@ -1,0 +1,71 @@
+"""Which figures a study has: those that come with kernelsweep, and its own in kernels/<study>/figures/."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.schema import nearest
+from kernelsweep.sweep.study import Study
+
+# Every study has it, whether it names it or not.
+CORRECTNESS = "correctness"
+
+# The titles, messages and captions of a study's figures, in the figures' folder.
+TEXTS_FILE = "texts.json"
+
+_SHIPPED = Path(__file__).parent / "figures"
+
+
+def shipped_figures() -> dict[str, Path]:
+    """The files of the figures that come with kernelsweep, by name."""
+    return _in_folder(_SHIPPED)
+
+
+def own_figures(study: str, root: Path) -> dict[str, Path]:
+    """The files of a study's own figures, by name."""
+    return _in_folder(root / "kernels" / study / "figures")
+
+
+def _in_folder(folder: Path) -> dict[str, Path]:
+    return {file.stem: file for file in sorted(folder.glob("*.py")) if not file.stem.startswith("_")}
+
+
+def check_figures(study: Study, root: Path) -> None:
+    """Raise UserError if a study names a figure that doesn't exist, or has one that is no figure."""
+    own, shipped = own_figures(study.name, root), shipped_figures()
+    for name, file in own.items():
+        read_declaration(file)
+        if name in shipped:
+            raise UserError(f"{file.relative_to(root)}: kernelsweep has a figure {name}. Rename this one.")
+    known = [name for name in (*shipped, *own) if name != CORRECTNESS]
+    for number, name in enumerate(study.settings["figures"]):
+        if name not in known:
+            raise UserError(
+                f"{study.file}: figures.{number} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}; "
+                f"or a figure of your own, kernels/{study.name}/figures/{name}.py."
+            )
+
+
+def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
+    """The files of the figures that are drawn of a study, by name; without a clock, none that needs times."""
+    files = shipped_figures() | own_figures(study.name, root)
+    named = {name: files[name] for name in (CORRECTNESS, *study.settings["figures"])}
+    return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
+
+
+def load_figure(file: Path) -> Any:
+    """The module of a figure, whose function draw takes a study's data and a width."""
+    name = f"kernelsweep_figure_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{file}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    # Where dataclasses look up the names in their annotations.
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,134 @@
+"""The parts of the page: each study with its table and figures, and the chapters that follow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kernelsweep
+from kernelsweep.analysis.tally import Tally
+from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
+from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.publish.page.embed import Figure, Picture, embed, link
+from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.render import Section
+from kernelsweep.publish.summary import failed_points
+
+# The library, whose modules draw the chapters' figures; and its place in the repository.
+_LIBRARY = Path(kernelsweep.__file__).parent
+_IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
+
+# Results are below headings of the second level.
+_LEVEL = 3
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the page's content comes from.
+
+    base          the page's folder, to which links are relative
+    platform      the folder of the platform's results
+    measurements  the files or folders of the points, for readers
+    metrics       those of the metrics
+    """
+
+    base: Path
+    platform: Path
+    measurements: Sequence[Path]
+    metrics: Sequence[Path]
+
+    def study(self, name: str) -> Path:
+        """The folder of a study's results."""
+        return self.platform / "studies" / name
+
+
+def html(file: Path, title: str, base: Path) -> str:
+    """A result's Markdown as HTML."""
+    return to_html(file.read_text(encoding="utf-8"), title, _LEVEL, file.parent, base)
+
+
+def failed_html(counted: Tally, base: Path) -> str:
+    """The points that failed, by name, or that none did."""
+    text = "\n".join(["# Summary", "", *failed_points(counted)])
+    return to_html(text, "failed points", _LEVEL, base, base)
+
+
+def study_figures(name: str, figures: Mapping[str, Mapping[str, Any]], results: Results) -> dict[str, Figure]:
+    """A study's figures by name, in the order of its story; whether points are right comes last.
+
+    figures  by name, the figure's declaration and the file that draws it
+    """
+    folder = results.study(name)
+    texts = json.loads((folder / "figures" / TEXTS_FILE).read_text(encoding="utf-8"))
+    embedded = {}
+    for figure in sorted(figures, key=lambda figure: figure == CORRECTNESS):
+        declared = figures[figure]
+        metrics = results.metrics if "metrics" in declared["needs"] else []
+        picture = Picture(
+            path=folder / f"figures/{figure}.svg",
+            title=declared["title"],
+            script=Path(declared["file"]),
+            data=[folder / "table.csv", *results.measurements, *metrics],
+            texts=texts[figure],
+        )
+        embedded[figure] = embed(picture, results.base)
+    return embedded
+
+
+def headline(figures: Sequence[Mapping[str, Figure]]) -> Figure:
+    """The figure at the top: the first study's times, or whether its points are right where no study has times.
+
+    figures  the studies' figures by name
+    """
+    times = [of_study["ladder"] for of_study in figures if "ladder" in of_study]
+    return [*times, *(of_study[CORRECTNESS] for of_study in figures)][0]
+
+
+def study_section(
+    name: str, study: Mapping[str, Any], points: Mapping[str, int], figures: Mapping[str, Figure], results: Results
+) -> Section:
+    """A study's story: its table, its figures, and the files that they come from.
+
+    study   its title, description, file and kernels' files
+    points  the number of its points with each status
+    """
+    folder, base = results.study(name), results.base
+    return Section(
+        name=name,
+        title=study["title"],
+        description=study["description"],
+        points=points,
+        html=html(folder / "table.md", study["title"], base),
+        figures=list(figures.values()),
+        files={
+            "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
+            "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
+            "Its kernels": [link(Path(path), base, Path(path).stem) for path in study["kernels"]],
+        },
+    )
+
+
+def chapter_section(name: str, base: Path) -> Section:
+    """A chapter that follows the studies."""
+    chapter = CHAPTERS[name]
+    data = base / chapter.data
+    pictures = [
+        Picture(base / f"{path}.svg", read_declaration(_LIBRARY / module).title, _IN_REPOSITORY / module, [data])
+        for path, module in chapter.figures.items()
+    ]
+    return Section(
+        name=name,
+        title=chapter.title,
+        html=html(base / chapter.markdown, chapter.title, base),
+        figures=[embed(picture, base) for picture in pictures],
+        files={"For programs": [link(data, base)]},
+    )
+
+
+def missing_chapter(name: str, base: Path) -> str:
+    """Why a chapter is missing, as HTML."""
+    return to_html(CHAPTERS[name].missing, CHAPTERS[name].title, _LEVEL, base, base)
