@@ -37,8 +37,9 @@ def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) 
     """The rows whose outputs the study compares with published ones; none if it compares times."""
     shows = PROBLEMS[study["problem"]].shows_output
     rows = at_reference(study, measurements, free=("block_size",))
-    known = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    return rows[[shows is not None and shows(row, study["reference"]) for row in known]].sort_values("unroll")
+    points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    shown = [shows is not None and shows(point, study["reference"]) for point in points]
+    return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")
 
 
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
