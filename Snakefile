@@ -5,6 +5,9 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
+include: "workflow/rules/library.smk"
+
+
 configfile: "config/metrics.yaml"
 configfile: "config/config.yaml"
 
@@ -94,6 +97,12 @@ rule count:
 rule counted_against_ncu:
     input:
         for_job(targets.counted_against_ncu),
+
+
+# The copies of recordings' results in docs/, this comparison among them.
+rule documents:
+    input:
+        targets.documents(PROJECT),
 
 
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.

@@ -18,7 +18,7 @@ from made_up import DEVICE, ROOT
 
 from kernelsweep.measure.journal import VERSION, Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
-from kernelsweep.measure.work import measurement_rows, sample_rows
+from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel

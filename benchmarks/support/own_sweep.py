@@ -19,14 +19,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.task import KernelTask, kernel_task
-from kernelsweep.measure.work import measure
-from kernelsweep.platforms.gpus import Gpu, visible_gpu
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,11 +77,11 @@ def require(*modules: str) -> None:
 
 
 def gpu() -> Gpu:
-    """The GPU to compare on. Ends the script where there is none."""
-    found = visible_gpu()
-    if found is None:
+    """The GPU to compare on. Ends the script if there is none."""
+    gpus = visible_gpus()
+    if not gpus:
         sys.exit("No GPU is visible here: NVML lists none, or CUDA_VISIBLE_DEVICES hides it.")
-    return found
+    return gpus[0]
 
 
 @contextmanager
@@ -119,29 +122,17 @@ def sweep(
     seed    of the input and of the points' order
     device  name and driver
     """
-    task = kernel_task(
-        kernel,
-        report,
-        binary_of(kernel, folder),
-        platform=kind_of(report["target"]).implementation,
-        longest=max(point["array_size"] for point in points),
-        seed=seed,
-        repeated_runs=1,
-        visits=1,
-        sampling={
-            "relative_precision": 0.0,
-            "min_samples": samples,
-            "max_samples": samples,
-            "max_seconds": MAX_SECONDS,
-        },
-    )
+    exactly = Sampling(relative_precision=0.0, min_samples=samples, max_samples=samples, max_seconds=MAX_SECONDS)
+    protocol = Protocol(exactly, timeout_seconds=TIMEOUT_SECONDS, seed=seed)
+    built = BuiltKernel(kernel, report, binary_of(kernel, folder))
+    task = built.task(kind_of(report["target"]).implementation, points, protocol)
     finished: list[float] = []
-    journal = folder / f"{kernel.name}.{seed}.jsonl"
-    planned = [(point, instantiation(kernel, point), None) for point in points]
-    with Journal(journal) as opened:
-        outcomes = measure(
-            task, planned, report, opened, device, TIMEOUT_SECONDS, lambda *_: finished.append(time.perf_counter())
-        )
+    planned = [PlannedPoint(point, instantiation(kernel, point)) for point in points]
+    with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:
+        work = find_work(task, planned, {}, journal, device)
+        with Workers(task, work.visits) as workers:
+            do_work(work, task, journal, workers, lambda *_: finished.append(time.perf_counter()))
+    outcomes = work.results()
     failed = [
         f"  {outcome.status}: {outcome.message} at {p}" for p, outcome in outcomes.items() if outcome.status != "ok"
     ]

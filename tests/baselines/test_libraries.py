@@ -84,15 +84,15 @@ def test_every_rival_that_a_study_may_name_exists() -> None:
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
     planned = planned_calls("cub", on_gpu(), [])
-    points = [point for point, _, _ in planned]
+    points = [each.point for each in planned]
     assert len(set(points)) == len(points)
     assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
     asked = {
         (axes["dtype"][0], size, cache) for axes in on_gpu() for size in axes["array_size"] for cache in axes["cache"]
     }
     assert asked <= {(point["dtype"], point["array_size"], point["cache"]) for point in points}
-    assert not any(reason for _, _, reason in planned)
-    assert ("cub<int, Sum>", 2**32) in {(variant, point["array_size"]) for point, variant, _ in planned}
+    assert not any(each.skipped for each in planned)
+    assert ("cub<int, Sum>", 2**32) in {(each.variant, each.point["array_size"]) for each in planned}
 
 
 def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
@@ -101,15 +101,15 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch.setattr(
         libraries, "LIBRARIES", {**LIBRARIES, "cupy": libraries.Library("CuPy", ("sum",), "no_such_package", "a wish")}
     )
-    assert {reason for _, _, reason in planned_calls("cupy", on_gpu(), [])} == {
+    assert {each.skipped for each in planned_calls("cupy", on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     monkeypatch.setattr(libraries, "why_missing", lambda name: None)
-    ((_, _, reason),) = planned_calls("pycuda_gpuarray", [sweep], [])
-    assert reason == "operation product: the kernel supports sum, minimum, maximum"
-    ((_, _, reason),) = planned_calls("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
-    assert reason == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
+    (planned,) = planned_calls("pycuda_gpuarray", [sweep], [])
+    assert planned.skipped == "operation product: the kernel supports sum, minimum, maximum"
+    (planned,) = planned_calls("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
+    assert planned.skipped == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
 
 
 def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:

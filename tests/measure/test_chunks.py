@@ -15,14 +15,17 @@ import pytest
 from checkout import ROOT
 from planted import DEVICE, built, planted_kernel, point
 
-from kernelsweep.judge.comparison.sides import NAMES, previous
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
 from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import do_work, find_work, measurement_rows
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.worker.client import Workers
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import instantiation
 
 SEED = 5
@@ -42,7 +45,9 @@ from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
-from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.task import read_task
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, chunk, chunks = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -56,18 +61,18 @@ pynvml.nvmlDeviceGetUUID = lambda index: f"GPU-{index + 1}"
 pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
 pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
-task = KernelTask(**given["task"])
+task = read_task(given["task"])
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
 points = [Point(values) for values in given["points"]]
-own = dealt(points, chunk, chunks, task.seed)
-planned = [(one, instantiation(kernel, one), None) for one in points if one in own]
+own = dealt(points, chunk, chunks, task.protocol.seed)
+planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points if one in own]
 path = folder / "planted.jsonl"
 with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
-    work = find_work(task, planned, given["report"], journal, DEVICE)
+    work = find_work(task, planned, {}, journal, DEVICE)
     if not work.is_done:
-        with lease.leased_gpu("nvidia-h200") as gpu:
+        with lease.leased_gpu("nvidia-h200") as gpu, Workers(task, work.visits) as workers:
             begin = time.monotonic()
-            do_work(work, task, journal, 60)
+            do_work(work, task, journal, workers)
             print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
 write_failures(folder / f"{chunk}.json", work.results())
 """
@@ -97,11 +102,12 @@ def joined(
 ) -> tuple[list[dict[str, str]], int]:
     """The kernel's rows, as its own job makes them, and how many visits that had still to run."""
     path = folder / "planted.jsonl"
-    planned = [(one, instantiation(kernel, one), None) for one in SWEEP]
+    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in SWEEP]
     with Journal(path, print, [other for other in journals_of(path) if other != path]) as journal:
-        work = find_work(task, planned, report, journal, DEVICE, read_failures(failures))
+        work = find_work(task, planned, read_failures(failures), journal, DEVICE)
         missing = sum(map(len, work.missing))
-        do_work(work, task, journal, 60)
+        with Workers(task, work.visits) as workers:
+            do_work(work, task, journal, workers)
     rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"})
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return read_rows(folder / "rows.csv"), missing
@@ -205,7 +211,7 @@ def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_pat
     add(chunk_journal(path, 10), "second", "2026-11-21T13:10:20Z")
     (path.with_suffix("") / "2.set-aside-1.jsonl").write_text(path.read_text())
     assert [one.name for one in journals_of(path)] == ["k.jsonl", "10.jsonl", "2.jsonl"]
-    row = {**dict.fromkeys(NAMES, ""), **{name: str(value or "") for name, value in place.items()}}
+    row = {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value or "") for name, value in place.items()}}
     row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "source_sha256": "c", "binary_sha256": "third"}
     assert [found["binary_sha256"] for found in previous([row], tmp_path).rows] == ["second"]
 

@@ -21,13 +21,13 @@ import numpy as np
 import psutil
 import pytest
 from checkout import ROOT
-from planted import DEVICE, QUICK, built, planted_kernel, point, run
+from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.runner import Runner
-from kernelsweep.measure.work import measure, measurement_rows, sample_rows
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
@@ -36,6 +36,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -244,9 +245,9 @@ def test_a_worker_that_cannot_start_is_the_machines_fault_and_said_so(
     task, report = built(kernel, [point(32)], tmp_path)
     assert report["status"] == "ok", report["message"]
     large = replace(task, variants={**task.variants, "other": {"symbol": "x" * 200_000}})
-    planned = [(point(32), instantiation(kernel, point(32)), None)]
-    with Journal(tmp_path / "journal.jsonl") as journal, pytest.raises(UserError, match="3: no CUDA-capable device"):
-        measure(large, planned, report, journal, DEVICE, timeout_seconds=60)
+    planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
+    with pytest.raises(UserError, match="3: no CUDA-capable device"):
+        measured(large, planned, report, tmp_path / "journal.jsonl")
 
 
 def test_an_array_larger_than_the_memory_is_a_row(tmp_path: Path) -> None:
@@ -343,7 +344,7 @@ def test_a_sample_times_the_launches_and_nothing_else(
 
     check, *samples = " ".join(platform.done).split(" sample ")
     assert "start" not in check and "launch" in check
-    assert len(samples) == len(outcome.samples) == sum(platform.timed_counts) >= QUICK["min_samples"]
+    assert len(samples) == len(outcome.samples) == sum(platform.timed_counts) >= QUICK.min_samples
     assert set(samples) == {sample}
     array = make_reduction("int32", "sum", 1000, seed=1).tile
     assert all(np.array_equal(found, array) for found in platform.inputs)
@@ -577,8 +578,8 @@ def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_pa
 def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
-    planned = [(point(32), instantiation(kernel, point(32)), None)]
-    with WorkerProcess("emulator") as started, Journal(tmp_path / "journal.jsonl") as journal:
+    planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
+    with WorkerProcess(task.platform) as started:
         started.kill()
-        outcomes = measure(task, planned, report, journal, DEVICE, timeout_seconds=60, started=started)
+        outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", started=started)
     assert outcomes[point(32)].status == "ok"

@@ -23,7 +23,7 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.build import build
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting import access_pattern
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
@@ -34,7 +34,6 @@ from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
-from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -359,17 +358,7 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, "counting", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
     assert report["status"] == "ok", report["message"]
-    task = kernel_task(
-        kernel,
-        report,
-        binary,
-        platform=kind_of("emulator").implementation,
-        longest=max(point["array_size"] for point in points),
-        seed=1,
-        repeated_runs=1,
-        visits=1,
-        sampling=None,
-    )
+    task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
     return CountingRunner(task, kernel.path.read_text())
 
 

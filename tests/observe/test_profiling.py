@@ -31,8 +31,8 @@ from kernelsweep.observe.requests import Answer, Requests
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
-from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import PLANS, point_columns
 from kernelsweep.sweep.points import Point, instantiation
 from kernelsweep.sweep.resolve import kernel_axes
@@ -204,12 +204,13 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
     config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
     steps = []
     for kernel, source in study.kernels.items():
-        axes = axes_on_device(kernel_axes(config, study, kernel, "nvidia-h200")[0], 132)
-        chosen = points_to_profile(study.settings, source, axes, 132, [], None)
-        assert all(reason is None for _, reason in chosen), "each can be run"
-        assert {point["array_size"] for point, _ in chosen} == {study.settings["reference"]["array_size"]}
-        steps += [(kernel, point["unroll"]) for point, _ in chosen]
-        for each, _ in chosen:
+        axes = kernel_axes(config, study, kernel, "nvidia-h200")
+        planned = points_to_profile(study.settings, KernelSweep(source, axes, 132, [], None))
+        assert all(each.skipped is None for each in planned), "each can be run"
+        chosen = [each.point for each in planned]
+        assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
+        steps += [(kernel, point["unroll"]) for point in chosen]
+        for each in chosen:
             assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].grid
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
 
@@ -219,9 +220,9 @@ def test_a_study_can_add_points() -> None:
     at = {"array_size": 2**20, "cache": "hot", "block_size": None, "dtype": None, "operation": None}
     further = {"kernel": "unrolled", "unroll": 16, "grid_size": None, "at": at}
     config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
-    axes = kernel_axes(config, study, "unrolled", "nvidia-h200")[0]
+    sweep = KernelSweep(study.kernels["unrolled"], kernel_axes(config, study, "unrolled", "nvidia-h200"), 132, [], None)
     settings = {**study.settings, "profiled": [further]}
-    chosen = [point for point, _ in points_to_profile(settings, study.kernels["unrolled"], axes, 132, [], None)]
+    chosen = [each.point for each in points_to_profile(settings, sweep)]
     assert [(p["unroll"], p["array_size"], p["cache"]) for p in chosen[-2:]] == [(8, 2**24, "cold"), (16, 2**20, "hot")]
 
 
@@ -254,7 +255,7 @@ def profiled(
     requests = [(each, instantiation(source, each)) for each in asked]
     found = find()
     assert found is not None
-    task = replace(task, sampling=None, repeated_runs=1)
+    task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     result = profile(found, asked_for(metrics), SETTINGS, Requests(task, requests, 60), folder, folder / "ncu.txt")
     return result, profile_rows(requests, result, metrics, source.name)
 
@@ -461,7 +462,7 @@ def test_the_real_tool_counts_what_the_kernel_must_load(
     assert report["status"] == "ok", report["message"]
     metrics = [SHIPPED[name] for name in ("global_load_bytes", "global_load_sectors", "duration", "dram_bytes")]
     requests = [(each, instantiation(source, each)) for each in asked]
-    task = replace(task, sampling=None, repeated_runs=1)
+    task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     result = profile(found, asked_for(metrics), SETTINGS, Requests(task, requests, 60), tmp_path, tmp_path / "ncu.txt")
     if result.failure:
         pytest.skip(result.failure)

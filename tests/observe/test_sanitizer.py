@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.points import instantiation, instantiations, points
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.points import Point, instantiation, instantiations, points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\
@@ -285,25 +288,30 @@ def axes(**values: Any) -> Axes:
     return resolve_axes((EXCHANGE if "width" in values else REDUCTION).axes, settings)
 
 
+def checked(kernel: KernelSource, sweep: Axes, variants: Sequence[str], *restrictions: str) -> list[Point]:
+    """The points to check of a kernel on a GPU with 132 multiprocessors, for sm_90."""
+    return [each.point for each in points_to_check(KernelSweep(kernel, [sweep], 132, restrictions, "sm_90"), variants)]
+
+
 def test_points_lie_around_the_boundaries_of_the_smallest_and_the_largest_block(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     sweep = axes()
     variants = instantiations(kernel, points(sweep))
-    chosen = points_to_check([sweep], kernel, [], variants, "sm_90")
+    chosen = checked(kernel, sweep, variants)
     assert {(p["block_size"], p["array_size"]) for p in chosen} == {
         (block, size) for block in (64, 256) for size in (1, block - 1, block + 1, 3 * block + 7)
     }
     assert len(chosen) == len(set(chosen)), "cold and hot are one"
-    restricted = points_to_check([sweep], kernel, ["block_size <= array_size"], variants, "sm_90")
+    restricted = checked(kernel, sweep, variants, "block_size <= array_size")
     assert {p["array_size"] for p in restricted if p["block_size"] == 256} == {257, 775}
-    assert points_to_check([sweep], kernel, [], [], "sm_90") == [], "nothing is compiled for it"
+    assert checked(kernel, sweep, []) == [], "nothing is compiled for it"
 
 
 def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     sweep = axes(dtype=["int32", "int64", "float32", "float64"], operation=["sum", "product", "minimum", "maximum"])
     runnable = [p for p in points(sweep) if not kernel.unsupported(p)]
-    chosen = points_to_check([sweep], kernel, [], instantiations(kernel, runnable), "sm_90")
+    chosen = checked(kernel, sweep, instantiations(kernel, runnable))
     assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
     assert {p["block_size"] for p in chosen} == {64, 256}
     assert len(chosen) <= MOST_POINTS
@@ -312,12 +320,12 @@ def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_pat
 def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     grids = axes(grid_size=[256, 288, 528])
-    chosen = points_to_check([grids], kernel, [], instantiations(kernel, points(grids)), "sm_90")
+    chosen = checked(kernel, grids, instantiations(kernel, points(grids)))
     assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
     shift = load_study("exchanges", ROOT).kernels["shift_up"]
-    chosen = points_to_check([exchanges], shift, [], instantiations(shift, points(exchanges)), "sm_90")
+    chosen = checked(shift, exchanges, instantiations(shift, points(exchanges)))
     assert {p["array_size"] for p in chosen} == {16, 1000}
     assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
 
@@ -332,7 +340,7 @@ def planted_run(
     kernel = planted_kernel(folder, fault)
     asked = [point(1), point(100), point(65)]
     task, _ = built(kernel, asked, folder)
-    task = replace(task, sampling=None, repeated_runs=1)
+    task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     raw = folder / "raw.txt"
     requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], seconds)
     run = run_points(find(), tool, requests, raw)
@@ -519,9 +527,10 @@ def test_the_real_tool_finds_planted_faults_and_nothing_else(
     asked = [point(size, block_size=64) for size in (1, 63, 65, 199)]
     task, report = built(kernel, asked, tmp_path, "native")
     assert report["status"] == "ok", report["message"]
-    task = replace(task, sampling=None, repeated_runs=1)
+    task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     raw = tmp_path / "raw.txt"
-    run = run_points(compute_sanitizer, tool, task, [(p, instantiation(kernel, p)) for p in asked], 60, raw)
+    requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], 60)
+    run = run_points(compute_sanitizer, tool, requests, raw)
     log = parse_log(raw.read_text())
     status, reason = judge(run, log, asked, False)
     assert status == ("findings" if kind else "clean"), f"{reason}\n{raw.read_text()}"

@@ -12,15 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
-from planted import DEVICE, QUICK, built, planted_kernel, point, run
+from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 
-from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, library_report, planned_calls, why_missing
+from kernelsweep.baselines.libraries import (
+    IMPLEMENTATION,
+    LIBRARIES,
+    as_kernel,
+    library_report,
+    planned_calls,
+    why_missing,
+)
 from kernelsweep.build import nvcc
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.task import kernel_task
-from kernelsweep.measure.work import measure, measurement_rows
+from kernelsweep.measure.rows import measurement_rows
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
@@ -29,6 +34,7 @@ from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -52,11 +58,9 @@ OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 @pytest.fixture(scope="module")
 def arch() -> str:
-    from kernelsweep.platforms.gpus import visible_gpu
+    from kernelsweep.platforms.gpus import visible_gpus
 
-    gpu = visible_gpu()
-    assert gpu is not None
-    return gpu.arch
+    return visible_gpus()[0].arch
 
 
 def free_bytes() -> int:
@@ -206,11 +210,9 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
     kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
     cold, hot = (point(2**24, 256, unroll=4, cache=cache) for cache in ("cold", "hot"))
     task, report = built(kernel, [cold, hot], tmp_path, arch)
-    assert task.sampling is not None
-    task = replace(task, sampling={**task.sampling, "energy_seconds": 1.0})
-    planned = [(one, instantiation(kernel, one), None) for one in (cold, hot)]
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        outcomes = measure(task, planned, report, journal, DEVICE, 60)
+    task = replace(task, protocol=replace(task.protocol, sampling=replace(QUICK, energy_seconds=1.0)))
+    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (cold, hot)]
+    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
     for row in measurement_rows(kernel, report, outcomes, DEVICE, {}):
         assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
         watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
@@ -286,20 +288,11 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
     }
     planned = planned_calls(name, [resolve_axes(REDUCTION.axes, axes)], [])
     report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
-    task = kernel_task(
-        as_kernel(name),
-        report,
-        library,
-        platform=kind_of("gpu").implementation,
-        longest=2**22,
-        seed=1,
-        repeated_runs=2,
-        visits=2,
-        sampling=QUICK,
-    )
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        outcomes = measure(replace(task, platform="rival"), planned, report, journal, DEVICE, 120)
-    run_points = [one for one, _, reason in planned if not reason]
+    protocol = Protocol(QUICK, visits=2, repeated_runs=2, timeout_seconds=120, seed=1)
+    built_library = BuiltKernel(as_kernel(name), report, library)
+    task = built_library.task(IMPLEMENTATION, [each.point for each in planned], protocol)
+    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
+    run_points = [each.point for each in planned if not each.skipped]
     wrong = {one: outcomes[one].message for one in run_points if outcomes[one].status != "ok"}
     assert run_points and not wrong
     assert all(outcomes[one].samples for one in run_points)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +11,27 @@ from checkout import ROOT
 from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.task import KernelTask, kernel_task
-from kernelsweep.measure.work import measure
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.measure.work import Progress, do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation, instantiations
 
-QUICK = {
-    "relative_precision": 0.05,
-    "min_samples": 6,
-    "max_samples": 20,
-    "max_seconds": 0.2,
-    "pause_seconds": 0.01,
-    "max_pause_seconds": 1,
-    "energy_seconds": 0,
-}
+QUICK = Sampling(
+    relative_precision=0.05,
+    min_samples=6,
+    max_samples=20,
+    max_seconds=0.2,
+    pause_seconds=0.01,
+    max_pause_seconds=1,
+)
 DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
 
 # A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.
@@ -76,23 +79,30 @@ def built(
     target: str = "emulator",
     seed: int = 1,
     visits: int = 1,
+    timeout_seconds: float = 60,
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
-    task = kernel_task(
-        kernel,
-        report,
-        binary,
-        platform=kind_of(target).implementation,
-        longest=max(p["array_size"] for p in points),
-        seed=seed,
-        repeated_runs=2,
-        visits=visits,
-        sampling=QUICK,
-    )
-    return task, report
+    protocol = Protocol(QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed)
+    return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol), report
+
+
+def measured(
+    task: KernelTask,
+    planned: Sequence[PlannedPoint],
+    report: dict[str, Any],
+    journal: Path,
+    progress: Progress = lambda *_: None,
+    started: WorkerProcess | None = None,
+) -> dict[Point, Outcome]:
+    """The outcome of every planned point."""
+    with Journal(journal) as opened:
+        work = find_work(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
+        with Workers(task, work.visits, started) as workers:
+            do_work(work, task, opened, workers, progress)
+        return work.results()
 
 
 def run(
@@ -104,13 +114,12 @@ def run(
     timeout_seconds: float = 60,
     seed: int = 1,
     visits: int = 1,
-    progress: Callable[[int, int, Point, Outcome], None] | None = None,
+    progress: Progress = lambda *_: None,
 ) -> dict[Point, Outcome]:
     """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
 
     The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
     """
-    task, report = built(kernel, points, folder, target, seed, visits)
-    planned = [(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
-    with Journal(folder / "journal.jsonl") as journal:
-        return measure(task, planned, report, journal, DEVICE, timeout_seconds, progress)
+    task, report = built(kernel, points, folder, target, seed, visits, timeout_seconds)
+    planned = [PlannedPoint(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
+    return measured(task, planned, report, folder / "journal.jsonl", progress)

@@ -32,25 +32,24 @@ POINTS = [point(size) for size in range(1, 41)]
 JOB = """\
 import json, resource, signal, sys
 from pathlib import Path
-from planted import DEVICE
-from kernelsweep.measure.journal import Journal
+from planted import DEVICE, measured
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
-from kernelsweep.measure.work import measure, measurement_rows
+from kernelsweep.measure.rows import measurement_rows
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.task import read_task
 from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
 kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
-planned = [(one, instantiation(kernel, one), None) for one in (Point(values) for values in given["points"])]
+planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 with logged(folder / "job.log"):
-    with Journal(folder / "journal.jsonl") as journal:
-        outcomes = measure(KernelTask(**given["task"]), planned, given["report"], journal, DEVICE, 60)
+    outcomes = measured(read_task(given["task"]), planned, given["report"], folder / "journal.jsonl")
     rows = measurement_rows(kernel, given["report"], outcomes, DEVICE, {})
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
 """

@@ -3,6 +3,7 @@
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
+    copy_document,
     archive_results,
     compare_devices,
     export_header,
@@ -80,3 +81,21 @@ rule export_header:
         code=code_of("share/export_header.py"),
     script:
         "../scripts/share/export_header.py"
+
+
+# The repository keeps copies of a recording's results, for readers of the documents.
+rule copy_document:
+    input:
+        for_job(inputs.documented),
+    output:
+        files.document(),
+    log:
+        files.log("copy_document", "{file}", scope="recording/{name}"),
+    wildcard_constraints:
+        file="|".join(inputs.DOCUMENTED),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        name=lambda wildcards: Path(inputs.DOCUMENTED[wildcards.file]).name,
+    script:
+        "../scripts/share/copy_document.py"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.baselines.host import measure_baselines
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.sampling import sampling
 from kernelsweep.platforms.lease import leased_host
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
@@ -12,7 +12,7 @@ with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
 
     # No GPU is used, but what their jobs do on the host would show in the times.
-    with leased_host(wildcards.platform, teller(terminal, f"{wildcards.study}, on the host")):
+    with leased_host(wildcards.platform, notifier(terminal, f"{wildcards.study}, on the host")):
         rows = measure_baselines(
             names=params.baselines,
             reference=params.reference,

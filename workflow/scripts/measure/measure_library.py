@@ -1,17 +1,18 @@
 """Measure a library's reduction at every size, type and operation of a study, checked and timed as kernels are."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
-from kernelsweep.measure.sampling import sampling, share
-from kernelsweep.measure.task import kernel_task
-from kernelsweep.measure.work import measure, measurement_rows, sample_rows
+from kernelsweep.measure.rows import measurement_rows, sample_rows
+from kernelsweep.measure.task import BuiltKernel, measuring_protocol
+from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 
@@ -21,30 +22,22 @@ with logged(snakemake.log[0]) as terminal:
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
     rival = as_kernel(wildcards.rival)
     planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
-    built = read_report(Path(snakemake.input.report))
-    report = library_report(wildcards.rival, library, built, planned)
-    measuring = params.measuring
-    task = kernel_task(
-        rival,
-        report,
-        library,
-        platform=IMPLEMENTATION,
-        longest=max(point["array_size"] for point, _, _ in planned),
-        seed=params.seed,
-        repeated_runs=measuring["repeated_runs"],
-        visits=measuring["visits"],
-        sampling=asdict(share(sampling(measuring), measuring["visits"])),
-    )
+    report = library_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)
+    protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
+    built = BuiltKernel(rival, report, library)
+    task = built.task(IMPLEMENTATION, [each.point for each in planned], protocol)
 
     name = f"{wildcards.study}/{rival.name}"
-    tell = teller(terminal, name)
+    notify = notifier(terminal, name)
     with (
-        Journal(Path(params.journal), tell) as journal,
-        leased_device(wildcards.platform, device, tell),
+        Journal(Path(params.journal), notify) as journal,
+        leased_device(wildcards.platform, device, notify),
         progress(name, rival.problem, terminal) as shown,
     ):
-        timeout = measuring["timeout_seconds"]
-        outcomes = measure(task, planned, report, journal, device, timeout, shown.show)
+        work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
+        with Workers(task, work.visits) as workers:
+            do_work(work, task, journal, workers, shown.show)
+        outcomes = work.results()
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
     rows = measurement_rows(rival, report, outcomes, device, known)

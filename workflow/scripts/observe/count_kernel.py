@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.problems.registry import PROBLEMS
@@ -29,17 +29,9 @@ with logged(snakemake.log[0]):
             {"study": wildcards.study, "kernel": kernel.name, "mistake": "build_failed", "message": report["message"]}
         ]
     elif counted:
-        task = kernel_task(
-            kernel,
-            report,
-            snakemake.input.binary,
-            platform="",
-            longest=max((point["array_size"] for point in (*counted, *checked, *drawn)), default=1),
-            seed=params.seed,
-            repeated_runs=1,
-            visits=1,
-            sampling=None,
-        )
+        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+        protocol = Protocol(None, seed=params.seed)
+        task = built.task("", [*counted, *checked, *drawn], protocol)
         runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]

@@ -7,8 +7,8 @@ from textwrap import shorten
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
-from kernelsweep.logs import logged, teller
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
@@ -18,10 +18,9 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import point_columns
-from kernelsweep.sweep.points import instantiation
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -33,37 +32,26 @@ with logged(snakemake.log[0]) as terminal:
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    axes = axes_on_device(params.axes[0], device["multiprocessors"])
-    chosen = points_to_profile(
-        params.study, kernel, axes, device["multiprocessors"], params.restrictions, report["target"]
-    )
+    multiprocessors = device["multiprocessors"]
+    sweep = KernelSweep(kernel, params.axes[:1], multiprocessors, params.restrictions, report["target"])
+    chosen = points_to_profile(params.study, sweep)
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
-    reasons = {
-        point: failed or reason or why_not_compiled(point, kernel, report["variants"]) for point, reason in chosen
-    }
+    reasons = {each.point: failed or each.skipped or why_not_compiled(each, report["variants"]) for each in chosen}
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
-    runnable = [point for point, why in reasons.items() if not why]
+    runnable = [each for each in chosen if not reasons[each.point]]
 
     ncu = find()
     print(f"Nsight Compute {tool_version(ncu)}: {ncu}" if ncu else MISSING, flush=True)
     if ncu is None:
-        rows += [row for point in runnable for row in empty_rows(point, metrics, MISSING)]
+        rows += [row for each in runnable for row in empty_rows(each.point, metrics, MISSING)]
     elif runnable:
-        task = kernel_task(
-            kernel,
-            report,
-            snakemake.input.binary,
-            platform=kind_of(wildcards.platform).implementation,
-            longest=max(point["array_size"] for point in runnable),
-            seed=params.seed,
-            repeated_runs=1,
-            visits=1,
-            sampling=None,
-        )
-        with leased_device(wildcards.platform, device, teller(terminal, name)):
+        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+        platform = kind_of(wildcards.platform).implementation
+        task = built.task(platform, [each.point for each in runnable], Protocol(None, seed=params.seed))
+        with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
-            for cache in dict.fromkeys(point["cache"] for point in runnable):
-                requests = [(point, instantiation(kernel, point)) for point in runnable if point["cache"] == cache]
+            for cache in dict.fromkeys(each.point["cache"] for each in runnable):
+                requests = [(each.point, each.variant) for each in runnable if each.point["cache"] == cache]
                 log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
                 seconds = params.profiling["timeout_seconds"]
                 result = profile(
@@ -72,7 +60,7 @@ with logged(snakemake.log[0]) as terminal:
                 rows += profile_rows(requests, result, metrics, name)
 
     known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
-    binaries = {point: report["variants"].get(instantiation(kernel, point), {}) for point in reasons}
+    binaries = {each.point: report["variants"].get(each.variant, {}) for each in chosen}
     write_rows(
         snakemake.output.metrics,
         METRIC_COLUMNS,

@@ -6,7 +6,7 @@ from pathlib import Path
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged
-from kernelsweep.measure.task import kernel_task
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import find, judge, run_points
 from kernelsweep.observe.sanitizer.log import parse_log
@@ -15,9 +15,8 @@ from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.points import instantiation, points, skip_reason
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -30,8 +29,8 @@ with logged(snakemake.log[0]):
         gpus_of(wildcards.platform)  # It says what is missing.
     compute_sanitizer = find()
 
-    sweeps = [axes_on_device(axes, device["multiprocessors"]) for axes in params.axes]
-    chosen = points_to_check(sweeps, kernel, params.restrictions, report["variants"], report["target"])
+    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])
+    chosen = points_to_check(sweep, report["variants"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
@@ -44,27 +43,19 @@ with logged(snakemake.log[0]):
         result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
     elif not chosen:
         raw.touch()
-        reasons = [skip_reason(point, kernel, params.restrictions, report["target"]) for point in points(*sweeps)]
+        reasons = map(sweep.skip_reason, sweep.points())
         why = next(filter(None, reasons), "none of the sweep's variants is compiled")
         result = Result(status="skipped", reason=why, **known)
     else:
-        task = kernel_task(
-            kernel,
-            report,
-            snakemake.input.binary,
-            platform=kind.implementation,
-            longest=max(point["array_size"] for point in chosen),
-            seed=params.seed,
-            repeated_runs=1,
-            visits=1,
-            sampling=None,
-        )
-        requests = [(point, instantiation(kernel, point)) for point in chosen]
+        points = [each.point for each in chosen]
+        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+        task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
+        requests = [(each.point, each.variant) for each in chosen]
         run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
-        for point, answer in zip(chosen, run.answers, strict=False):
+        for point, answer in zip(points, run.answers, strict=False):
             print(f"{answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
-        status, reason = judge(run, log, chosen, kernel.undefined_behaviour is not None)
+        status, reason = judge(run, log, points, kernel.undefined_behaviour is not None)
         result = Result(
             status=status,
             reason=reason,

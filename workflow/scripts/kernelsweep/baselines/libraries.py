@@ -20,6 +20,7 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
@@ -122,10 +123,8 @@ def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list
     ]
 
 
-def planned_calls(
-    name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]
-) -> list[tuple[Point, str, str | None]]:
-    """A library's points, each with its variant's name and the reason to skip it, or None."""
+def planned_calls(name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]) -> list[PlannedPoint]:
+    """A library's points."""
     library, kernel = LIBRARIES[name], as_kernel(name)
 
     def reason(point: Point) -> str | None:
@@ -133,11 +132,11 @@ def planned_calls(
             return f"array size {point['array_size']}: {library.label} counts to {library.largest}"
         return why_missing(name) or skip_reason(point, kernel, restrictions, None)
 
-    return [(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
+    return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
 
 
 def library_report(
-    name: str, library: Path, built: Mapping[str, Any], planned: Sequence[tuple[Point, str, str | None]]
+    name: str, library: Path, built: Mapping[str, Any], planned: Sequence[PlannedPoint]
 ) -> dict[str, Any]:
     """A library's counterpart of a kernel's build report, with the variants of the points that run.
 
@@ -147,7 +146,7 @@ def library_report(
     report: dict[str, Any] = {"status": "ok", "message": "", "target": built["target"], "variants": {}}
     if LIBRARIES[name].package is None and built["status"] != "ok":
         return {**report, "status": built["status"], "message": built["message"]}
-    run = {variant: point for point, variant, reason in planned if not reason}
+    run = {each.variant: each.point for each in planned if not each.skipped}
     if run:
         code = code_hash(Path(__file__).with_name(f"{module}.py") for module in ("library_platform", name))
         digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()

@@ -15,7 +15,7 @@ from kernelsweep.measure.checking import check_point
 from kernelsweep.measure.memory import KernelMemory
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point_run import PointRun
-from kernelsweep.measure.sampling import Pauses, Sampling
+from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.timing import measure_energy, take_samples
 from kernelsweep.platforms.platform import Platform
@@ -38,7 +38,7 @@ class Runner:
         self._problem = PROBLEMS[task.problem]
         self._instance: Instance | None = None
         self._instance_of: list[Any] = []
-        self._sampling = Sampling(**task.sampling) if platform.has_clock and task.sampling is not None else None
+        self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
@@ -106,12 +106,13 @@ class Runner:
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
-        return check_point(run, self._instance_at(run.point), depth, self._task.repeated_runs)
+        return check_point(run, self._instance_at(run.point), depth, self._task.protocol.repeated_runs)
 
     def _instance_at(self, point: Point) -> Instance:
         """The input and the judge of a point, kept until a point has others."""
         of_point = [point[axis] for axis in self._problem.instance_axes]
         if self._instance is None or self._instance_of != of_point:
             self._instance_of = of_point
-            self._instance = self._problem.make_instance(self._task.kernel, point, self._task.longest, self._task.seed)
+            longest, seed = self._task.longest, self._task.protocol.seed
+            self._instance = self._problem.make_instance(self._task.kernel, point, longest, seed)
         return self._instance

@@ -1,26 +1,56 @@
-"""A worker's task, put together from what a kernel's header, its build and the study say."""
+"""A worker's task: the kernel whose points it runs, and the protocol by which it measures them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.measure.sampling import Sampling, sampling, share
+from kernelsweep.platforms.kinds import Kind
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.points import Point
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a kernel's points are measured.
+
+    sampling         when a visit to a point has samples enough; None to check points and time none
+    visits           how often each point is visited, each time by a fresh worker
+    repeated_runs    how often a floating-point point is run to compare its results bit by bit, the check included
+    timeout_seconds  how long a point may take
+    seed             of the input, and of the order of the points
+    """
+
+    sampling: Sampling | None
+    visits: int = 1
+    repeated_runs: int = 1
+    timeout_seconds: float = 120.0
+    seed: int = 0
+
+
+def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> Protocol:
+    """The protocol of config.yaml's `measuring` on a platform of a kind."""
+    visits = measuring["visits"] if kind.has_clock else 1  # Without a clock, a second visit would show nothing.
+    return Protocol(
+        sampling=share(sampling(measuring), visits),
+        visits=visits,
+        repeated_runs=min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"]),
+        timeout_seconds=measuring["timeout_seconds"],
+        seed=seed,
+    )
 
 
 @dataclass(frozen=True)
 class KernelTask:
-    """What a worker needs to know of the kernel whose points it runs; made of JSON's types, to cross a pipe.
+    """What a worker needs to know of the kernel whose points it runs. Made of JSON's types, to cross a pipe.
 
-    platform       the platforms.platform.Platform that runs the points, as module:class
-    problem        what the kernel computes, a name of problems.registry.PROBLEMS
-    variants       the build report's variants by C++ name
-    longest        the largest array size of any point
-    repeated_runs  how often a floating-point point is run to compare its results bit by bit, the check included
-    visits         how often each point is visited, by a fresh worker
-    sampling       the settings of sampling.Sampling for one visit to a point; None to check points and time none
+    platform  the platforms.platform.Platform that runs the points, as module:class
+    problem   what the kernel computes, a name of problems.registry.PROBLEMS
+    variants  the build report's variants by C++ name
+    longest   the largest array size of any point
     """
 
     platform: str
@@ -32,29 +62,36 @@ class KernelTask:
     binary: str
     variants: dict[str, dict[str, Any]]
     longest: int
-    seed: int
-    repeated_runs: int
-    visits: int
-    sampling: dict[str, Any] | None
+    protocol: Protocol
 
 
-def kernel_task(
-    kernel: KernelSource, report: Mapping[str, Any], binary: str | Path, *, platform: str, **settings: Any
-) -> KernelTask:
-    """The task of running points of a kernel.
+def read_task(values: Mapping[str, Any]) -> KernelTask:
+    """The task that dataclasses.asdict() made `values` of, after its way through JSON."""
+    protocol = values["protocol"]
+    settings = protocol["sampling"]
+    sampled = None if settings is None else Sampling(**settings)
+    return KernelTask(**{**values, "protocol": Protocol(**{**protocol, "sampling": sampled})})
 
-    report    the kernel's build report
-    platform  what runs the points, as in KernelTask
-    settings  the fields of KernelTask that neither knows: longest, seed, repeated_runs, visits, sampling
-    """
-    return KernelTask(
-        platform=platform,
-        kernel=kernel.name,
-        problem=kernel.problem.name,
-        plan=kernel.plan,
-        shared_elements=kernel.shared_elements,
-        summation_depth=kernel.summation_depth,
-        binary=str(binary),
-        variants=report["variants"],
-        **settings,
-    )
+
+@dataclass(frozen=True)
+class BuiltKernel:
+    """A kernel with its build report and its binary."""
+
+    source: KernelSource
+    report: Mapping[str, Any]
+    binary: Path
+
+    def task(self, platform: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
+        """The task of running points of it; `platform` as in KernelTask."""
+        return KernelTask(
+            platform=platform,
+            kernel=self.source.name,
+            problem=self.source.problem.name,
+            plan=self.source.plan,
+            shared_elements=self.source.shared_elements,
+            summation_depth=self.source.summation_depth,
+            binary=str(self.binary),
+            variants=self.report["variants"],
+            longest=max((point["array_size"] for point in points), default=1),
+            protocol=protocol,
+        )

@@ -1,51 +1,63 @@
-"""Measure one kernel's sweep: run what the journal lacks in a worker process, and make the result rows."""
+"""Measure one kernel's sweep: find what the journal lacks, and run that in worker processes."""
 
 from __future__ import annotations
 
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.measure.journal import Journal, journal_key
-from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
+from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.worker.client import Worker
-from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.points import Point
 
-# A visit to be paid: the point, its variant's C++ name, and the parts of its key in the journal.
-_Missing = tuple[Point, str, dict[str, Any]]
+# Told after each point: how many visits are done, of how many, the point and its outcome.
+Progress = Callable[[int, int, Point, Outcome], None]
+
+
+@dataclass(frozen=True)
+class MissingVisit:
+    """A visit that is still to be made: a point, its variant's C++ name, and what determines what is measured."""
+
+    point: Point
+    variant: str
+    determined_by: Mapping[str, Any]
 
 
 @dataclass
 class Work:
-    """The visits to a kernel's points: those that the journal has, and those that are to be paid.
+    """The visits to a kernel's points: those that the journal has, and those that are still to be made.
 
     order     the points, as the results have them
     outcomes  of points that aren't visited
     visited   the outcomes of visits, by their number from 0
-    missing   of each visit, what is to be run
+    missing   the visits to be made, by their number
     """
 
     order: list[Point]
     outcomes: dict[Point, Outcome]
     visited: dict[Point, dict[int, Outcome]]
-    missing: list[list[_Missing]]
+    missing: list[list[MissingVisit]]
 
     @property
     def is_done(self) -> bool:
         """Whether nothing is to be run."""
         return not any(self.missing)
+
+    @property
+    def visits(self) -> list[int]:
+        """The numbers of the visits that miss some point."""
+        return [visit for visit, missing in enumerate(self.missing) if missing]
 
     def results(self) -> dict[Point, Outcome]:
         """The outcome of every point, once all is done."""
@@ -55,38 +67,42 @@ class Work:
         return {point: self.outcomes.get(point) or of_visits[point] for point in self.order}
 
 
+def outcomes_without_runs(planned: Sequence[PlannedPoint], report: Mapping[str, Any]) -> dict[Point, Outcome]:
+    """The outcomes of points that are skipped, and of all points if the kernel's build failed, as its report says."""
+    skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
+    if report["status"] == "ok":
+        return skipped
+    failed = Outcome("build_failed", report["message"])
+    return {each.point: skipped.get(each.point, failed) for each in planned}
+
+
 def find_work(
     task: KernelTask,
-    planned: Sequence[tuple[Point, str, str | None]],
-    report: Mapping[str, Any],
+    planned: Sequence[PlannedPoint],
+    outcomes: Mapping[Point, Outcome],
     journal: Journal,
     device: Mapping[str, Any],
-    failed: Mapping[Point, Outcome] | None = None,
 ) -> Work:
-    """What is known of the planned points, and what is to be run: to be looked up before a GPU is kept for it.
+    """Find what is known of the planned points, and what is to be run. Do so before a GPU is kept for it.
 
-    planned   points in the results' order, each with its variant's C++ name and the reason it is skipped, or None
-    report    the kernel's build report; where the build failed, so do all points that aren't skipped
+    planned   the points in the results' order
+    outcomes  of points that are not run, or that failed in this run in another job
     device    its name and driver are part of what determines a point
-    failed    points that failed in this run, in another job; they aren't run again
     """
-    order = [point for point, _, _ in planned]
-    outcomes = {point: Outcome("skipped", reason) for point, _, reason in planned if reason}
-    if report["status"] != "ok":
-        outcomes = {point: outcomes.get(point) or Outcome("build_failed", report["message"]) for point in order}
-    outcomes = {**(failed or {}), **outcomes}
+    order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
-    work = Work(order, outcomes, visited, [[] for _ in range(task.visits)])
-    code = measuring_code()
-    for (point, variant, _), visit in itertools.product(planned, range(task.visits)):
-        if point in outcomes:
+    visits = range(task.protocol.visits)
+    code = code_hash(measuring_modules())
+    work = Work(order, dict(outcomes), visited, [[] for _ in visits])
+    for each, visit in itertools.product(planned, visits):
+        if each.point in outcomes:
             continue
         parts = {
-            "binary": task.variants[variant]["binary_sha256"],
-            "point": dict(point),
-            "sampling": task.sampling,
-            "repeated_runs": task.repeated_runs,
-            "seed": task.seed,
+            "binary": task.variants[each.variant]["binary_sha256"],
+            "point": dict(each.point),
+            "sampling": asdict(task.protocol.sampling) if task.protocol.sampling else None,
+            "repeated_runs": task.protocol.repeated_runs,
+            "seed": task.protocol.seed,
             "code": code,
             "device": device["name"],
             "driver": device.get("driver"),
@@ -94,224 +110,107 @@ def find_work(
         }
         known = journal.get(journal_key(parts))
         if known:
-            work.visited[point][visit] = read_outcome(known["outcome"])
+            work.visited[each.point][visit] = read_outcome(known["outcome"])
         else:
-            work.missing[visit].append((point, variant, parts))
+            work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
     return work
 
 
-def measuring_code() -> str:
-    """A hash of the code that a time depends on besides the binary, the point and the settings."""
+@cache
+def measuring_modules() -> tuple[Path, ...]:
+    """The modules that what is measured depends on, besides the binary, the point and the protocol."""
     package = Path(__file__).parents[1]
     starts = [package / name for name in ("measure/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
-    return code_hash(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
+    return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
 
 
 def do_work(
     work: Work,
     task: KernelTask,
     journal: Journal,
-    timeout_seconds: float,
-    progress: Callable[[int, int, Point, Outcome], None] | None = None,
-    started: WorkerProcess | None = None,
+    workers: Workers,
+    progress: Progress = lambda *_: None,
     source_sha256: str = "",
-    at_end: Callable[[], None] = lambda: None,
 ) -> None:
     """Run what is missing, and add it to the work and to the journal.
 
-    progress  told after each point: how many are done, of how many, the point and its outcome
-    started   a worker's process for the first visit, where the caller has one
+    workers        one for each of work.visits
     source_sha256  the kernel's, which the journal notes beside what is measured
-    at_end         called once all is done, while the workers end, which takes a driver its time
 
-    A point is visited task.visits times, each time by a fresh worker and in another order, shuffled by the task's seed:
-    so drift does not fall on one variant, and what differs from process to process shows in the samples. The first
-    visit checks the result. Visits that the journal has are not repeated; the others are recorded as they finish. A
-    failed point is not visited again in this run, but in the next.
+    A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
+    drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
+    the result. Visits that the journal has are not repeated; the others are recorded as they finish. A point that fails
+    is not visited again in this run, but in the next.
     """
     total = sum(map(len, work.missing))
     done = 0
     failed: set[Point] = set()
-    visits = [visit for visit, of_visit in enumerate(work.missing) if of_visit]
-    workers = {visit: Worker(task, timeout_seconds, started if visit == visits[0] else None) for visit in visits}
-    recorded: Future[None] | None = None
+    with _Recorder(journal, source_sha256) as recorder:
+        for visit in work.visits:
+            workers.begin(visit)
+            generator = random.Random(f"{task.protocol.seed} {visit}")
+            for missing in _shuffled(work.missing[visit], task.problem, generator):
+                done += 1
+                point = missing.point
+                if point in failed:
+                    continue
+                outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0))
+                work.visited[point][visit] = outcome
+                if outcome.status == "ok":
+                    recorder.add(outcome, missing.determined_by)
+                else:
+                    failed.add(point)
+                progress(done, total, point, outcome)
+            workers.rest(visit)
+    workers.kill()
 
-    def record(outcome: Outcome, parts: Mapping[str, Any]) -> None:
+
+class _Recorder:
+    """Adds finished visits to a journal, each while the next one runs. A context manager that waits for the last."""
+
+    def __init__(self, journal: Journal, source_sha256: str) -> None:
+        self._journal = journal
+        self._source_sha256 = source_sha256
+        self._thread = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    def add(self, outcome: Outcome, determined_by: Mapping[str, Any]) -> None:
+        """Record a visit. Raises UserError if the one before could not be recorded."""
+        self._wait()
+        self._last = self._thread.submit(self._record, outcome, determined_by)
+
+    def _record(self, outcome: Outcome, determined_by: Mapping[str, Any]) -> None:
         value = {
             "measured": time.strftime("%FT%TZ", time.gmtime()),
             "outcome": asdict(outcome),
-            # The key is a hash: what it is of is said beside it, for comparisons with later measurements.
-            "of": parts,
-            "source_sha256": source_sha256,
+            # The key is a hash. What it is of stands beside it, for comparisons with later measurements.
+            "of": determined_by,
+            "source_sha256": self._source_sha256,
         }
-        journal.add(journal_key(parts), value)
+        self._journal.add(journal_key(determined_by), value)
 
-    try:
-        with ThreadPoolExecutor(1) as recorder:  # It writes a point down while the next one runs.
-            for visit, following in itertools.zip_longest(visits, visits[1:]):
-                if following is not None:
-                    workers[following].prepare()  # Imports take as long as a context; they disturb no measurement.
-                workers[visit].open()
-                companions = [worker.pid for other, worker in workers.items() if other != visit and worker.pid]
-                generator = random.Random(f"{task.seed} {visit}")
-                for point, variant, parts in _shuffled(work.missing[visit], task.problem, generator):
-                    done += 1
-                    if point in failed:
-                        continue
-                    checked = work.visited[point].get(0)
-                    updates_input = checked is not None and checked.updates_input
-                    outcome = workers[visit].run(
-                        point, variant, check=visit == 0, companions=companions, updates_input=updates_input
-                    )
-                    work.visited[point][visit] = outcome
-                    if recorded:
-                        recorded.result()
-                    if outcome.status == "ok":
-                        recorded = recorder.submit(record, outcome, parts)
-                    else:
-                        failed.add(point)
-                    if progress:
-                        progress(done, total, point, outcome)
-                # It stays, without its buffers, so that the next one's context lies elsewhere in the memory.
-                workers[visit].rest()
-            if recorded:
-                recorded.result()
-        for worker in workers.values():
-            worker.kill()
-        at_end()
-    finally:
-        for worker in workers.values():
-            worker.kill()
-        for worker in workers.values():
-            worker.stop()
+    def _wait(self) -> None:
+        last, self._last = self._last, None
+        if last:
+            last.result()
+
+    def __enter__(self) -> _Recorder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._thread:
+            if kind is None:
+                self._wait()
 
 
-def measure(
-    task: KernelTask,
-    planned: Sequence[tuple[Point, str, str | None]],
-    report: Mapping[str, Any],
-    journal: Journal,
-    device: Mapping[str, Any],
-    timeout_seconds: float,
-    progress: Callable[[int, int, Point, Outcome], None] | None = None,
-    started: WorkerProcess | None = None,
-) -> dict[Point, Outcome]:
-    """The outcome of every planned point: find_work() and do_work(), for who has the device to himself anyway."""
-    work = find_work(task, planned, report, journal, device)
-    do_work(work, task, journal, timeout_seconds, progress, started)
-    return work.results()
-
-
-def _shuffled(missing: Sequence[_Missing], problem: str, generator: random.Random) -> list[_Missing]:
-    """The points in random order, but those of one input after another: each change of it costs up to a second."""
+def _shuffled(missing: Sequence[MissingVisit], problem: str, generator: random.Random) -> list[MissingVisit]:
+    """The visits in random order, but those with one input after another: each change of it costs up to a second."""
     axes = PROBLEMS[problem].instance_axes
-    of_input: dict[tuple[Any, ...], list[_Missing]] = {}
-    for entry in missing:
-        of_input.setdefault(tuple(entry[0][axis] for axis in axes), []).append(entry)
+    of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
+    for each in missing:
+        of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)
     groups = list(of_input.values())
     generator.shuffle(groups)
     for group in groups:
         generator.shuffle(group)
-    return [entry for group in groups for entry in group]
-
-
-def measurement_rows(
-    kernel: KernelSource,
-    report: Mapping[str, Any],
-    outcomes: Mapping[Point, Outcome],
-    device: Mapping[str, Any],
-    known: Mapping[str, Any],
-) -> list[Row]:
-    """The kernel's rows of measurements.csv, in the outcomes' order.
-
-    known  the columns that the caller knows: study, kernel, platform, source_sha256
-    """
-    rows = []
-    for point, outcome in outcomes.items():
-        launches = PLANS[kernel.plan](point).launches
-        rows.append(
-            {
-                **known,
-                **point,
-                "device": device["name"],
-                "launches": len(launches),
-                "grid_size": launches[0].grid,
-                "status": outcome.status,
-                "message": " ".join(outcome.message.split()),
-                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
-                "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(outcome, kernel.problem.work(point)["bytes"], device),
-                "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
-                "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
-                "output": outcome.output,
-            }
-        )
-    return rows
-
-
-def _times(outcome: Outcome, size: int, device: Mapping[str, Any]) -> Row:
-    """The columns that only a timed point has; `size` is the input's, in bytes."""
-    visits = outcome.visits
-    if outcome.status != "ok" or not visits:
-        return {}
-    powers = [visit.power_w for visit in visits if visit.power_w is not None]
-    energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
-    return {
-        **time_columns([visit.counted for visit in visits], size, device["peak_bandwidth_gbs"]),
-        "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
-        "temperature_c": max(
-            (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
-        ),
-        "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
-        "energy_mj": f"{energies[0]:.4g}" if energies else "",
-        "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
-        "device_uuid": " ".join(sorted({visit.device_uuid for visit in visits if visit.device_uuid})),
-        "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
-        "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
-    }
-
-
-def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iterator[Row]:
-    """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
-    return (
-        {
-            **point,
-            "grid_size": grid_size,
-            "visit": number,
-            "sample": sample,
-            "time_us": f"{time_us:.3f}",
-            "throttled": "yes" if sample in throttled else "",
-        }
-        for point, outcome in outcomes.items()
-        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
-        for number, visit in enumerate(outcome.visits)
-        for throttled in [set(visit.throttled)]
-        for sample, time_us in enumerate(visit.samples)
-    )
-
-
-def build_rows(
-    kernel: KernelSource, report: Mapping[str, Any], outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
-) -> list[Row]:
-    """The kernel's rows of builds.csv: one for each variant that some point runs."""
-    rows: dict[tuple[Any, ...], Row] = {}
-    axes = [name for name, axis in kernel.problem.axes.items() if axis.in_variant]
-    for point, outcome in outcomes.items():
-        variant = {name: point[name] for name in axes}
-        if outcome.status == "skipped":
-            continue
-        resources = report["variants"].get(instantiation(kernel, point), {})
-        row = rows.setdefault(
-            tuple(variant.values()),
-            {
-                **{name: known[name] for name in ("study", "kernel", "platform")},
-                **variant,
-                "target": report["target"],
-                "status": report["status"],
-                "message": " ".join(report["message"].split()) if report["status"] != "ok" else "",
-                **{name: value for name, value in resources.items() if name in BUILD_COLUMNS},
-            },
-        )
-        if outcome.occupancy is not None:
-            row["occupancy"] = f"{outcome.occupancy:.4f}"
-    return list(rows.values())
+    return [each for group in groups for each in group]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.task import KernelTask, read_task
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, Platform
@@ -106,7 +106,7 @@ def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, s
     prepare  makes the function that runs one point with its variant's C++ name
     """
     requests, answers = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2])
-    task = KernelTask(**requests["task"])
+    task = read_task(requests["task"])
     signal.alarm(TOOL_START_SECONDS)
     platform = load(task.platform)()
     run = prepare(platform, task)

@@ -104,11 +104,6 @@ def _visible(uuids: Sequence[str]) -> list[str]:
     return visible
 
 
-def visible_gpu() -> Gpu | None:
-    """The first GPU that CUDA_VISIBLE_DEVICES leaves visible, whose model is the platform, or None."""
-    return next(iter(visible_gpus()), None)
-
-
 def gpus_of(platform: str) -> list[Gpu]:
     """The visible GPUs of a platform's model. Raises UserError where there are none, with those that are there."""
     found = visible_gpus()

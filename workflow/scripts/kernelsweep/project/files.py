@@ -258,3 +258,8 @@ def devices(name: str) -> str:
 def recording(name: str = "{name}", file: str = "") -> str:
     """A file of a recording, or its folder."""
     return "/".join(filter(None, ("resources/recordings", name, file)))
+
+
+def document(file: str = "{file}", recording: str = "{name}") -> str:
+    """A copy of one of a recording's results, which the documents show."""
+    return f"docs/{recording}/{file}"

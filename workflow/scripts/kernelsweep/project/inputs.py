@@ -14,7 +14,7 @@ from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name
+from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
@@ -29,6 +29,14 @@ from kernelsweep.sweep.targets import target_named
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.
 MADE_CHAPTERS = ("claims", "best")
+
+# The results of a recording that the documents show, by the copies' names in docs/<recording>/.
+DOCUMENTED = {
+    "unrolling_ladder.svg": "studies/unrolling/figures/ladder.svg",
+    "unrolling_table.md": "studies/unrolling/table.md",
+    "bandwidth_bound_rivals.svg": "studies/bandwidth_bound/figures/rivals.svg",
+    "claims.md": "claims.md",
+}
 
 
 # Builds
@@ -346,3 +354,9 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 def _relative(project: Project, path: Path) -> str:
     return str(path.relative_to(project.root))
+
+
+def documented(project: Project, name: str, file: str) -> str:
+    """The result that a copy in the documents is made from, or its folder, if one job makes the whole folder."""
+    result = Path(files.folder(recording_platform(name)), DOCUMENTED[file])
+    return str(result.parent if result.parent.name == "figures" else result)

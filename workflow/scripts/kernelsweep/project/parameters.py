@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
@@ -81,9 +82,9 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     of each recording with counters, so that counts can be compared with these.
     """
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    sizes = axes(project, COUNTING, study, kernel)[0]
+    counted = KernelSweep(source, axes(project, COUNTING, study, kernel)[:1], 0, restrictions(project, study), COUNTING)
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
-    own, *others = [counted_points(of_study, kernel, sizes, count, restrictions(project, study)) for count in devices]
+    own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
     return list(dict.fromkeys(sum(others, own))), checked_points(own, source), [drawn] if drawn else []
 

@@ -97,6 +97,13 @@ def counted_against_ncu(project: Project) -> list[str]:
     return [files.counted_against_ncu(name) for name in names]
 
 
+def documents(project: Project) -> list[str]:
+    """The copies of recordings' results that the documents show, for the recordings that have a folder in docs/."""
+    shown = [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
+    copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
+    return [*copies, *(files.counted_against_ncu(name) for name in parameters.profiled_recordings(project))]
+
+
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
     return [files.sanitizer_end(platform) for platform in sanitized_platforms(list(project.models), project.platforms)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import select
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -27,9 +28,9 @@ class Worker:
     prepared  its process, where there is one that waits
     """
 
-    def __init__(self, task: KernelTask, timeout_seconds: float, prepared: WorkerProcess | None = None) -> None:
+    def __init__(self, task: KernelTask, prepared: WorkerProcess | None = None) -> None:
         self._task = task
-        self._timeout = timeout_seconds
+        self._timeout = task.protocol.timeout_seconds
         self._process: WorkerProcess | None = None
         self._prepared = prepared
 
@@ -146,6 +147,57 @@ class Worker:
         print(messages, file=sys.stderr, flush=True)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         return status, ": ".join([how, *messages.strip().splitlines()[-1:]])
+
+
+class Workers:
+    """The workers of a kernel's visits, one a visit. A context manager that ends them.
+
+    A worker whose visit is over stays, without its buffers, until all are done: so the next one's context lies
+    elsewhere in the memory.
+    """
+
+    def __init__(self, task: KernelTask, visits: Sequence[int], started: WorkerProcess | None = None) -> None:
+        """`started`: a worker's process for the first of the visits, if the caller has one."""
+        self._following = dict(itertools.pairwise(visits))
+        self._workers = {visit: Worker(task, started if visit == visits[0] else None) for visit in visits}
+
+    def begin(self, visit: int) -> None:
+        """Open a visit's worker, and have the next visit's import what it needs. Raises UserError."""
+        if visit in self._following:  # Imports take as long as a context; they disturb no measurement.
+            self._workers[self._following[visit]].prepare()
+        self._workers[visit].open()
+
+    def run(self, visit: int, point: Point, variant: str, checked: Outcome | None) -> Outcome:
+        """A point's outcome of a visit, the first of which checks the point.
+
+        checked  the outcome of the first visit, for the others
+
+        Raises UserError if a worker can't start.
+        """
+        return self._workers[visit].run(
+            point,
+            variant,
+            check=visit == 0,
+            companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
+            updates_input=checked is not None and checked.updates_input,
+        )
+
+    def rest(self, visit: int) -> None:
+        """Have a visit's worker give back its buffers."""
+        self._workers[visit].rest()
+
+    def kill(self) -> None:
+        """Have all workers end, without waiting for that: it takes a driver its time."""
+        for worker in self._workers.values():
+            worker.kill()
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        for worker in self._workers.values():
+            worker.stop()
 
 
 def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ from typing import TextIO
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.runner import Runner
-from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost
 from kernelsweep.sweep.points import Point
@@ -37,7 +37,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
-    task = KernelTask(**start["task"])
+    task = read_task(start["task"])
     runner = Runner(load(task.platform)(), task)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:

@@ -58,7 +58,8 @@ class CountingRunner:
         """`source` is the kernel file's text, for the names of the kernel's parameters."""
         self._platform = CountingPlatform()
         # One run, because a second run would be counted with the first; no samples, because nothing is timed.
-        self._runner = Runner(self._platform, replace(task, repeated_runs=1, sampling=None))
+        once = replace(task.protocol, repeated_runs=1, sampling=None)
+        self._runner = Runner(self._platform, replace(task, protocol=once))
         self._names = parameter_names(source, task.kernel)
 
     def count(self, point: Point, variant: str, check: bool) -> CountedPoint:

@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelsweep.observe.profiling.selection import points_to_profile
-from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
-from kernelsweep.sweep.targets import COUNTING
 
 # Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
 
 
-def counted_points(
-    study: Study, kernel: str, axes: Axes, multiprocessors: int, restrictions: Sequence[str]
-) -> list[Point]:
-    """The points to profile on a GPU with this number of multiprocessors, without those that can't run.
-
-    axes  the kernel's on a GPU
-    """
-    chosen = points_to_profile(study.settings, study.kernels[kernel], axes, multiprocessors, restrictions, COUNTING)
-    return [point for point, reason in chosen if not reason]
+def counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
+    """The points to profile on a GPU, without those that can't run."""
+    return [each.point for each in points_to_profile(study.settings, sweep) if not each.skipped]
 
 
 def checked_points(counted: Sequence[Point], kernel: KernelSource) -> list[Point]:

@@ -6,41 +6,32 @@ import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.launch_plans import edge_sizes
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.points import Point, instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_POINTS = 24
 
 
-def points_to_check(
-    sweeps: Sequence[Axes],
-    kernel: KernelSource,
-    restrictions: Sequence[str],
-    variants: Container[str],
-    target: str | None,
-) -> list[Point]:
-    """Points that show a mistake at an edge: at most MOST_POINTS, or one for each group of the sweep if those are more.
+def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[PlannedPoint]:
+    """Points that show a mistake at an edge: at most MOST_POINTS, but at least one of each group.
 
-    sweeps    the kernel's axes on the device
     variants  the C++ names of the compiled variants; points of others are left out
-    target    as in points.skip_reason
 
     A group has one value on each axis that says what is computed, such as the element type and the operation. The first
     group gets every corner of the axes that say how the kernel is launched (the smallest and the largest block size,
     unroll factor and grid) at every size, until there are enough points; each other group gets one of the corners, in
     turn.
     """
-    axes = kernel.problem.axes
+    axes = sweep.kernel.problem.axes
     of_group = [name for name, axis in axes.items() if axis.in_variant and not axis.of_kernel]
     of_corner = [name for name, axis in axes.items() if axis.of_kernel]
-    swept = points(*sweeps)
+    swept = sweep.points()
 
     def runs(point: Point) -> bool:
-        compiled = instantiation(kernel, point) in variants
-        return compiled and not skip_reason(point, kernel, restrictions, target)
+        return instantiation(sweep.kernel, point) in variants and not sweep.skip_reason(point)
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
@@ -48,13 +39,14 @@ def points_to_check(
         shape = point.at(array_size=1, cache=swept[0]["cache"])
         group = groups.setdefault(tuple(point[name] for name in of_group), {})
         group.setdefault(shape, []).append(point["array_size"])
-    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, kernel, of_corner, runs))]
+    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, sweep.kernel, of_corner, runs))]
     if not by_rank:
         return []
     first, *others = by_rank
     thorough = list(dict.fromkeys(point for corners in first for point in corners))
     chosen = thorough[: max(MOST_POINTS - len(others), 1)]
-    return chosen + [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
+    chosen += [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
+    return [PlannedPoint(point, instantiation(sweep.kernel, point)) for point in chosen]
 
 
 def _by_rank(

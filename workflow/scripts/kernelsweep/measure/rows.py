@@ -1,0 +1,114 @@
+"""The result rows of a kernel's points: for measurements, samples and builds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kernelsweep.measure.outcome import Outcome, flags_of
+from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import PLANS
+from kernelsweep.sweep.points import Point, instantiation
+
+
+def measurement_rows(
+    kernel: KernelSource,
+    report: Mapping[str, Any],
+    outcomes: Mapping[Point, Outcome],
+    device: Mapping[str, Any],
+    known: Mapping[str, Any],
+) -> list[Row]:
+    """The kernel's rows of measurements.csv, in the outcomes' order.
+
+    known  the columns that the caller knows: study, kernel, platform, source_sha256
+    """
+    rows = []
+    for point, outcome in outcomes.items():
+        launches = PLANS[kernel.plan](point).launches
+        rows.append(
+            {
+                **known,
+                **point,
+                "device": device["name"],
+                "launches": len(launches),
+                "grid_size": launches[0].grid,
+                "status": outcome.status,
+                "message": " ".join(outcome.message.split()),
+                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
+                "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
+                **_times(outcome, kernel.problem.work(point)["bytes"], device),
+                "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
+                "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
+                "output": outcome.output,
+            }
+        )
+    return rows
+
+
+def _times(outcome: Outcome, size: int, device: Mapping[str, Any]) -> Row:
+    """The columns that only a timed point has; `size` is the input's, in bytes."""
+    visits = outcome.visits
+    if outcome.status != "ok" or not visits:
+        return {}
+    powers = [visit.power_w for visit in visits if visit.power_w is not None]
+    energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
+    return {
+        **time_columns([visit.counted for visit in visits], size, device["peak_bandwidth_gbs"]),
+        "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
+        "temperature_c": max(
+            (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
+        ),
+        "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
+        "energy_mj": f"{energies[0]:.4g}" if energies else "",
+        "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
+        "device_uuid": " ".join(sorted({visit.device_uuid for visit in visits if visit.device_uuid})),
+        "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
+        "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
+    }
+
+
+def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iterator[Row]:
+    """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
+    return (
+        {
+            **point,
+            "grid_size": grid_size,
+            "visit": number,
+            "sample": sample,
+            "time_us": f"{time_us:.3f}",
+            "throttled": "yes" if sample in throttled else "",
+        }
+        for point, outcome in outcomes.items()
+        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
+        for number, visit in enumerate(outcome.visits)
+        for throttled in [set(visit.throttled)]
+        for sample, time_us in enumerate(visit.samples)
+    )
+
+
+def build_rows(
+    kernel: KernelSource, report: Mapping[str, Any], outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
+) -> list[Row]:
+    """The kernel's rows of builds.csv: one for each variant that some point runs."""
+    rows: dict[tuple[Any, ...], Row] = {}
+    axes = [name for name, axis in kernel.problem.axes.items() if axis.in_variant]
+    for point, outcome in outcomes.items():
+        variant = {name: point[name] for name in axes}
+        if outcome.status == "skipped":
+            continue
+        resources = report["variants"].get(instantiation(kernel, point), {})
+        row = rows.setdefault(
+            tuple(variant.values()),
+            {
+                **{name: known[name] for name in ("study", "kernel", "platform")},
+                **variant,
+                "target": report["target"],
+                "status": report["status"],
+                "message": " ".join(report["message"].split()) if report["status"] != "ok" else "",
+                **{name: value for name, value in resources.items() if name in BUILD_COLUMNS},
+            },
+        )
+        if outcome.occupancy is not None:
+            row["occupancy"] = f"{outcome.occupancy:.4f}"
+    return list(rows.values())

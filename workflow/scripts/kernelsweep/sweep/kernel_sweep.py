@@ -1,0 +1,50 @@
+"""A kernel's sweep on a device: its points, and which of them are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kernelsweep.sweep.axes import Axes, axes_on_device
+from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.launch_plans import launched_points
+from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+
+
+@dataclass(frozen=True)
+class PlannedPoint:
+    """A point, the C++ name of its variant, and why it is not run, or None."""
+
+    point: Point
+    variant: str
+    skipped: str | None = None
+
+
+@dataclass(frozen=True)
+class KernelSweep:
+    """A kernel's sweep on a device.
+
+    axes             the axes of each of its sweeps, with grid sizes that may be counted in multiprocessors
+    multiprocessors  of the device
+    restrictions     expressions that every point must satisfy
+    target           what the kernel is compiled for, as in points.skip_reason
+    """
+
+    kernel: KernelSource
+    axes: Sequence[Axes]
+    multiprocessors: int
+    restrictions: Sequence[str]
+    target: str | None
+
+    def points(self) -> list[Point]:
+        """Every point of the sweep."""
+        return points(*(axes_on_device(axes, self.multiprocessors) for axes in self.axes))
+
+    def skip_reason(self, point: Point) -> str | None:
+        """Why a point is not run, or None."""
+        return skip_reason(point, self.kernel, self.restrictions, self.target)
+
+    def planned(self, chosen: Iterable[Point] | None = None) -> list[PlannedPoint]:
+        """The points of the sweep, or these; those that differ only in a grid that no launch starts, once."""
+        launched = launched_points(self.kernel.plan, self.points() if chosen is None else chosen)
+        return [PlannedPoint(point, instantiation(self.kernel, point), self.skip_reason(point)) for point in launched]

@@ -1,0 +1,13 @@
+"""Copy one of a recording's results to the documents."""
+
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernelsweep.logs import logged
+
+with logged(snakemake.log[0]):
+    result = Path(snakemake.input[0])
+    shutil.copyfile(result / snakemake.params.name if result.is_dir() else result, snakemake.output[0])
