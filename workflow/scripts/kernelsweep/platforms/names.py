@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelsweep.errors import UserError
+from kernelsweep.sweep.build_targets import EMULATOR
 from kernelsweep.sweep.schema import nearest
-from kernelsweep.sweep.targets import EMULATOR
 
 _RECORDING = "recording/"
 

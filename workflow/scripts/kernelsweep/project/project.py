@@ -15,8 +15,7 @@ from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
-from kernelsweep.observe.profiling.definitions import definitions
+from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import check_names

@@ -10,8 +10,8 @@ import pandas
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels, with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
-from kernelsweep.publish.tables.points import (
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.point_notes import (
     NOT_MEASURED,
     POINT_COUNTS,
     PUBLISHED_ONLY,

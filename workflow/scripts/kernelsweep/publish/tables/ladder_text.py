@@ -12,8 +12,9 @@ from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, reference_text, step_name
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
-from kernelsweep.publish.tables.points import (
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.ladder_table import baseline_kernels, limit_columns
+from kernelsweep.publish.tables.point_notes import (
     NOT_MEASURED,
     PUBLISHED_ONLY,
     failure_note,
@@ -21,7 +22,6 @@ from kernelsweep.publish.tables.points import (
     numbered,
     right_text,
 )
-from kernelsweep.publish.tables.steps import baseline_kernels, limit_columns
 
 # Four digits tell apart what the intervals tell apart (about 0.2% of a median); more would be noise.
 TIME_DIGITS = 4
