@@ -23,7 +23,7 @@ from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.platforms.gpus import Gpu, visible_gpu
+from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -76,11 +76,11 @@ def require(*modules: str) -> None:
 
 
 def gpu() -> Gpu:
-    """The GPU to compare on. Ends the script where there is none."""
-    found = visible_gpu()
-    if found is None:
+    """The GPU to compare on. Ends the script if there is none."""
+    gpus = visible_gpus()
+    if not gpus:
         sys.exit("No GPU is visible here: NVML lists none, or CUDA_VISIBLE_DEVICES hides it.")
-    return found
+    return gpus[0]
 
 
 @contextmanager

@@ -23,10 +23,10 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.errors import UserError
 from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, judge, run_points
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
-from kernelsweep.observe.sanitizer.selection import MOST_POINTS, points_to_check
+from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, points_to_check
 from kernelsweep.sweep.axes import AXES, Axes
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -232,7 +232,7 @@ def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> 
     log = parse_log(text)
     assert expected in "; ".join(log.troubles)
     point_run = point(1)
-    status, reason = judge(Observed(0, (Answer("ok", ""),)), log, [point_run], undefined_behaviour=True)
+    status, reason = run_status(Observed(0, (Answer("ok", ""),)), log, [point_run], undefined_behaviour=True)
     assert status == "failed"
     assert expected in reason
 
@@ -245,8 +245,8 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
     right = (Answer("ok", ""), Answer("ok", ""))
     wrong = (Answer("ok", ""), Answer("wrong_result", "expected 3, found 4"))
     clean, found = parse_log(CLEAN), parse_log(INITCHECK)
-    assert judge(Observed(0, right), clean, asked, False) == ("clean", "")
-    assert judge(Observed(FOUND, right), found, asked, False) == ("findings", "")
+    assert run_status(Observed(0, right), clean, asked, False) == ("clean", "")
+    assert run_status(Observed(FOUND, right), found, asked, False) == ("findings", "")
     for run, log, because in (
         (Observed(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
         (Observed(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
@@ -256,16 +256,16 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
         (Observed(FOUND, right), clean, "its log counts nothing"),
         (Observed(0, ()), clean, "0 of 2 points were run"),
     ):
-        status, reason = judge(run, log, asked, False)
+        status, reason = run_status(run, log, asked, False)
         assert status == "failed"
         assert because in reason
     # A finding explains a wrong result, and a context that the tool ended. Undefined behaviour has no right result.
-    assert judge(Observed(FOUND, wrong), found, asked, False)[0] == "findings"
+    assert run_status(Observed(FOUND, wrong), found, asked, False)[0] == "findings"
     ended = replace(found, troubles=("Target application returned an error",))
-    status, reason = judge(Observed(FOUND, (Answer("launch_failed", "unspecified"),)), ended, asked, False)
+    status, reason = run_status(Observed(FOUND, (Answer("launch_failed", "unspecified"),)), ended, asked, False)
     assert (status, "1 of 2 points were run" in reason) == ("findings", True)
-    assert judge(Observed(-9, right[:1]), ended, asked, False)[0] == "failed"
-    assert judge(Observed(0, wrong), clean, asked, True) == ("clean", "")
+    assert run_status(Observed(-9, right[:1]), ended, asked, False)[0] == "failed"
+    assert run_status(Observed(0, wrong), clean, asked, True) == ("clean", "")
 
 
 # Points
@@ -306,7 +306,7 @@ def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_pat
     chosen = checked(kernel, sweep, instantiations(kernel, runnable))
     assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
     assert {p["block_size"] for p in chosen} == {64, 256}
-    assert len(chosen) <= MOST_POINTS
+    assert len(chosen) <= MOST_CHECKED_POINTS
 
 
 def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def planted_run(
     requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], seconds)
     run = run_points(find(), tool, requests, raw)
     log = parse_log(raw.read_text())
-    return run, log, ": ".join(judge(run, log, asked, False))
+    return run, log, ": ".join(run_status(run, log, asked, False))
 
 
 def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
@@ -524,7 +524,7 @@ def test_the_real_tool_finds_planted_faults_and_nothing_else(
     requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], 60)
     run = run_points(compute_sanitizer, tool, requests, raw)
     log = parse_log(raw.read_text())
-    status, reason = judge(run, log, asked, False)
+    status, reason = run_status(run, log, asked, False)
     assert status == ("findings" if kind else "clean"), f"{reason}\n{raw.read_text()}"
     if kind:
         assert any(finding.kind.startswith(kind) for finding in log.findings), raw.read_text()

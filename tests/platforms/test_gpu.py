@@ -56,11 +56,9 @@ OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 @pytest.fixture(scope="module")
 def arch() -> str:
-    from kernelsweep.platforms.gpus import visible_gpu
+    from kernelsweep.platforms.gpus import visible_gpus
 
-    gpu = visible_gpu()
-    assert gpu is not None
-    return gpu.arch
+    return visible_gpus()[0].arch
 
 
 def free_bytes() -> int:

@@ -16,7 +16,7 @@ from checkout import copy_project
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
-from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
@@ -135,3 +135,85 @@ def test_the_project_itself_is_accepted(toy: Path) -> None:
 def test_a_restriction(toy: Path, file: str, restriction: str, part: str) -> None:
     changed(toy, file, "restrictions", ["block_size > 1", restriction])
     assert_refused(toy, file, ["restrictions.1: ", part])
+
+
+def bomb(levels: int) -> str:
+    """A few lines that stand for 10 ** levels values."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("file", [STUDY, CONFIG])
+@pytest.mark.parametrize(
+    ("added", "part"),
+    [
+        ("title: one\ntitle: two\n", "line 2: not valid YAML: the key 'title' stands twice"),
+        ("axes: {unroll: [1], unroll: [2]}\n", "line 1: not valid YAML: the key 'unroll' stands twice"),
+        ("yes: 1\n", "the key 'yes' is no text"),
+        ("2024-01-01: 1\n", "'2024-01-01'"),
+        ("12: 1\n", "the key '12' is no text"),
+        ("null: 1\n", "the key 'null' is no text"),
+        ("? [a, b]\n: 1\n", "the key a list or a mapping is no text"),
+        ("1.5: 1\n", "the key '1.5' is no text"),
+        ("x: " + "9" * 5000 + "\n", "not valid YAML: Exceeds the limit (4300 digits)"),
+        ("x: .nan\n", "x is nan. Allowed: finite numbers"),
+        ("x: [1, -.inf]\n", "x.1 is -inf. Allowed: finite numbers"),
+        ("x: 1.0e+300\n", "x is a number above 2^63"),
+        ("x: {y: -99999999999999999999}\n", "x.y is a number above 2^63"),
+        ("x: [1\n", "not valid YAML"),
+        ("x:\t1\n\ty: 2\n", "not valid YAML"),
+        ("x: !!python/object/apply:os.getcwd []\n", "not valid YAML"),
+        ("x: *nothing\n", "not valid YAML"),
+        ("x: &x [*x]\n", "nested more than 20 levels deep"),
+        (bomb(9), "more than 100,000 values"),
+        ("x: " + "[" * 5000 + "]" * 5000 + "\n", "nested more than 20 levels deep"),
+        ("---\nx: 1\n---\nx: 2\n", "not valid YAML"),
+        ("- x\n", "expected keys with values, found list"),
+        ("", "expected keys with values, found NoneType"),
+        ("axes: {array_size: [" + ",".join(map(str, range(1, 100_001))) + "]}\n", "axes.array_size has 100,000 values"),
+        (
+            "axes:\n  array_size: [" + ",".join(map(str, range(1, 1_000_001))) + "]\n",
+            "bytes. Allowed: at most 2,000,000",
+        ),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_file_of_the_configuration(toy: Path, file: str, added: str, part: str) -> None:
+    (toy / file).write_text(added, encoding="utf-8")
+    assert_refused(toy, file, [part])
+
+
+@pytest.mark.parametrize(
+    "content", [b"title: \xff\xfe\n", "title: Münze".encode("latin-1"), "title: x".encode("utf-16"), b"\x00\x01\x02"]
+)
+@pytest.mark.parametrize("file", [STUDY, CONFIG])
+def test_a_file_of_the_configuration_that_is_no_utf_8(toy: Path, file: str, content: bytes) -> None:
+    (toy / file).write_bytes(content)
+    assert_refused(toy, file, [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((f"measuring.{key}", 10**12) for key in ("min_samples", "max_samples", "visits", "repeated_runs")),
+        *((f"measuring.{key}", 1e12) for key in ("relative_precision", "max_seconds", "pause_seconds")),
+        *((f"measuring.{key}", 1e12) for key in ("max_pause_seconds", "energy_seconds", "timeout_seconds")),
+        *((f"measuring.{key}", -1) for key in ("relative_precision", "max_seconds", "pause_seconds", "visits")),
+        ("compare.same_within", 1e12),
+        ("profiling.timeout_seconds", 1e12),
+        ("points_per_job", 10**12),
+        ("seed", -1),
+        ("axes.array_size", 1),
+        ("restrictions", "x" * 100_000),
+        ("compare.before", ["x"] * 5000),
+    ],
+)
+def test_a_number_that_no_sweep_has(toy: Path, key: str, value: Any) -> None:
+    changed(toy, CONFIG, key, value)
+    assert_refused(toy, CONFIG, [key.split(".")[0]])
+
+
+def test_a_sweep_of_more_points_than_can_be_planned(toy: Path) -> None:
+    changed(toy, STUDY, "axes", {"array_size": list(range(1, 10_001)), "block_size": list(range(1, 1025))})
+    assert_refused(toy, STUDY, ["'doubled' span 51,200,000 points on emulator; at most 10,000,000"])

@@ -162,7 +162,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ),
         ("sweeps.full", 7, ["sweeps.full is 7. Allowed: keys with values, of array_size, block_size"]),
         ("measuring", None, ["measuring is None. Allowed: keys with values, of relative_precision"]),
-        ("measuring.min_samples", 5, ["measuring.min_samples is 5. Allowed: a whole number from 6 up"]),
+        ("measuring.min_samples", 5, ["measuring.min_samples is 5. Allowed: a whole number from 6 to 1000000"]),
         ("measuring.max_samples", 10, ["measuring.max_samples is 10. Allowed: at least min_samples, 20"]),
         ("measuring.relative_precision", 0, ["measuring.relative_precision is 0. Allowed: a number above 0"]),
         ("measuring.max_seconds", "1 s", ["measuring.max_seconds is '1 s'. Allowed: a number of seconds above 0"]),
@@ -307,7 +307,7 @@ def test_a_mistake_in_a_kernel(toy: Path, written: str, instead: str, parts: lis
 @pytest.mark.parametrize("text", ["title: [", "title: a: b", "- title", ""])
 def test_a_study_that_is_no_yaml_mapping_names_the_file(toy: Path, text: str) -> None:
     (toy / "config/studies/toy.yaml").write_text(text)
-    with pytest.raises(UserError, match=r"^config/studies/toy\.yaml: (not valid YAML: .*line 1|expected keys)|column"):
+    with pytest.raises(UserError, match=r"^config/studies/toy\.yaml(, line [12]: not valid YAML: |: expected keys)"):
         load_study(STUDY, toy)
 
 

@@ -3,38 +3,19 @@
 import functools
 import inspect
 import os
-import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
-ROOT = Path(workflow.basedir)
-# Scripts find the library through this, too: Snakemake hands them its own search path.
-sys.path.insert(0, str(ROOT / "workflow/scripts"))
-
 from kernelsweep.code_hash import code_hash, imported_modules
-from kernelsweep.errors import UserError
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms import names
-from kernelsweep.platforms.choose import left_out
+from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files, inputs, parameters, resources, targets
 from kernelsweep.project.project import load_project
-
-
-def for_users(function):
-    """The function with errors that Snakemake shows as one line, without a traceback."""
-
-    @functools.wraps(function)
-    def called(*arguments, **values):
-        try:
-            return function(*arguments, **values)
-        except UserError as error:
-            raise WorkflowError(str(error)) from None
-
-    return called
 
 
 def jobs_bring_pycuda():
@@ -45,14 +26,12 @@ def jobs_bring_pycuda():
 
 PROJECT = for_users(load_project)(config, ROOT, jobs_bring_pycuda())
 config.update(PROJECT.config)
-if PROJECT.models and workflow.is_main_process and (unused := left_out(PROJECT.platforms)):
+if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused)
 
 # Snakemake itself would answer with a traceback.
 if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
-    raise WorkflowError(
-        f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place."
-    )
+    refuse(f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place.")
 
 if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.")

@@ -1,4 +1,4 @@
-"""Compile CUB's reductions to a library for ctypes, and say in a report whether that went well."""
+"""Compile CUB's reductions to a library for ctypes, and write a build report."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A hash of what Python modules do: it changes with their code, not with comments, docstrings or layout."""
+"""Hashes of files; those of Python modules change with their code, but not with comments, docstrings or layout."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from pathlib import Path
 
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
-    """The files of `package` that a Python file imports, directly or through one another, sorted."""
+    """The files of `package` that a Python file imports, directly or indirectly, sorted."""
     found: set[Path] = set()
     waiting = [file]
     while waiting:
-        for name in _imported_names(waiting.pop().read_text(encoding="utf-8")):
-            parts = name.split(".")
-            if parts[0] != package.name:
-                continue
-            base = package.joinpath(*parts[1:])
-            for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-                if candidate.is_file() and candidate not in found:
-                    found.add(candidate)
-                    waiting.append(candidate)
+        new = _imported_files(waiting.pop().read_text(encoding="utf-8"), package) - found
+        found |= new
+        waiting += new
     return sorted(found)
 
 
-# An import statement. Parsing these alone takes a tenth of the time that whole files do, which every start waits for.
+# A run hashes about forty scripts, most of which import the same modules.
+@cache
+def _imported_files(source: str, package: Path) -> frozenset[Path]:
+    """The files of `package` that a file with this text imports directly."""
+    names = [name.split(".") for name in _imported_names(source)]
+    bases = [package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name]
+    candidates = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
+    return frozenset(filter(Path.is_file, candidates))
+
+
+# An import statement. Every start waits for this, and parsing whole files would take ten times as long.
 _IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|.*))$", re.MULTILINE)
 
 
-# A run asks some forty times, for a script each, and most scripts import the same modules.
-@cache
-def _imported_names(source: str) -> tuple[str, ...]:
-    """What a file's text imports: modules, and what may be modules in them."""
+def _imported_names(source: str) -> list[str]:
+    """The names that a file imports: modules, and names in modules, which may be modules themselves."""
     try:
         tree = ast.parse("\n".join(_IMPORT.findall(source)))
-    except SyntaxError:  # a text that only looks like one, or one written in another way
+    except SyntaxError:  # The pattern has matched part of a string, or missed part of a statement.
         tree = ast.parse(source)
     names: list[str] = []
     for node in ast.walk(tree):
@@ -45,11 +47,11 @@ def _imported_names(source: str) -> tuple[str, ...]:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    return tuple(names)
+    return names
 
 
 def code_hash(files: Iterable[Path]) -> str:
-    """SHA-256 over the files' code as Python itself would write it, without comments and docstrings."""
+    """SHA-256 of the files' code in Python's own layout, without comments and docstrings."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(_code(file.read_text(encoding="utf-8")))
@@ -58,11 +60,16 @@ def code_hash(files: Iterable[Path]) -> str:
 
 @cache
 def _code(source: str) -> bytes:
-    """A file's text without comments and docstrings, laid out in one way."""
+    """A file's code in Python's own layout, without comments and docstrings."""
     tree = ast.parse(source)
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:  # Statements only: ast.walk would take longer than everything else.
+        node = waiting.pop()
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            children = getattr(node, field, None)
+            waiting += children if isinstance(children, list) else []
     return ast.unparse(tree).encode()
 
 

@@ -1,26 +1,26 @@
-"""The errors that a user is meant to read: what was wrong, where, and what would be right."""
+"""Errors for users: they say what is wrong, where, and what is right."""
 
 import errno
 from pathlib import Path
 
-# What a write answers on a full disk, at a quota, or at a limit of the shell's (ulimit -f).
+# The error numbers of a full disk, an exhausted quota, and the shell's limit on file sizes (ulimit -f).
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class UserError(Exception):
-    """A mistake the user can mend. Its text is the whole message; no traceback is shown with it."""
+    """A mistake that the user can correct. Its text is the whole message, which is shown without a traceback."""
 
 
 class BuildError(UserError):
-    """A compiler is missing, or refused a kernel; the text carries the compiler's own message."""
+    """A compiler is missing, or refused a kernel; the text contains the compiler's message."""
 
 
 class LaunchError(Exception):
-    """A kernel could not be launched or did not come to its end; the text says why."""
+    """A kernel could not be launched, or did not complete; the text says why."""
 
 
 def unwritable(path: str | Path, error: OSError) -> UserError:
-    """What to tell where a file of the results can't be written."""
+    """The error of a result file that can't be written."""
     if error.errno in FULL:
         advice = "Free some space there"
     elif isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError):

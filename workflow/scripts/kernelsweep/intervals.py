@@ -1,4 +1,4 @@
-"""Intervals and their ratios: how much faster one point is than another, and whether that can be told at all."""
+"""Confidence intervals and their ratios: how much faster one point is than another, and how certain that is."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def time_interval(row: Mapping[str, Any]) -> Interval:
 
 
 def ratio(over: Interval, under: Interval) -> Interval:
-    """`over` / `under`, of two quantities that were measured independently.
+    """`over` / `under`, for two independently measured quantities.
 
-    The ends follow from those of the two intervals by the method of variance estimates recovery, for the logarithms:
+    The ends follow from the two intervals by the method of variance estimates recovery, applied to the logarithms:
     Zou and Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in
-    Medicine 27 (2008), 1693-1702. It assumes no distribution, and keeps intervals lopsided that are.
-    Raises ValueError where an end isn't positive: there is no ratio of such times.
+    Medicine 27 (2008), 1693-1702. It assumes no distribution, and preserves asymmetric intervals.
+    Raises ValueError if an end isn't positive.
     """
     for interval in (over, under):
         if not 0 < interval.low <= interval.value <= interval.high:

@@ -1,4 +1,4 @@
-"""File locks that die with their process, and who holds one."""
+"""File locks that end with their process, and the process that holds one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-# Whoever waits longer than this is told for what; jobs that follow one another at once shouldn't fill the terminal.
+# Print a notice only after waiting this long, so that short waits stay silent.
 NOTICE_SECONDS = 1.0
 
-# flock can wait for one file only, and a GPU may be any of several. A job's turn costs it this much at most.
+# flock waits for one file only, but a job may use any of several GPUs; so it polls. A job starts this late at most.
 _POLL_SECONDS = 0.05
 
 # The descriptors that must stay open until this process ends.
@@ -21,11 +21,10 @@ _LOCKS_OF_THIS_RUN: list[int] = []
 def lock_first(
     paths: Sequence[Path], opened: Callable[[Path], int], waiting: Callable[[int | None], None]
 ) -> tuple[Path, int]:
-    """Wait until one of the files can be locked; returns its path and its descriptor, whose closing frees it.
+    """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
-    opened   opens, or creates, a file: called anew for each try, since a lock on a file that was deleted or renamed
-             meanwhile keeps nobody away
-    waiting  told once, after NOTICE_SECONDS, which process holds a lock, if that can be known
+    opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
+    waiting  called once after NOTICE_SECONDS with the number of a process that holds a lock, if known
     """
     patience = time.monotonic() + NOTICE_SECONDS
     told = False
@@ -57,7 +56,7 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def _holder(file: int) -> int | None:
-    """The process that has locked a file, as far as the kernel tells: not for one on another machine or container."""
+    """The process that has locked a file; None if the kernel doesn't tell, as for another machine or container."""
     status = os.fstat(file)
     name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:

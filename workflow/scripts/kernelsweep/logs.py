@@ -1,4 +1,4 @@
-"""A job's log: all that it and its child processes print goes there, and a user's mistake to the terminal as well."""
+"""A job's log: it gets the output of the job and its child processes; user errors go to the terminal as well."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kernelsweep.errors import FULL, UserError, unwritable
 def logged(path: str | Path) -> Iterator[TextIO]:
     """Send standard output and error to the file `path`; yields the terminal's stream, for progress and summaries.
 
-    A UserError and a full disk are shown on the terminal without a traceback, any other error with it, and all are in
-    the log; each ends the process with status 1.
+    Errors are written to the log and the terminal, and end the process with status 1. A UserError and a full disk are
+    shown without a traceback.
     """
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
@@ -45,17 +45,17 @@ def logged(path: str | Path) -> Iterator[TextIO]:
         else:
             message = traceback.format_exc()
     print(message, file=terminal)
-    with suppress(OSError):  # The log, too, may be on the disk that is full.
+    with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
         print(message, file=sys.stderr, flush=True)
     sys.exit(1)
 
 
-def teller(terminal: TextIO, name: str) -> Callable[[str], None]:
-    """A function that shows a line on the terminal, under the job's name, and in the log."""
+def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:
+    """A function that prints a line to the log, and to the terminal after the job's name."""
 
-    def tell(line: str) -> None:
+    def notify(line: str) -> None:
         print(line, flush=True)
         terminal.write(f"{name}: {line}\n")
 
-    return tell
+    return notify

@@ -1,4 +1,4 @@
-"""Statistics of a point's samples that assume no distribution: median, its confidence interval, noise."""
+"""Distribution-free statistics of a point's samples: median, its confidence interval, noise."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import numpy as np
 CONFIDENCE = 0.95
 FEWEST_SAMPLES = 6  # Fewer give no 95% interval of a median.
 
-# What CUDA's documentation gives as an event's resolution. Samples of only two values that are further apart are two
-# speeds of the kernel, not two readings of the timer.
+# The resolution of CUDA events in the documentation. Two values further apart are two speeds of the kernel, not two
+# readings of the timer.
 LARGEST_TIMER_STEP_US = 0.5
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of samples in microseconds: median, its 95% confidence interval, and interquartile range over median.
+    """The median of samples in microseconds, its 95% confidence interval, and noise: interquartile range over median.
 
-    spread  of several visits' medians, the largest less the smallest, over the median of all samples; else None
+    spread  the difference between the largest and the smallest median of a visit, over the median of all samples;
+            None for a single visit
     """
 
     median: float
@@ -37,9 +38,9 @@ class Summary:
 def median_ranks(count: int) -> tuple[int, int]:
     """Ranks (from 0) of the ordered samples between which the median lies with at least 95% confidence.
 
-    How many of `count` samples lie below the median is binomial with p = 1/2, whatever the distribution: Conover,
-    "Practical Nonparametric Statistics", 3rd edition, section 3.2. Raises ValueError below 6 samples, where no pair of
-    ranks reaches that confidence.
+    The number of samples below the median has a binomial distribution with p = 1/2 for any distribution of samples:
+    Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.2. Raises ValueError for fewer than 6 samples,
+    for which no pair of ranks has that confidence.
     """
     tail = 0.0
     rank = 0
@@ -66,19 +67,19 @@ def summarise(samples: Sequence[float]) -> Summary:
 
 
 def timer_step(times: Sequence[float]) -> float:
-    """The timer's resolution as the samples show it: the smallest difference between two (32 ns on an H200).
+    """The timer's resolution, estimated as the smallest difference between two samples (32 ns on an H200).
 
-    Samples are whole nanoseconds, so differences are rounded to these as well.
+    Samples are whole nanoseconds, so differences are rounded to nanoseconds.
     """
     steps = (later - earlier for earlier, later in pairwise(sorted(times)))
     return round(min((step for step in steps if 0 < step < LARGEST_TIMER_STEP_US + 5e-4), default=0.0), 3)
 
 
 def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:
-    """The samples of several visits to a point, taken together; each visit has at least 6.
+    """The summary of several visits to a point, each with at least 6 samples.
 
-    Samples of one visit share what differs from visit to visit, so that their interval alone would promise too much:
-    it is widened to span the visits' medians, and by half a step of the timer to either side.
+    The samples of one visit share the deviation of that visit, so that their interval alone would be too narrow: it is
+    widened to contain the visits' medians, and by half a step of the timer to either side.
     """
     samples = [time for visit in visits for time in visit]
     summary = summarise(samples)

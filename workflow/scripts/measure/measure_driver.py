@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 from kernelsweep.baselines.driver import driver_points, measure_driver
-from kernelsweep.logs import logged, teller
-from kernelsweep.measure.sampling import sampling
+from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
-    with leased_device(wildcards.platform, device, teller(terminal, f"{wildcards.study}, limits")):
+    with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
         # It starts CUDA, which sees the leased GPU alone.
         from kernelsweep.platforms.gpu import GpuPlatform
 
@@ -21,7 +21,7 @@ with logged(snakemake.log[0]) as terminal:
             platform,
             names=params.limits,
             planned=driver_points(params.axes, params.reference),
-            sampling=sampling(params.measuring),
+            sampling=sampling_settings(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
         )

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from kernelsweep.baselines.host import measure_baselines
-from kernelsweep.logs import logged, teller
-from kernelsweep.measure.sampling import sampling
+from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_host
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
@@ -12,13 +12,13 @@ with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
 
     # No GPU is used, but what their jobs do on the host would show in the times.
-    with leased_host(wildcards.platform, teller(terminal, f"{wildcards.study}, on the host")):
+    with leased_host(wildcards.platform, notifier(terminal, f"{wildcards.study}, on the host")):
         rows = measure_baselines(
             names=params.baselines,
             reference=params.reference,
             source=Path(snakemake.input.source),
             seed=params.seed,
-            sampling=sampling(params.measuring),
+            sampling=sampling_settings(params.measuring),
             known={"study": wildcards.study, "platform": wildcards.platform},
         )
     write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)

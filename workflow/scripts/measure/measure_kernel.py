@@ -15,8 +15,8 @@ kind = kind_of(snakemake.wildcards.platform)
 started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
 
 from kernelsweep.build.build_report import read_report
-from kernelsweep.logs import logged, teller
-from kernelsweep.measure.chunks import dealt, read_failures, write_failures
+from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
@@ -44,22 +44,22 @@ with logged(snakemake.log[0]) as terminal, started:
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
     task = built.task(kind.implementation, params.problem, [each.point for each in planned], protocol)
     if chunk:
-        own = dealt([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
+        own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]
     failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
     known_outcomes = failed | outcomes_without_runs(planned, report)
 
     name = f"{wildcards.study}/{kernel.name}" + (f" {chunk}/{chunks}" if chunk else "")
-    tell = teller(terminal, name)
+    notify = notifier(terminal, name)
     of_kernel = Path(params.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
     # The journal comes before the GPU: a job that waits for another job's points keeps no GPU, and neither does a job
     # that only looks up what is missing or makes rows. CUDA starts in the workers.
-    with Journal(path, tell, others) as journal, ExitStack() as at_the_device:
+    with Journal(path, notify, others) as journal, ExitStack() as at_the_device:
         work = find_work(task, planned, known_outcomes, journal, device)
         if not work.is_done:
-            at_the_device.enter_context(leased_device(wildcards.platform, device, tell))
+            at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
             shown = at_the_device.enter_context(progress(name, terminal))
             workers = at_the_device.enter_context(Workers(task, work.visits, started))
             do_work(work, task, journal, workers, shown.show, source)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.rows import measurement_rows, sample_rows
@@ -28,10 +28,10 @@ with logged(snakemake.log[0]) as terminal:
     task = built.task(IMPLEMENTATION, "reduction", [each.point for each in planned], protocol)
 
     name = f"{wildcards.study}/{rival.name}"
-    tell = teller(terminal, name)
+    notify = notifier(terminal, name)
     with (
-        Journal(Path(params.journal), tell) as journal,
-        leased_device(wildcards.platform, device, tell),
+        Journal(Path(params.journal), notify) as journal,
+        leased_device(wildcards.platform, device, notify),
         progress(name, terminal) as shown,
     ):
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kernelsweep.logs import logged
-from kernelsweep.observe.counting.against_ncu import compare, comparison_text
+from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.results import read_rows
 
 with logged(snakemake.log[0]):
@@ -13,8 +13,8 @@ with logged(snakemake.log[0]):
     studies = {study for study, _, _ in steps}
     measured = [row for row in read_rows(snakemake.input.measured) if row["study"] in studies]
     measured.sort(key=lambda row: steps.get((row["study"], row["kernel"], int(row["unroll"])), len(steps)))
-    compared = compare(read_rows(snakemake.input.counted), measured)
+    compared = compare_counts(read_rows(snakemake.input.counted), measured)
     device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
-    page = comparison_text(compared, device, snakemake.params.command)
+    page = counts_page(compared, device, snakemake.params.command)
     Path(snakemake.output[0]).write_text(page, encoding="utf-8")
     print(f"{len(compared)} values compared, {sum(one.is_within for one in compared)} within the goals")

@@ -7,7 +7,7 @@ from textwrap import shorten
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
-from kernelsweep.logs import logged, teller
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
@@ -47,7 +47,7 @@ with logged(snakemake.log[0]) as terminal:
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
         platform, problem = kind_of(wildcards.platform).implementation, params.study["problem"]
         task = built.task(platform, problem, [each.point for each in runnable], Protocol(None, seed=params.seed))
-        with leased_device(wildcards.platform, device, teller(terminal, name)):
+        with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(each.point["cache"] for each in runnable):
                 requests = [(each.point, each.variant) for each in runnable if each.point["cache"] == cache]

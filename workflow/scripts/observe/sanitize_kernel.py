@@ -8,7 +8,7 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.requests import Requests
-from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, judge, run_points
+from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
@@ -54,7 +54,7 @@ with logged(snakemake.log[0]):
         for point, answer in zip(points, run.answers, strict=False):
             print(f"{answer.status}: {describe(point)}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
-        status, reason = judge(run, log, points, kernel.undefined_behaviour is not None)
+        status, reason = run_status(run, log, points, kernel.undefined_behaviour is not None)
         result = Result(
             status=status,
             reason=reason,

@@ -10,25 +10,25 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.build_report import Report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.errors import BuildError
-from kernelsweep.sweep.targets import target_named
+from kernelsweep.sweep.build_targets import target_named
 
 
 def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
     """Compile `kernel_file` into `binary` with the variants `names`.
 
     target    an architecture such as sm_90, "emulator" or "counting"
-    include   the folder of what kernels share
+    include   the folder of the kernels' common headers
     emulator  the folder of the emulator's C++ headers
 
-    A kernel that doesn't compile is a report with the status build_failed and an empty binary, so that the other
-    kernels' sweeps and the summary still come about. Raises BuildError where the compiler itself is missing.
+    A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
+    continues with the other kernels. Raises BuildError if the compiler is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
     compiled_for = target_named(target)
     unit = binary.with_suffix(".cpp" if compiled_for.is_emulator else ".cu")
     compiler = gcc.version() if compiled_for.is_emulator else nvcc.version()
     report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
-    if not names:  # Every point is skipped, so there is nothing to compile.
+    if not names:  # Every point is skipped.
         binary.write_bytes(b"")
         return report
     try:

@@ -1,4 +1,4 @@
-"""What a build says of itself, kept beside its binary. Without the compilers' side, which takes its time to import."""
+"""The report on a build, stored beside its binary. Apart from build.py, whose imports take long."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-# status (ok or build_failed), message (the compiler's where it failed, its warnings where it did not), target,
-# compiler, and variants, each variant's resources by its C++ name.
+# Its keys: status (ok or build_failed), message (the compiler's errors or warnings), target, compiler, and variants,
+# which has each variant's resources by its C++ name.
 Report = dict[str, Any]
 
 

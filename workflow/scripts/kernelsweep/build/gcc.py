@@ -22,23 +22,23 @@ _LANGUAGE = [
     "-O2",
     "-fPIC",
     "-pthread",
-    # Signed overflow wraps and memory may be read as another type, as kernels written for nvcc count on.
+    # Kernels written for nvcc rely on wrapping signed overflow, and on reading memory as another type.
     "-fwrapv",
     "-fno-strict-aliasing",
-    # One product and one sum are two roundings, on every processor.
+    # A product and a sum are rounded separately on every processor.
     "-ffp-contract=off",
     "-fno-exceptions",
 ]
 _RUNTIME = [
-    # Two libraries in one process keep their variables apart, even those of one name.
+    # Variables of one name in two libraries of a process stay separate.
     "-fvisibility=hidden",
     "-fno-gnu-unique",
-    # A large stack frame touches each of its pages, so that it cannot step over the guard below a stack.
+    # A large stack frame touches each of its pages, so that it hits the guard page below the stack.
     "-fstack-clash-protection",
-    # The emulator jumps from stack to stack, which neither shadow stacks nor a checked longjmp allow.
+    # The emulator switches stacks, which shadow stacks and a checked longjmp forbid.
     "-fcf-protection=none",
     "-U_FORTIFY_SOURCE",
-    # `extern __shared__` declares plain memory, which nothing has to construct.
+    # `extern __shared__` declares plain memory without constructors.
     "-fno-extern-tls-init",
 ]
 _WARNINGS = [
@@ -47,16 +47,15 @@ _WARNINGS = [
     "-Wno-unknown-pragmas",  # `#pragma unroll` is nvcc's
     "-fdiagnostics-color=never",
 ]
-# A hook is called before each access to memory; the sanitizer's own library is not linked. Optimised as far as nvcc's
-# code and GCC's have the same accesses: what -O2 adds makes of one access in the source several in the code, so that
-# a warp's lanes no longer meet at one. With the lines that the accesses are in.
+# A hook is called before each memory access; the sanitizer's own library is not linked. -O1, because -O2 duplicates
+# accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 for the accesses' lines.
 _COUNTING = ["-fsanitize=thread", "-O1", "-g1"]
-# Copying and filling by the C library's functions is seen by the hooks, too.
+# The hooks also see copies and fills by the C library.
 _COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"]
 _LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
-# What nvcc allows on every architecture; more has to be dynamic.
+# nvcc's limit on every architecture; larger shared memory has to be dynamic.
 _MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_ERRORS = 5
 
@@ -83,7 +82,7 @@ _HINT = (
 
 
 def find() -> list[str]:
-    """The command for g++: the one in CXX, or g++. Raises BuildError for one that isn't installed or is no command."""
+    """The command for g++, from CXX if set. Raises BuildError if it isn't installed or isn't a command."""
     try:
         command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
     except ValueError as error:
@@ -107,13 +106,13 @@ def version() -> str:
 
 
 def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
-    """Compile `unit`, in the form that workflow/emulator/launch.hpp gives, to the shared library `library`.
+    """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
 
     counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
-    Returns the compiler's warnings. The same sources give the same bytes, wherever they lie: paths below the working
-    directory are recorded relative to it. Raises BuildError where g++ is missing or refuses the unit; where it stumbles
-    over a word of CUDA that the emulator does not supply, the message begins with that.
+    Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
+    directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
+    CUDA name that the emulator does not supply, the message begins with this name.
     """
     compiler = find()
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +138,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LC_ALL": "C"}  # messages in English, to be read below
+    environment = {**os.environ, "LC_ALL": "C"}  # messages in English, which are parsed below
     return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
 
 
@@ -153,9 +152,9 @@ def _dynamic_shared_arrays(compiled: Path) -> list[str]:
 
 
 def _check_static_shared_memory(compiled: Path) -> None:
-    """Refuse, as nvcc does, a function whose own `__shared__` variables are larger than static shared memory may be.
+    """Refuse a function whose `__shared__` variables exceed static shared memory, as nvcc does.
 
-    They are thread-local symbols. A mangled name has the function, then the variable: _ZZ7shuffleIiEvPKiE6shared.
+    The variables are thread-local symbols, mangled as function and variable: _ZZ7shuffleIiEvPKiE6shared.
     """
     sizes: Counter[str] = Counter()
     for name, size in _thread_local_symbols(compiled):
@@ -172,7 +171,7 @@ def _check_static_shared_memory(compiled: Path) -> None:
 
 
 def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
-    """The thread-local symbols of an object file with their sizes in bytes; None for those defined elsewhere."""
+    """The thread-local symbols of an object file with their sizes in bytes, or None if defined elsewhere."""
     with compiled.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
@@ -184,7 +183,7 @@ def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
 
 
 def _shared_memory(arrays: Sequence[str]) -> str:
-    """Assembly that defines the arrays: one memory under all their names, as on the GPU."""
+    """Assembly that defines the arrays: all names for one memory, as on the GPU."""
     labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
     return (
         f'.section .tbss,"awT",%nobits\n.balign 128\n{labels}.zero {_LARGEST_SHARED_BYTES}\n'
@@ -193,7 +192,7 @@ def _shared_memory(arrays: Sequence[str]) -> str:
 
 
 def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
-    """The essence of g++'s messages, led by what the emulator lacks where that is the cause."""
+    """The first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
     message = "g++ refused the kernel:\n" + ("\n".join(errors[:_MOST_ERRORS]) or text.strip())
@@ -212,7 +211,7 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
 
 
 def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
-    """The first asm statement among the files that the unit includes, as file:line. The assembler names no source."""
+    """The first asm statement in the files that the unit includes, as file:line; assembler errors name no source."""
     for name in _INCLUDE.findall(unit.read_text(encoding="utf-8")):
         found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
         if found is None or found.name == "emulator.hpp":

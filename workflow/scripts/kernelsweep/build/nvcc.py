@@ -1,4 +1,4 @@
-"""Compile a translation unit with nvcc to a cubin, and read each variant's resources from the compiler's report."""
+"""Compile a translation unit with nvcc to a cubin, and read each variant's resources from the compiler's output."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def version() -> str:
 
 
 def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], options: Sequence[str] = ()) -> str:
-    """Compile `unit` for one architecture (sm_90, or native) and return what the compilers printed.
+    """Compile `unit` for one architecture (sm_90, or native) and return the compilers' output.
 
-    Raises BuildError with nvcc's own message where it refuses the unit.
+    Raises BuildError with nvcc's message if it refuses the unit.
     """
     command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
     command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
@@ -60,9 +60,9 @@ def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], o
 
 
 def compile_library(source: Path, library: Path, arch: str) -> None:
-    """Compile host functions and the kernels that they launch to a shared library, for one architecture.
+    """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
-    Raises BuildError with nvcc's own message where it refuses the source.
+    Raises BuildError with nvcc's message if it refuses the source.
     """
     command = [
         find(),
@@ -81,7 +81,7 @@ def compile_library(source: Path, library: Path, arch: str) -> None:
 
 
 def warnings(output: str) -> str:
-    """What of the compilers' output is no resource report: warnings, if any."""
+    """The compilers' output without the resource report: warnings, if any."""
     return "\n".join(line for line in output.splitlines() if line.strip() and not _REPORT.match(line))
 
 
@@ -89,8 +89,8 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
     """Each variant's resources by its demangled name, such as ``unrolled<int, Sum, 2u>``.
 
     Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
-    spill_store_bytes, spill_load_bytes (a thread), binary_sha256 (of this variant's machine code alone, so that it
-    stays the same when other variants come or go).
+    spill_store_bytes, spill_load_bytes (a thread), binary_sha256 (of this variant's machine code only, so that
+    it is independent of the other variants).
     """
     reports: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
             current = {"symbol": entry[1], "shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0}
             reports[entry[1]] = current
         elif spills := _SPILLS.search(line):
-            # One such line for the kernel, and one more for each function that it calls and that was not inlined.
+            # One line for the kernel, and one for each function that it calls and that was not inlined.
             current["spill_store_bytes"] += int(spills[2])
             current["spill_load_bytes"] += int(spills[3])
         elif used := _USED.search(line):
@@ -113,8 +113,8 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
 
 
 def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
-    """SHA-256 of every ELF section that belongs to a symbol (its code, parameters and shared memory) or to all of them
-    (the values that __constant__ and __device__ variables start with).
+    """SHA-256 of each symbol's ELF sections (code, parameters, shared memory) and of the common ones (initial values of
+    __constant__ and __device__ variables).
     """
     digests = {symbol: hashlib.sha256() for symbol in symbols}
     with cubin.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The generated source that includes one kernel file and instantiates every variant of it that a sweep needs."""
+"""Generate the source that includes one kernel file and instantiates all variants of a sweep."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _HEAD = "// Generated: one translation unit a kernel, all its variants inside. E
 
 
 def cuda_unit(kernel_file: str, source: str, instantiations: Sequence[str]) -> str:
-    """The unit for nvcc: explicit instantiations, whose mangled names the compiler's report and the cubin then carry.
+    """The unit for nvcc: explicit instantiations, whose mangled names are in the compiler's output and in the cubin.
 
-    kernel_file     the kernel's path as the unit includes it
-    source          the kernel file's text, for the parameters that an explicit instantiation must repeat
+    kernel_file     the kernel's path for the include
+    source          the kernel file's text, since an explicit instantiation repeats the parameters
     instantiations  names such as ``unrolled<int, Sum, 2u>``
     """
     lines = [f"template __global__ void {name}({_parameters(source, name)});" for name in instantiations]
@@ -22,7 +22,7 @@ def cuda_unit(kernel_file: str, source: str, instantiations: Sequence[str]) -> s
 
 
 def emulator_unit(kernel_file: str, instantiations: Sequence[str]) -> str:
-    """The unit for g++: the emulator's words, the kernel, and a table of its variants, called by their index."""
+    """The unit for g++: the emulator's header, the kernel, and a table of its variants, which are called by index."""
     entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in instantiations)
     return (
         _HEAD
@@ -32,14 +32,14 @@ def emulator_unit(kernel_file: str, instantiations: Sequence[str]) -> str:
 
 
 def parameter_names(source: str, kernel: str) -> list[str]:
-    """The names of a kernel's function parameters, in order; none where the source has no such kernel."""
+    """The names of a kernel's function parameters, in order; empty if the source has no such kernel."""
     match = _kernel_function(source, kernel)
     parameters = match[1].split(",") if match else []
     return [re.findall(r"\w+", parameter)[-1] for parameter in parameters if parameter.strip()]
 
 
 def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
-    """The kernel's function, with its parameters as the first group."""
+    """A match of the kernel's function, with its parameters as the first group."""
     return re.search(rf"__global__\s+void\s+{ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
 
 

@@ -15,11 +15,9 @@ from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
-from kernelsweep.observe.profiling.definitions import definitions
-from kernelsweep.platforms.choose import Model, choose_platforms
+from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
+from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names

@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
-from kernelsweep.analysis.tally import LISTED_PER_KERNEL, Tally, is_excused
+from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 
 # Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
 _TIME_RANGES_US = (10, 50)
@@ -25,7 +25,7 @@ _LISTED_OF_FAILED_BUILD = 1
 
 
 def summary_text(
-    counted: Tally,
+    counted: RowCounts,
     provenance: str,
     metrics: Iterable[Mapping[str, str]] = (),
     planned: Sequence[PlannedKernel] = (),
@@ -49,7 +49,7 @@ def summary_text(
     return "\n".join(lines) + "\n"
 
 
-def _times(counted: Tally) -> list[str]:
+def _times(counted: RowCounts) -> list[str]:
     """How far the visits to a point lie apart, what else is to be known of the times, and what they took."""
     if not counted.spreads:
         return []
@@ -72,7 +72,7 @@ def _times(counted: Tally) -> list[str]:
     return [*lines, ""]
 
 
-def _reasons(counted: Tally) -> list[str]:
+def _reasons(counted: RowCounts) -> list[str]:
     if not counted.skipped:
         return []
     lines = ["## Skipped", ""]
@@ -80,7 +80,7 @@ def _reasons(counted: Tally) -> list[str]:
     return [*lines, ""]
 
 
-def _not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def _not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The kernels that were not run at all, as Markdown."""
     kernels = kernels_not_run(counted, planned)
     if not kernels:
@@ -92,13 +92,13 @@ def _not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
     return [*lines, ""]
 
 
-def _incomplete(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def _incomplete(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """Why the run proves less than it was asked to, as Markdown."""
     errors = incomplete_run(counted, planned)
     return ["", "## Incomplete", "", *(f"- {error}" for error in errors)] if errors else []
 
 
-def incomplete_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The reasons for which a run must not end well although no point failed: rows that are missing, or nothing run."""
     return [
         *row_count_errors(counted, planned),
@@ -109,7 +109,7 @@ def incomplete_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str
     ]
 
 
-def failed_points(counted: Tally) -> list[str]:
+def failed_points(counted: RowCounts) -> list[str]:
     """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
     if not counted.failed:
         run = counted.points.total() - counted.skipped.total()

@@ -8,14 +8,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from kernelsweep.errors import UserError
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.sweep.axes import AXES
 from kernelsweep.sweep.expressions import NUMBER, check_kind
 from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
-from kernelsweep.sweep.schema import check, keys_of, parse_yaml
+from kernelsweep.sweep.schema import check, keys_of
+from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = rf"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+{ATTRIBUTES}%s\s*\("
@@ -116,10 +115,9 @@ def _read_header(text: str, known: Collection[str], shown: str) -> tuple[dict[st
     body = [f"{_KEY}:{headers[first]['value']}", *((lines[number] or "")[indent:] for number in range(first + 1, end))]
     try:
         settings = parse_yaml("\n".join(body))[_KEY]
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        number = min(first + mark.line, end - 1) if mark else first
-        raise refusal(number, f"the header is no YAML: {getattr(error, 'problem', error)}. {_EXAMPLE}") from error
+    except YamlMistake as error:
+        number = min(first + (error.line or 0), end - 1)
+        raise refusal(number, f"the header is no YAML: {error}. {_EXAMPLE}") from error
     if settings is not None and not isinstance(settings, dict):
         raise refusal(first, f"the header has no keys with values: {settings!r}. {_EXAMPLE}")
     return settings or {}, first

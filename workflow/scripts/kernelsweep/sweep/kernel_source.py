@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.problems.operations import supports
-from kernelsweep.sweep.targets import architecture_number, target_named
+from kernelsweep.sweep.build_targets import architecture_number, target_named
 
 # An exchange's own arguments, each with its type as a template parameter.
 EXCHANGE_ARGUMENTS: Mapping[str, str] = {

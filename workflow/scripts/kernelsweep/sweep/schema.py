@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.yaml_files import check_values, read_yaml
 
 # What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
 _KNOWN = {
@@ -32,32 +32,13 @@ _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 
-# LibYAML's where PyYAML was built with it: a start reads a file and a header for each kernel, ten times as fast so.
-_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LONGEST_SHOWN = 120  # characters of a value in a message
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """ "; did you mean X?" for the known word nearest to a misspelt one, or nothing where none is near."""
     matches = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {matches[0]!r}?" if matches else ""
-
-
-def parse_yaml(text: str) -> Any:
-    """What a YAML text says, in plain values. Raises yaml.YAMLError with line and column."""
-    return yaml.load(text, Loader=_YamlLoader)
-
-
-def read_yaml(path: Path, shown: str) -> dict[str, Any]:
-    """The mapping in a YAML file. Raises UserError where it is none, with the parser's line and column."""
-    try:
-        data = parse_yaml(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{shown}: no such file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{shown}: not valid YAML: {error}") from error
-    if not isinstance(data, dict):
-        raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
-    return data
 
 
 def keys_of(schema_path: Path) -> list[str]:
@@ -72,6 +53,7 @@ def check(data: Mapping[str, Any], schema_path: Path, shown: str) -> dict[str, A
     """
     schema = _read_schema(schema_path)
     validator = _Validator(schema)
+    check_values(data, shown)
     completed = copy.deepcopy(dict(data))
     errors = sorted(validator.iter_errors(completed), key=lambda error: [str(part) for part in error.absolute_path])
     if errors:
@@ -101,19 +83,25 @@ def _message(error: jsonschema.ValidationError, shown: str) -> str:
         unknown = next(name for name in instance if name not in known)
         where = "" if key == "the file" else f" under {key}"
         guess = nearest(str(unknown), known) or ";"
-        return f"{shown}: unknown key {unknown!r}{where}{guess} Known keys: {', '.join(known)}."
+        return f"{shown}: unknown key {_short(unknown)}{where}{guess} Known keys: {', '.join(known)}."
     if error.validator == "required":
         missing = next(name for name in expected if name not in instance)
         return f"{shown}: {key} lacks the key {missing!r}."
     if error.validator == "enum":
         allowed = ", ".join(str(value) for value in expected)
         guess = nearest(str(instance), [str(value) for value in expected])
-        return f"{shown}: {key} is {instance!r}{guess or ';'} Allowed: {allowed}."
+        return f"{shown}: {key} is {_short(instance)}{guess or ';'} Allowed: {allowed}."
     allowed = schema.get("x-allowed") or _described(schema) or error.message
     hint = ""
     if isinstance(instance, str) and instance.lstrip("-").isdecimal():
         hint = " This is a text: Snakemake's --config passes nested values so; set them in a file, by --configfile."
-    return f"{shown}: {key} is {instance!r}. Allowed: {allowed}.{hint}"
+    return f"{shown}: {key} is {_short(instance)}. Allowed: {allowed}.{hint}"
+
+
+def _short(value: Any) -> str:
+    """A value as a message shows it: of a long one, the beginning."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _described(schema: Mapping[str, Any]) -> str | None:

@@ -16,7 +16,8 @@ from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import parse_arguments
-from kernelsweep.sweep.schema import check, nearest, read_yaml
+from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.yaml_files import read_yaml
 
 # The problem whose kernels have no operation; what stands in that column of the results.
 EXCHANGE = "exchange"

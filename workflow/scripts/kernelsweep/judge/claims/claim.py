@@ -19,7 +19,7 @@ SPEEDUP = "speedup"
 OUTPUT = "output"
 
 # The columns of resources/published/claims.csv, which are also the keys of a claim in a study's YAML, except `study`.
-PUBLISHED_COLUMNS = (
+PUBLISHED_CLAIM_COLUMNS = (
     "id",
     "study",
     "claim",
@@ -74,15 +74,15 @@ class Claim:
 
 
 def published_claims(path: Path) -> list[Claim]:
-    """The claims of a CSV file with PUBLISHED_COLUMNS.
+    """The claims of a CSV file with PUBLISHED_CLAIM_COLUMNS.
 
     Raises UserError, naming the file and the claim, for a missing column, a number that can't be read, an unknown
     relation, and a repeated id.
     """
     rows = read_rows(path)
-    missing = [column for column in PUBLISHED_COLUMNS if rows and column not in rows[0]]
+    missing = [column for column in PUBLISHED_CLAIM_COLUMNS if rows and column not in rows[0]]
     if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(PUBLISHED_COLUMNS)}")
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(PUBLISHED_CLAIM_COLUMNS)}")
     claims: dict[str, Claim] = {}
     for row in rows:
         shown = f"{path}: {row['id']}"

@@ -56,7 +56,7 @@ def run_points(compute_sanitizer: str, tool: str, requests: Requests, log: Path)
     return observe(command(compute_sanitizer, tool), worker.__name__, requests, log, *options)
 
 
-def judge(run: Observed, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:
+def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:
     """The status of a run, "clean", "findings" or "failed", and the reason.
 
     A run is clean only if every point ran with the right result and the tool ended normally without a finding. (One

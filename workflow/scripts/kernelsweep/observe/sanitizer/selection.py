@@ -11,14 +11,14 @@ from kernelsweep.sweep.launch_plans import round_elements
 from kernelsweep.sweep.points import Point, instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
-MOST_POINTS = 24
+MOST_CHECKED_POINTS = 24
 
 # An exchange runs the sweep's own sizes up to this one, since its boundaries are those of lane groups, not of blocks.
 LARGEST_EXCHANGE = 1000
 
 
 def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[PlannedPoint]:
-    """Points around block boundaries: at most MOST_POINTS, but at least one of each group.
+    """Points around block boundaries: at most MOST_CHECKED_POINTS, but at least one of each group.
 
     variants  the C++ names of the compiled variants; points of others are left out
 
@@ -42,7 +42,7 @@ def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[Planne
         return []
     first, *others = by_rank
     thorough = list(dict.fromkeys(point for corners in first for point in corners))
-    chosen = thorough[: max(MOST_POINTS - len(others), 1)]
+    chosen = thorough[: max(MOST_CHECKED_POINTS - len(others), 1)]
     chosen += [corners[number % len(corners)] for number, (corners, *_) in enumerate(others)]
     return [PlannedPoint(point, instantiation(sweep.kernel, point)) for point in chosen]
 

@@ -29,8 +29,8 @@ from kernelsweep.drawing.layout import (
     new_figure,
     say_missing,
 )
-from kernelsweep.publish.tables.points import NOT_MEASURED, PUBLISHED_ONLY
-from kernelsweep.publish.tables.steps import baseline_kernels, study_table
+from kernelsweep.publish.tables.ladder_table import baseline_kernels, study_table
+from kernelsweep.publish.tables.point_notes import NOT_MEASURED, PUBLISHED_ONLY
 
 FIGURE = Declaration(
     title="Time, step by step",

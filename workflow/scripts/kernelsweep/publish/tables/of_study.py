@@ -10,9 +10,9 @@ from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
-from kernelsweep.publish.tables.layout import TableText
-from kernelsweep.publish.tables.steps import study_table
-from kernelsweep.publish.tables.steps_text import study_text
+from kernelsweep.publish.tables.formats import TableText
+from kernelsweep.publish.tables.ladder_table import study_table
+from kernelsweep.publish.tables.ladder_text import study_text
 
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
