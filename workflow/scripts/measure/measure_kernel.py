@@ -17,7 +17,7 @@ started = WorkerProcess(kind.implementation)  # It imports what it needs while t
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.chunks import dealt, read_failures, write_failures
+from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
@@ -45,7 +45,7 @@ with logged(snakemake.log[0]) as terminal, started:
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
     task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:
-        own = dealt([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
+        own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]
     failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
     known_outcomes = failed | outcomes_without_runs(planned, report)

@@ -78,7 +78,7 @@ class Runner:
                 outcome.visits = [visit]
             return outcome
         except MemoryError as error:
-            self.rest()
+            self.free_memory()
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
             self._memory.forget_input()
@@ -96,7 +96,7 @@ class Runner:
         self._platform.synchronize()
         return run.plan.launches
 
-    def rest(self) -> None:
+    def free_memory(self) -> None:
         """Give all buffers back."""
         self._memory.free()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.measure.sampling import Sampling, sampling, share
+from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point
@@ -35,7 +35,7 @@ def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> P
     """The protocol of config.yaml's `measuring` on a platform of a kind."""
     visits = measuring["visits"] if kind.has_clock else 1  # Without a clock, a second visit would show nothing.
     return Protocol(
-        sampling=share(sampling(measuring), visits),
+        sampling=per_visit(sampling_settings(measuring), visits),
         visits=visits,
         repeated_runs=min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"]),
         timeout_seconds=measuring["timeout_seconds"],

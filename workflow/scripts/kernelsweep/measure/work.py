@@ -161,7 +161,7 @@ def do_work(
                 else:
                     failed.add(point)
                 progress(done, total, point, outcome)
-            workers.rest(visit)
+            workers.free_memory(visit)
     workers.kill()
 
 

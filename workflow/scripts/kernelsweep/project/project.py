@@ -16,9 +16,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
-from kernelsweep.platforms.choose import Model, choose_platforms
+from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures

@@ -38,7 +38,7 @@ TABLE_COLUMNS = (
     "message",
 )
 # The columns that a row copies from its point.
-POINT_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
+MEASURED_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
 INTEGER_COLUMNS = ("width", "block_size", "unroll", *POINT_COUNTS)
 TEXT_COLUMNS = tuple(column for column in TABLE_COLUMNS if column not in INTEGER_COLUMNS)
 
@@ -76,7 +76,7 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
             row |= point_counts(kernel, data.measurements)
         found = reference[(reference["kernel"] == kernel) & (reference["arguments"] == arguments)]
         if not found.empty:
-            row |= {column: found[column].iloc[0] for column in POINT_COLUMNS}
+            row |= {column: found[column].iloc[0] for column in MEASURED_COLUMNS}
         row["published_output"] = outputs.get((kernel, arguments), "")
         if row["published_output"] and pandas.notna(row.get("output")) and row["output"]:
             row["same"] = "yes" if row["output"] == row["published_output"] else "no"
