@@ -96,7 +96,7 @@ def _shortened(name: str, room: int) -> str:
 
 
 def _merit(problem: Problem, point: Point, outcome: Outcome) -> tuple[float, str]:
-    """How good a timed point is (more is better), and the same in words: bandwidth, or the time if kernels don't race."""
+    """How good a timed point is (more is better), with the same in words: bandwidth, or time if kernels don't race."""
     time_us = statistics.median(outcome.samples)
     if not problem.races:
         return -time_us, f"{time_us:.2f} µs"
