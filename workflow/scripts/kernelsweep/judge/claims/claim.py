@@ -9,12 +9,13 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import BASELINE_PREFIX, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.schema import nearest
 
-# Quantities that are not metrics: the reference kernel's time over the kernel's, and an exchange's result.
+# Quantities that are not metrics: the reference kernel's time over the kernel's, and what a kernel leaves.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
@@ -156,8 +157,10 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if settings["problem"] != "exchange" or entry["relation"] != EQUAL:
-                raise UserError(f"{key}.quantity is 'output'. Allowed only for exchanges, with the relation equal.")
+            if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
+                raise UserError(
+                    f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
+                )
         elif isinstance(entry["value"], str):
             raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
 

@@ -27,7 +27,7 @@ from kernelsweep.publish.tables.point_notes import (
 TIME_DIGITS = 4
 # A speedup below this is written with two digits that are not zero, such as 0.021.
 SMALL_SPEEDUP = 0.1
-NO_TIMES = "No times of ours: this platform has no clock that means something."
+NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
 
 def study_text(table: pandas.DataFrame, data: StudyData) -> TableText:
@@ -181,7 +181,7 @@ def _provenance(data: StudyData) -> str:
 
 def _explanation(table: pandas.DataFrame, data: StudyData) -> str:
     first = step_name(table["kernel"].iloc[0], table["unroll"].iloc[0])
-    texts = _on_times(table, data) if data.has_times else [NO_TIMES]
+    texts = _on_times(table, data) if data.has_times else [NO_TIMES_OF_OURS]
     published = data.published
     if data.has_times or (published is not None and not published.only_ratios):
         texts.append(f"Speedup: against `{first}` on the same device.")
