@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kernelsweep.analysis.tally import tally
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.logs import logged
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
@@ -28,7 +28,7 @@ with logged(snakemake.log[0]):
     page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
     base, studies = page.parent, params.studies
     rows = (row for path in inputs.measurements for row in each_row(path))
-    counted = tally(row for row in rows if row["study"] in studies)
+    counted = row_counts(row for row in rows if row["study"] in studies)
     device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = json.loads(environment_file.read_text(encoding="utf-8")) if environment_file else None

@@ -10,15 +10,15 @@ import pandas
 
 from kernelsweep.errors import UserError
 from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
-    FURTHER_POINT_COLUMNS,
+    FURTHER_POINT_INTEGERS,
     MEASUREMENT_COLUMNS,
-    POINT_COLUMNS,
+    POINT_INTEGERS,
 )
 
-POINT_INTEGERS = ("array_size", "block_size", "unroll")
-OTHER_INTEGERS = ("launches", "grid_size", "samples", "width")
+OTHER_INTEGERS = ("launches", "samples", *FURTHER_POINT_INTEGERS)
 FLOATS = (
     "time_us",
     "time_low_us",
@@ -54,7 +54,7 @@ def load_measurements(
     rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
     rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
     rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
-    key = ["study", "kernel", "platform", "device", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS]
+    key = ["study", "kernel", "platform", "device", *ALL_POINT_COLUMNS]
     if rows.duplicated(key).any():
         twice = rows[rows.duplicated(key)].iloc[0]
         files = ", ".join(str(path) for path in paths)
