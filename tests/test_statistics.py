@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.sampling import Pauses, Sampling, is_settled, sample, share
+from kernelsweep.measure.sampling import Pauses, Sampling, is_settled, per_visit, sample
 from kernelsweep.statistics import summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -169,7 +169,7 @@ def test_an_interval_is_never_narrower_than_the_timers_step() -> None:
 
 def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
     settings = Sampling(relative_precision=0.005, min_samples=21, max_samples=600, max_seconds=0.6)
-    shared = share(settings, 3)
+    shared = per_visit(settings, 3)
     assert (shared.min_samples, shared.max_samples, shared.max_seconds) == (7, 200, pytest.approx(0.2))
     noisy = lambda generator: 20 * (1 + 0.02 * float(generator.standard_normal()))  # noqa: E731
     visits = []
@@ -180,8 +180,8 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
         assert settled
         visits.append(times)
     assert is_settled([time for visit in visits for time in visit], 1.3 * settings.relative_precision)
-    assert share(settings, 1) == settings
-    assert share(settings, 100).min_samples == 6, "fewer give no interval"
+    assert per_visit(settings, 1) == settings
+    assert per_visit(settings, 100).min_samples == 6, "fewer give no interval"
 
 
 # A throttled device

@@ -16,7 +16,7 @@ from checkout import ROOT
 from planted import DEVICE, built, planted_kernel, point
 
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
-from kernelsweep.measure.chunks import chunk_count, dealt, most_points, read_failures, write_failures
+from kernelsweep.measure.chunks import chunk_count, most_points, points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
@@ -40,8 +40,9 @@ from pathlib import Path
 import pynvml
 from planted import DEVICE
 from kernelsweep.platforms import lease
-from kernelsweep.measure.chunks import dealt, write_failures
+from kernelsweep.measure.chunks import points_of_chunk, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.task import read_task
@@ -61,17 +62,18 @@ pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
 pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
 task = read_task(given["task"])
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
 points = [Point(values) for values in given["points"]]
-own = dealt(points, chunk, chunks, task.protocol.seed)
+own = points_of_chunk(points, chunk, chunks, task.protocol.seed)
 planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points if one in own]
 path = folder / "planted.jsonl"
 with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
     work = find_work(task, planned, {}, journal, DEVICE)
     if not work.is_done:
-        with lease.leased_gpu("nvidia-h200") as gpu, Workers(task, work.visits) as workers:
+        with lease.leased_gpu("nvidia-h200") as gpu:
             begin = time.monotonic()
-            do_work(work, task, journal, workers)
+            with Workers(task, work.visits) as workers:
+                do_work(work, task, journal, workers)
             print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
 write_failures(folder / f"{chunk}.json", work.results())
 """
@@ -164,14 +166,14 @@ def test_chunks_share_two_gpus_and_a_killed_one_goes_on_and_the_rows_are_those_o
 
 def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
     points = [point(2**size, block, unroll=unroll) for size in range(10) for block in (32, 64) for unroll in (1, 2, 4)]
-    shares = [dealt(points, chunk, 4, SEED) for chunk in (1, 2, 3, 4)]
+    shares = [points_of_chunk(points, chunk, 4, SEED) for chunk in (1, 2, 3, 4)]
     assert sorted(map(len, shares)) == [15, 15, 15, 15]
     assert set().union(*shares) == set(points)
     for share in shares:
         assert {one["block_size"] for one in share} == {32, 64}
         assert {one["unroll"] for one in share} == {1, 2, 4}
-    assert dealt(points, 1, 4, SEED + 1) != shares[0]
-    assert dealt(points, 1, 1, SEED) == set(points)
+    assert points_of_chunk(points, 1, 4, SEED + 1) != shares[0]
+    assert points_of_chunk(points, 1, 1, SEED) == set(points)
 
 
 @pytest.mark.parametrize(("points", "count"), [(0, 1), (1, 1), (2500, 1), (2501, 2), (10_000, 4)])

@@ -28,10 +28,11 @@ from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.work import measuring_modules
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
-from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.problems.reduction import REDUCTION, make_reduction
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -87,6 +88,14 @@ def test_what_a_point_depends_on_makes_it_run_again(tmp_path: Path) -> None:
     assert len(other_seed) == len(points)
     _, other_code = run_counted(planted_kernel(tmp_path, "__syncthreads();"), points, tmp_path)
     assert len(other_code) == len(points)
+
+
+def test_a_measurement_depends_on_all_code_that_runs_it_and_on_no_other() -> None:
+    # Pins: a list kept by hand, from which the module that makes the input was missing.
+    package = ROOT / "workflow/scripts/kernelsweep"
+    names = {module.relative_to(package).as_posix() for module in measuring_modules()}
+    assert names >= {"problems/problem.py", "measure/memory.py", "platforms/gpu.py", "sweep/launch_plans.py"}
+    assert not any(name.startswith(("analysis/", "publish/", "project/")) for name in names)
 
 
 def test_a_failed_point_is_run_again_once_it_can_be_right(tmp_path: Path) -> None:
@@ -398,7 +407,7 @@ def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) ->
     size, block_size = 1000, 1024
     depth = "summation_depth: block_size"
     kernel.path.write_text(kernel.path.read_text().replace("unroll: [1]", f"unroll: [1]\n//   {depth}"))
-    kernel = read_kernel(kernel.path, ROOT)
+    kernel = read_kernel(kernel.path, ROOT, REDUCTION)
     points = [point(size, block_size, dtype=dtype) for dtype in ("float32", "float64", "int32")]
     points.append(point(size, block_size, dtype="float32", operation="maximum"))
     outcomes = run(kernel, points, tmp_path)

@@ -21,13 +21,14 @@ from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
 from kernelsweep.observe.profiling.capture import Capture, parse_capture, plain_name
-from kernelsweep.observe.profiling.combine import Value, combine
+from kernelsweep.observe.profiling.combine import Value, combine_launches
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Requests
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -55,7 +56,7 @@ def test_a_capture_of_an_h200_is_read_as_it_is() -> None:
         ("interleaved<double, Sum>", (32768, 1, 1), (512, 1, 1))
     ] * 2
     values = {
-        name: combine(SHIPPED[name], capture.launches[:1], capture.units, "interleaved")
+        name: combine_launches(SHIPPED[name], capture.launches[:1], capture.units, "interleaved")
         for name in ("branch_uniformity", "instructions_per_warp")
         if set(SHIPPED[name].needs) <= set(capture.units)
     }
@@ -68,7 +69,7 @@ def test_a_changed_unit_is_an_error_that_names_it() -> None:
     # The capture was made without --print-units base: its bytes are megabytes.
     capture = captured("c_digits.csv")
     with pytest.raises(UserError) as error:
-        combine(SHIPPED["dram_bytes"], capture.launches, capture.units, "unrolling/interleaved")
+        combine_launches(SHIPPED["dram_bytes"], capture.launches, capture.units, "unrolling/interleaved")
     for part in ("unrolling/interleaved", "dram__bytes.sum in Mbyte", "metrics.dram_bytes", "says byte"):
         assert part in str(error.value)
 
@@ -77,7 +78,7 @@ def test_a_locales_digits_are_refused_and_never_misread() -> None:
     # Pins: 183,756,544 read as 183.
     capture = captured("en_us_digits.csv")
     with pytest.raises(UserError, match=r"dram__bytes\.sum is '183,756,544', which is no number .* LC_ALL=C"):
-        combine(SHIPPED["dram_bytes"], capture.launches, capture.units, "interleaved")
+        combine_launches(SHIPPED["dram_bytes"], capture.launches, capture.units, "interleaved")
 
 
 @pytest.mark.parametrize("text", ["", "==WARNING== No kernels were profiled.\n", '"ID","Kernel Name"\n"",""\n'])
@@ -148,13 +149,13 @@ def test_launches_are_summed_or_averaged_by_their_weight() -> None:
     time, rate = "gpu__time_duration.sum", "dram__bytes_read.sum.per_second"
     units = {time: "ns", rate: "byte/s"}
     two = launches({time: "9000", rate: "2e12"}, {time: "1000", rate: "1e12"})
-    assert combine(SHIPPED["duration"], two, units, "k") == Value(pytest.approx(10.0))
+    assert combine_launches(SHIPPED["duration"], two, units, "k") == Value(pytest.approx(10.0))
     # All bytes over all time, not the mean of the two rates.
-    assert combine(SHIPPED["dram_read_throughput"], two, units, "k") == Value(pytest.approx(1900.0))
+    assert combine_launches(SHIPPED["dram_read_throughput"], two, units, "k") == Value(pytest.approx(1900.0))
     branches, warps = "smsp__inst_executed_op_branch.sum", "smsp__warps_launched.sum"
     units = {branches: "inst", warps: "warp"}
     two = launches({branches: "300", warps: "90"}, {branches: "100", warps: "10"})
-    assert combine(SHIPPED["branch"], two, units, "k") == Value(pytest.approx(4.0))
+    assert combine_launches(SHIPPED["branch"], two, units, "k") == Value(pytest.approx(4.0))
 
 
 def test_there_is_never_a_silent_zero() -> None:
@@ -162,14 +163,16 @@ def test_there_is_never_a_silent_zero() -> None:
     units = {efficiency: "%", sectors: "sector"}
     # A kernel without loads has no load efficiency; ncu gives 0, or no number.
     for written in ("0", "nan"):
-        value = combine(SHIPPED["global_load_efficiency"], launches({efficiency: written, sectors: "0"}), units, "k")
+        value = combine_launches(
+            SHIPPED["global_load_efficiency"], launches({efficiency: written, sectors: "0"}), units, "k"
+        )
         assert value.value is None and "nothing to take it of" in value.message
-    value = combine(SHIPPED["global_load_efficiency"], launches({efficiency: "nan", sectors: "7"}), units, "k")
+    value = combine_launches(SHIPPED["global_load_efficiency"], launches({efficiency: "nan", sectors: "7"}), units, "k")
     assert value.value is None and "gave no number" in value.message
-    value = combine(SHIPPED["global_load_efficiency"], launches({sectors: "7"}), {sectors: "sector"}, "k")
+    value = combine_launches(SHIPPED["global_load_efficiency"], launches({sectors: "7"}), {sectors: "sector"}, "k")
     assert value.value is None and f"gave no {efficiency}" in value.message and "--query-metrics" in value.message
     with pytest.raises(UserError, match="is '', which is no number"):
-        combine(SHIPPED["global_load_efficiency"], launches({efficiency: "", sectors: "7"}), units, "k")
+        combine_launches(SHIPPED["global_load_efficiency"], launches({efficiency: "", sectors: "7"}), units, "k")
 
 
 # Matching
@@ -246,7 +249,7 @@ def profiled(
     folder: Path, fault: str = "", kernel: str | None = None, asked: list[Point] | None = None
 ) -> tuple[Profile, list[tuple[Point, Row]]]:
     """A planted or a shipped kernel's points, profiled for a few metrics."""
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT) if kernel else planted_kernel(folder, fault)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION) if kernel else planted_kernel(folder, fault)
     asked = asked or [point(1, cache="cold"), point(100, cache="cold"), point(65, cache="cold")]
     task, report = built(source, asked, folder)
     assert report["status"] == "ok", report["message"]
@@ -455,7 +458,7 @@ def test_the_real_tool_counts_what_the_kernel_must_load(
     found = find()
     if found is None:
         pytest.skip(MISSING)
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION)
     asked = [point(2**20, 512, cache="cold", **settings), point(2**19, 512, cache="cold", **settings)]
     task, report = built(source, asked, tmp_path, "native")
     assert report["status"] == "ok", report["message"]

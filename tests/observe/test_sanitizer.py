@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from checkout import ROOT
 from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
@@ -23,11 +24,14 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.errors import UserError
 from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, judge, run_points
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
-from kernelsweep.observe.sanitizer.selection import MOST_POINTS, points_to_check
-from kernelsweep.sweep.axes import AXES, Axes
+from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, points_to_check
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.project.project import load_study
+from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.points import Point, instantiation, instantiations, points
@@ -232,7 +236,7 @@ def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> 
     log = parse_log(text)
     assert expected in "; ".join(log.troubles)
     point_run = point(1)
-    status, reason = judge(Observed(0, (Answer("ok", ""),)), log, [point_run], undefined_behaviour=True)
+    status, reason = run_status(Observed(0, (Answer("ok", ""),)), log, [point_run], undefined_behaviour=True)
     assert status == "failed"
     assert expected in reason
 
@@ -245,27 +249,31 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
     right = (Answer("ok", ""), Answer("ok", ""))
     wrong = (Answer("ok", ""), Answer("wrong_result", "expected 3, found 4"))
     clean, found = parse_log(CLEAN), parse_log(INITCHECK)
-    assert judge(Observed(0, right), clean, asked, False) == ("clean", "")
-    assert judge(Observed(FOUND, right), found, asked, False) == ("findings", "")
+    assert run_status(Observed(0, right), clean, asked, False) == ("clean", "")
+    assert run_status(Observed(FOUND, right), found, asked, False) == ("findings", "")
     for run, log, because in (
         (Observed(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
-        (Observed(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
+        (
+            Observed(0, wrong),
+            clean,
+            "wrong_result at array size 100, block size 32, unroll 1, int32, sum, hot: expected 3",
+        ),
         (Observed(1, right), clean, "exit status 1"),
         (Observed(-9, right), clean, "signal 9"),
         (Observed(None, right), clean, "took too long"),
         (Observed(FOUND, right), clean, "its log counts nothing"),
         (Observed(0, ()), clean, "0 of 2 points were run"),
     ):
-        status, reason = judge(run, log, asked, False)
+        status, reason = run_status(run, log, asked, False)
         assert status == "failed"
         assert because in reason
     # A finding explains a wrong result, and a context that the tool ended. Undefined behaviour has no right result.
-    assert judge(Observed(FOUND, wrong), found, asked, False)[0] == "findings"
+    assert run_status(Observed(FOUND, wrong), found, asked, False)[0] == "findings"
     ended = replace(found, troubles=("Target application returned an error",))
-    status, reason = judge(Observed(FOUND, (Answer("launch_failed", "unspecified"),)), ended, asked, False)
+    status, reason = run_status(Observed(FOUND, (Answer("launch_failed", "unspecified"),)), ended, asked, False)
     assert (status, "1 of 2 points were run" in reason) == ("findings", True)
-    assert judge(Observed(-9, right[:1]), ended, asked, False)[0] == "failed"
-    assert judge(Observed(0, wrong), clean, asked, True) == ("clean", "")
+    assert run_status(Observed(-9, right[:1]), ended, asked, False)[0] == "failed"
+    assert run_status(Observed(0, wrong), clean, asked, True) == ("clean", "")
 
 
 # Points
@@ -274,10 +282,10 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
 def axes(**values: Any) -> Axes:
     settings = {
         **{"dtype": ["int32"], "operation": ["sum"], "cache": ["cold", "hot"], "array_size": [2**16, 2**24]},
-        **{"block_size": [64, 128, 256], "unroll": [1], "grid_size": [None], "width": [None], "arguments": [""]},
+        **{"block_size": [64, 128, 256], "unroll": [1]},
         **values,
     }
-    return {axis: settings[axis] for axis in AXES}
+    return resolve_axes((EXCHANGE if "width" in values else REDUCTION).axes, settings)
 
 
 def checked(kernel: KernelSource, sweep: Axes, variants: Sequence[str], *restrictions: str) -> list[Point]:
@@ -306,7 +314,7 @@ def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_pat
     chosen = checked(kernel, sweep, instantiations(kernel, runnable))
     assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
     assert {p["block_size"] for p in chosen} == {64, 256}
-    assert len(chosen) <= MOST_POINTS
+    assert len(chosen) <= MOST_CHECKED_POINTS
 
 
 def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
@@ -316,7 +324,7 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
-    shift = replace(kernel, name="shift_up")
+    shift = load_study("exchanges", ROOT).kernels["shift_up"]
     chosen = checked(shift, exchanges, instantiations(shift, points(exchanges)))
     assert {p["array_size"] for p in chosen} == {16, 1000}
     assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
@@ -337,7 +345,7 @@ def planted_run(
     requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], seconds)
     run = run_points(find(), tool, requests, raw)
     log = parse_log(raw.read_text())
-    return run, log, ": ".join(judge(run, log, asked, False))
+    return run, log, ": ".join(run_status(run, log, asked, False))
 
 
 def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
@@ -524,7 +532,7 @@ def test_the_real_tool_finds_planted_faults_and_nothing_else(
     requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], 60)
     run = run_points(compute_sanitizer, tool, requests, raw)
     log = parse_log(raw.read_text())
-    status, reason = judge(run, log, asked, False)
+    status, reason = run_status(run, log, asked, False)
     assert status == ("findings" if kind else "clean"), f"{reason}\n{raw.read_text()}"
     if kind:
         assert any(finding.kind.startswith(kind) for finding in log.findings), raw.read_text()

@@ -15,8 +15,9 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.choose import Model, choose_platforms, left_out
+from kernelsweep.platforms.choose import Model, choose_platforms, unused_gpus
 from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of, visible_gpus
+from kernelsweep.platforms.kinds import kind_of
 
 
 @dataclass(frozen=True)
@@ -231,16 +232,16 @@ def test_a_gpu_in_slices_is_left_out_or_refused_by_index_too(
 
 def test_gpus_of_another_model_are_named_as_left_out(machine: Machine) -> None:
     machine.gpus, machine.driver = [H200, SECOND_H200], True
-    assert left_out(["nvidia-h200"]) is None
+    assert unused_gpus(["nvidia-h200"]) is None
     machine.gpus = [H200, RTX, SECOND_H200]
     assert "run on NVIDIA H200 only; not used: NVIDIA GeForce RTX 3080 (GPU-2222bbbb-" in (
-        left_out(["nvidia-h200"]) or ""
+        unused_gpus(["nvidia-h200"]) or ""
     )
     other = "nvidia-geforce-rtx-3080"
-    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (left_out([other]) or "")
-    assert left_out(["nvidia-h200", other]) is None
+    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (unused_gpus([other]) or "")
+    assert unused_gpus(["nvidia-h200", other]) is None
     # On a cluster's login node a GPU is nothing to speak of.
-    assert left_out(["nvidia-l4"]) is None
+    assert unused_gpus(["nvidia-l4"]) is None
 
 
 @pytest.mark.parametrize("gpus", [[], [RTX], [H200]])
@@ -277,3 +278,18 @@ def test_a_job_on_another_model_or_driver_says_so(machine: Machine) -> None:
     # Pins: points of two drivers in one data set, where nobody saw the cluster's driver change.
     with pytest.raises(UserError, match=r"has driver 580\.95\.05, but results/nvidia-h200/device\.json .* driver 570"):
         check_driver(gpu, {"driver": "570"})
+
+
+@pytest.mark.parametrize(
+    ("platform", "has_clock", "needs_gpu", "target"),
+    [
+        ("emulator", False, False, "emulator"),
+        ("nvidia-h200", True, True, None),
+        ("recording/emulator", True, False, None),
+    ],
+)
+def test_a_platforms_name_says_what_it_is_like(
+    platform: str, has_clock: bool, needs_gpu: bool, target: str | None
+) -> None:
+    kind = kind_of(platform)
+    assert (kind.has_clock, kind.needs_gpu, kind.target) == (has_clock, needs_gpu, target)

@@ -10,7 +10,7 @@ from synthetic_sweep import EMULATOR, H200
 from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
-from kernelsweep.publish.tables.layout import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.results import MEASUREMENT_COLUMNS
 
 ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
@@ -24,6 +24,7 @@ OUTPUTS = {
 PUBLISHED = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS)
 
 STUDY: dict[str, Any] = {
+    "problem": "exchange",
     "title": "Exchanges: ways to hand values across a warp",
     "axes": {},
     "kernels": [

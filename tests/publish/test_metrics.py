@@ -23,9 +23,9 @@ from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables.layout import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.ladder_table import study_table
 from kernelsweep.publish.tables.of_study import table_of
-from kernelsweep.publish.tables.steps import study_table
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import record
 

@@ -14,7 +14,7 @@ from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, study_data, sweep
 
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.publish.tables.layout import as_latex
+from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.of_study import table_of
 from kernelsweep.sweep.config_file import study_names
 

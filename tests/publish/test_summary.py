@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernelsweep.analysis.completeness import PlannedKernel
-from kernelsweep.analysis.tally import is_failure, tally
+from kernelsweep.analysis.row_counts import is_failure, row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
@@ -50,7 +50,7 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     excused = row("wrong_result", "unrolled_warps_volatile", flags="noisy undefined_behaviour")
     wrong = row("wrong_result")
     assert is_failure(wrong) and not is_failure(excused)
-    of_excused, of_wrong = listed(summary_text(tally([excused, wrong]), "here"))
+    of_excused, of_wrong = listed(summary_text(row_counts([excused, wrong]), "here"))
     assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
     assert "expected of" not in of_wrong
 
@@ -58,11 +58,11 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:
     broken = row("build_failed", "unrolled_warps_volatile", flags="undefined_behaviour")
     assert is_failure(broken)
-    assert "expected of" not in summary_text(tally([broken]), "here")
+    assert "expected of" not in summary_text(row_counts([broken]), "here")
 
 
 def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
-    (line,) = listed(summary_text(tally([row("ok"), row("wrong_result"), row("ok")]), "measured on a GPU"))
+    (line,) = listed(summary_text(row_counts([row("ok"), row("wrong_result"), row("ok")]), "measured on a GPU"))
     for value in ("unrolling/unrolled", "65537", "512", "8", "float32", "maximum", "hot", "wrong_result", MESSAGE):
         assert value in line
 
@@ -70,7 +70,7 @@ def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
 def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
     # Pins: a thousand lines for one reason, under which another kernel's only failure is not found.
     many = [row("build_failed", "interleaved", array_size=str(size)) for size in range(1000, 1040)]
-    lines = listed(summary_text(tally([*many, row("timed_out", "unrolled")]), "here"))
+    lines = listed(summary_text(row_counts([*many, row("timed_out", "unrolled")]), "here"))
     assert len(lines) < 10
     named = sum("unrolling/interleaved, array size" in line for line in lines)
     assert any(f"unrolling/interleaved: {40 - named} more" in line for line in lines)
@@ -80,7 +80,7 @@ def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
 def test_points_are_counted_by_kernel_and_status_and_skipped_ones_by_reason() -> None:
     reason = "block size 32: the kernel supports 64 to 1024"
     rows = [*[row("ok")] * 3, row("wrong_result"), *[row("skipped", "interleaved", message=reason)] * 2]
-    summary = summary_text(tally(rows), "measured on a GPU")
+    summary = summary_text(row_counts(rows), "measured on a GPU")
     assert "6 points, measured on a GPU" in summary
     assert "| unrolling | unrolled | 3 |  | 1 |" in summary
     assert "| unrolling | interleaved |  | 2 |  |" in summary
@@ -93,9 +93,9 @@ def test_kernels_without_a_header_are_named() -> None:
     # Pins: a header that was not found, and a kernel that was run by the wrong plan and called right.
     rows = [row("ok"), row("ok", "interleaved")]
     bare = PlannedKernel("unrolling", "interleaved", None, "points.csv", None, has_header=False)
-    summary = summary_text(tally(rows), "here", planned=[planned(), bare])
+    summary = summary_text(row_counts(rows), "here", planned=[planned(), bare])
     assert "Without a header (`kernelsweep:`), so run by its defaults: unrolling/interleaved.\n" in summary
-    assert "Without a header" not in summary_text(tally(rows), "here", planned=[planned()])
+    assert "Without a header" not in summary_text(row_counts(rows), "here", planned=[planned()])
 
 
 def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
@@ -105,7 +105,7 @@ def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
         return row("ok", flags=flags, **of_time)
 
     rows = [timed(6, 0.03, "noisy"), timed(10, 0.01), *[timed(900, 0.0001)] * 50, timed(900, 0.4, "throttled noisy")]
-    summary = summary_text(tally([*rows, row("ok")]), "measured on a GPU")
+    summary = summary_text(row_counts([*rows, row("ok")]), "measured on a GPU")
     assert "| up to 10 µs | 2 | 2.00% | 2.90% |" in summary
     assert "| above 50 µs | 51 | 0.01% | 0.01% |" in summary
     assert "10 to 50" not in summary
@@ -120,16 +120,16 @@ def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | No
 @pytest.mark.parametrize("found", [2, 4])
 def test_rows_are_counted_against_the_plan(found: int) -> None:
     # Pins: a file of points cut at a line's end (21 of 80 rows), after which every point was said to be right.
-    counted = tally([row("ok")] * found)
+    counted = row_counts([row("ok")] * found)
     (error,) = incomplete_run(counted, [planned()])
     assert f"points/unrolling/unrolled.csv has {found} rows" in error and "3 are planned" in error and "Delete" in error
     assert error in summary_text(counted, "here", planned=[planned()])
-    assert not incomplete_run(tally([row("ok")] * 3), [planned()])
+    assert not incomplete_run(row_counts([row("ok")] * 3), [planned()])
 
 
 def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:
     # Pins: a restriction that skips every point, after which every point that was run was said to be right.
-    counted = tally([row("skipped")] * 3)
+    counted = row_counts([row("skipped")] * 3)
     (error,) = incomplete_run(counted, [planned()])
     assert "study unrolling: no point was run" in error
     summary = summary_text(counted, "here", planned=[planned()])
@@ -138,7 +138,7 @@ def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:
 
 def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> None:
     plan = [planned(), planned("volatile", cannot_run="undefined behaviour: a race"), planned("interleaved", None)]
-    counted = tally([*[row("ok")] * 3, *[row("skipped", "volatile")] * 3])
+    counted = row_counts([*[row("ok")] * 3, *[row("skipped", "volatile")] * 3])
     assert not incomplete_run(counted, plan)
     summary = summary_text(counted, "here", planned=plan)
     assert (
@@ -146,7 +146,7 @@ def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> 
         in summary
     )
     # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
-    assert not incomplete_run(tally([row("skipped", "volatile")] * 3), plan[1:])
+    assert not incomplete_run(row_counts([row("skipped", "volatile")] * 3), plan[1:])
 
 
 def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:

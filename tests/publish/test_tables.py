@@ -15,9 +15,9 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables.layout import TableText, as_csv, as_latex, as_markdown
-from kernelsweep.publish.tables.steps import TIME_COLUMNS, study_table
-from kernelsweep.publish.tables.steps_text import study_text
+from kernelsweep.publish.tables.formats import TableText, as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.ladder_table import TIME_COLUMNS, study_table
+from kernelsweep.publish.tables.ladder_text import study_text
 
 RESOURCES = ROOT / "resources/published"
 

@@ -12,7 +12,7 @@ from snakemake.settings.types import DeploymentMethod
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms import names
-from kernelsweep.platforms.choose import left_out
+from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files, inputs, parameters, resources, targets
 from kernelsweep.project.project import load_project
@@ -26,7 +26,7 @@ def jobs_bring_pycuda():
 
 PROJECT = for_users(load_project)(config, ROOT, jobs_bring_pycuda())
 config.update(PROJECT.config)
-if PROJECT.models and workflow.is_main_process and (unused := left_out(PROJECT.platforms)):
+if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused)
 
 # Snakemake itself would answer with a traceback.

@@ -21,6 +21,10 @@ from kernelsweep.statistics import summarise_visits
 # plan leaves the number of blocks to the sweep; width and arguments are an exchange's.
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
 FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
+ALL_POINT_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
+# Those that hold integers; those of the former are in every row.
+POINT_INTEGERS = ("array_size", "block_size", "unroll")
+FURTHER_POINT_INTEGERS = ("grid_size", "width")
 
 # measurements.csv, one row a point: the contract's columns in its order, then ours.
 #   time_us                    median over the samples, microseconds
@@ -87,7 +91,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
 # samples/<study>/<kernel>.csv, one row a sample; throttled is yes where the clock was held back meanwhile.
-SAMPLE_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "visit", "sample", "time_us", "throttled")
+SAMPLE_COLUMNS = (*ALL_POINT_COLUMNS, "visit", "sample", "time_us", "throttled")
 
 # builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
 # multiprocessor's threads that fit at once.
@@ -143,8 +147,7 @@ METRIC_COLUMNS = (
 COMPARISON_COLUMNS = (
     "study",
     "kernel",
-    *POINT_COLUMNS,
-    *FURTHER_POINT_COLUMNS,
+    *ALL_POINT_COLUMNS,
     "status_before",
     "status_after",
     "time_before_us",

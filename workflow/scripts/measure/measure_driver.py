@@ -3,7 +3,7 @@
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.sampling import sampling
+from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
@@ -19,7 +19,7 @@ with logged(snakemake.log[0]) as terminal:
             platform,
             names=params.limits,
             planned=driver_points(params.axes, params.reference),
-            sampling=sampling(params.measuring),
+            sampling=sampling_settings(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
         )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kernelsweep.baselines.host import measure_baselines
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.sampling import sampling
+from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_host
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
@@ -18,7 +18,7 @@ with logged(snakemake.log[0]) as terminal:
             reference=params.reference,
             source=Path(snakemake.input.source),
             seed=params.seed,
-            sampling=sampling(params.measuring),
+            sampling=sampling_settings(params.measuring),
             known={"study": wildcards.study, "platform": wildcards.platform},
         )
     write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)

@@ -10,13 +10,14 @@ from pathlib import Path
 from kernelsweep.json_files import read_device
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.registry import PROBLEMS
 
 kind = kind_of(snakemake.wildcards.platform)
 started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.chunks import dealt, read_failures, write_failures
+from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
@@ -33,7 +34,7 @@ with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     source = source_sha256(kernel_file, Path("kernels/include"))
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
@@ -42,9 +43,9 @@ with logged(snakemake.log[0]) as terminal, started:
     planned = sweep.planned()
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-    task = built.task(kind.implementation, params.problem, [each.point for each in planned], protocol)
+    task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:
-        own = dealt([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
+        own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]
     failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
     known_outcomes = failed | outcomes_without_runs(planned, report)
@@ -60,7 +61,7 @@ with logged(snakemake.log[0]) as terminal, started:
         work = find_work(task, planned, known_outcomes, journal, device)
         if not work.is_done:
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
-            shown = at_the_device.enter_context(progress(name, terminal))
+            shown = at_the_device.enter_context(progress(name, kernel.problem, terminal))
             workers = at_the_device.enter_context(Workers(task, work.visits, started))
             do_work(work, task, journal, workers, shown.show, source)
 

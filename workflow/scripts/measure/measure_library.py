@@ -25,14 +25,14 @@ with logged(snakemake.log[0]) as terminal:
     report = library_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
     built = BuiltKernel(rival, report, library)
-    task = built.task(IMPLEMENTATION, "reduction", [each.point for each in planned], protocol)
+    task = built.task(IMPLEMENTATION, [each.point for each in planned], protocol)
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)
     with (
         Journal(Path(params.journal), notify) as journal,
         leased_device(wildcards.platform, device, notify),
-        progress(name, terminal) as shown,
+        progress(name, rival.problem, terminal) as shown,
     ):
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
         with Workers(task, work.visits) as workers:

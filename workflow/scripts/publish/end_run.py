@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
-from kernelsweep.analysis.tally import tally
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
@@ -14,7 +14,7 @@ with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
     print(f"All of it on one page: {snakemake.input.page}\n", file=terminal)
     device = read_device(snakemake.input.device)
-    counted = tally(row for path in snakemake.input.measurements for row in each_row(path))
+    counted = row_counts(row for path in snakemake.input.measurements for row in each_row(path))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))

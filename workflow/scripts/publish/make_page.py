@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kernelsweep.analysis.tally import tally
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.publish.page.chapters import CHAPTERS
@@ -28,7 +28,7 @@ with logged(snakemake.log[0]):
     page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
     base, studies = page.parent, params.studies
     rows = (row for path in inputs.measurements for row in each_row(path))
-    counted = tally(row for row in rows if row["study"] in studies)
+    counted = row_counts(row for row in rows if row["study"] in studies)
     device = read_device(inputs.device)
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = read_json(environment_file) if environment_file else None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.logs import logged
-from kernelsweep.publish.tables.layout import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.publish.tables.of_study import table_of
 
 with logged(snakemake.log[0]):

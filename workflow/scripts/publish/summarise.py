@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
-from kernelsweep.analysis.tally import tally
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import summary_text
@@ -11,7 +11,7 @@ from kernelsweep.results import each_row
 
 with logged(snakemake.log[0]):
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
-    counted = tally(row for row in rows if row["study"] in snakemake.params.studies)
+    counted = row_counts(row for row in rows if row["study"] in snakemake.params.studies)
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = read_device(snakemake.input.device)

@@ -9,7 +9,7 @@ from kernelsweep.drawing.layout import WIDTHS, file_names, save
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.publish.tables.layout import as_csv
+from kernelsweep.publish.tables.formats import as_csv
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 from kernelsweep.share.recording import check_recording, recorded_device

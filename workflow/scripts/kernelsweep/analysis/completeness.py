@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.analysis.tally import Tally
+from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.launch_plans import launched_points
 from kernelsweep.sweep.points import points
@@ -56,7 +56,7 @@ def _spanned_rows(launch_plan: str, sweeps: Sequence[Any] | None, multiprocessor
     return len(launched_points(launch_plan, points(*on_device)))
 
 
-def row_count_errors(counted: Tally, planned: Iterable[PlannedKernel]) -> list[str]:
+def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[str]:
     """A sentence for each kernel whose file has more or fewer rows than planned: where, how many, and the cure."""
     return [
         f"{kernel.study}/{kernel.kernel}: {kernel.file} has {found} rows of this kernel; {kernel.rows} are planned. "
@@ -66,12 +66,12 @@ def row_count_errors(counted: Tally, planned: Iterable[PlannedKernel]) -> list[s
     ]
 
 
-def kernels_not_run(counted: Tally, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
+def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
     """The kernels of which no point was run: every row is `skipped`, or there is none."""
     return [kernel for kernel in planned if _rows(counted, kernel) == _rows(counted, kernel, ["skipped"])]
 
 
-def studies_not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The studies of which no point was run, although the platform could run one of their kernels.
 
     A recording may lack a study, and that is no mistake of the run's.
@@ -85,7 +85,7 @@ def studies_not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[st
     ]
 
 
-def _rows(counted: Tally, kernel: PlannedKernel, statuses: Sequence[str] | None = None) -> int:
+def _rows(counted: RowCounts, kernel: PlannedKernel, statuses: Sequence[str] | None = None) -> int:
     return sum(
         count
         for (study, name, status), count in counted.points.items()

@@ -13,18 +13,18 @@ import pandas
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import AGAIN
 from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
-    FURTHER_POINT_COLUMNS,
+    FURTHER_POINT_INTEGERS,
     INTERVAL,
     MEASUREMENT_COLUMNS,
     NUMBERS,
-    POINT_COLUMNS,
+    POINT_INTEGERS,
     STATUSES,
 )
 
-POINT_INTEGERS = ("array_size", "block_size", "unroll")
-OTHER_INTEGERS = ("launches", "grid_size", "samples", "width")
+OTHER_INTEGERS = ("launches", "samples", *FURTHER_POINT_INTEGERS)
 FLOATS = (
     "time_us",
     "time_low_us",
@@ -70,7 +70,7 @@ def load_measurements(
     rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
     rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
     rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
-    key = ["study", "kernel", "platform", "device", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS]
+    key = ["study", "kernel", "platform", "device", *ALL_POINT_COLUMNS]
     if rows.duplicated(key).any():
         twice = rows[rows.duplicated(key)].iloc[0]
         files = ", ".join(str(path) for path in paths)

@@ -12,10 +12,13 @@ import pandas
 from kernelsweep.analysis.measurements import UNREADABLE, refuse
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import AGAIN
-from kernelsweep.results import FURTHER_POINT_COLUMNS, METRIC_COLUMNS, POINT_COLUMNS
-
-_INTEGERS = ("array_size", "block_size", "unroll")
-_OTHER_INTEGERS = ("grid_size", "width")
+from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
+    FURTHER_POINT_COLUMNS,
+    FURTHER_POINT_INTEGERS,
+    METRIC_COLUMNS,
+    POINT_INTEGERS,
+)
 
 # The columns that the contract does not ask of metrics.csv.
 _OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
@@ -29,9 +32,9 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     """
     frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *(_load(path) for path in paths)]
     rows = pandas.concat(frames, ignore_index=True)
-    types = {"value": "float64"} | dict.fromkeys(_INTEGERS, "int64") | dict.fromkeys(_OTHER_INTEGERS, "Int64")
-    rows = rows.astype(types)
-    rows = rows.sort_values(["study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "metric"], ignore_index=True)
+    rows = rows.astype({"value": "float64"})
+    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64") | dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
+    rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
     return rows if study is None else rows[rows["study"] == study]
 
 
@@ -46,7 +49,7 @@ def _load(path: Path) -> pandas.DataFrame:
     for column in _OPTIONAL:
         if column not in rows:
             rows[column] = ""
-    for column in (*_INTEGERS, *_OTHER_INTEGERS, "value"):
+    for column in (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value"):
         try:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:

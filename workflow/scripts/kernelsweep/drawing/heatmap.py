@@ -26,7 +26,7 @@ from kernelsweep.drawing.layout import (
     MARGIN_PT,
     ONE_COLUMN,
     TWO_COLUMNS,
-    Texts,
+    Frame,
     Width,
     empty_figure,
     new_figure,
@@ -55,56 +55,71 @@ LEAST_ROWS = 3
 
 
 @dataclass(frozen=True)
+class PanelAxis:
+    """What stands along one side of a panel: the columns of the rows, and the labels of their values in drawing order.
+
+    The values are tuples where the columns are several.
+    """
+
+    columns: Sequence[str]
+    labels: Mapping[Any, str]
+    title: str = ""
+
+    @property
+    def values(self) -> Any:
+        """The values as an index."""
+        values = list(self.labels)
+        return pandas.MultiIndex.from_tuples(values, names=list(self.columns)) if len(self.columns) > 1 else values
+
+    def place(self, row: Any) -> int | None:
+        """The place of a row's value along this side, None if it isn't there."""
+        values = tuple(row[column] for column in self.columns)
+        value = values if len(values) > 1 else values[0]
+        return list(self.labels).index(value) if value in self.labels else None
+
+
+@dataclass(frozen=True)
 class Panel:
     """One heat map.
 
-    values         rows by columns, NaN where there is none
-    statuses       the same shape: what became of a cell without a value, "" where it is not in the sweep
-    row_labels, column_labels
-    row_axis       the y axis's label, "" where the row labels say enough
-    best           the row and column of a cell to outline
+    values        rows by columns, NaN without one
+    statuses      the same shape: the status of a cell without a value, "" where it is not in the sweep
+    down, across  what its rows and its columns are
+    best          the row and column of a cell to outline
     """
 
     title: str
     values: pandas.DataFrame
     statuses: pandas.DataFrame
-    row_labels: Sequence[str]
-    column_labels: Sequence[str]
-    row_axis: str = ""
+    down: PanelAxis
+    across: PanelAxis
     best: tuple[int, int] | None = None
 
+    @property
+    def row_labels(self) -> list[str]:
+        """The labels of its rows."""
+        return list(self.down.labels.values())
 
-def as_panel(
-    title: str,
-    rows: pandas.DataFrame,
-    down: Sequence[str],
-    across: str,
-    row_labels: Mapping[Any, str],
-    column_labels: Mapping[Any, str],
-    row_axis: str = "",
-    best: Any = None,
-) -> Panel:
-    """The panel of `rows`, which hold one row a cell.
+    @property
+    def column_labels(self) -> list[str]:
+        """The labels of its columns."""
+        return list(self.across.labels.values())
 
-    rows       with the columns bandwidth_gbs (NaN for a row that has none to report) and status
-    down       the columns whose values make a row of the panel; across is the one that makes a column
-    row_labels, column_labels
-               in the order in which they are drawn, by the values of `down` (a tuple where it is several) and `across`
-    best       the index of the row to outline, where it is in the panel
+
+def as_panel(title: str, rows: pandas.DataFrame, down: PanelAxis, across: PanelAxis, best: Any = None) -> Panel:
+    """The panel of `rows`, which hold one row for each cell.
+
+    rows  with the columns bandwidth_gbs (NaN for a row without one to report) and status
+    best  the index of the row to outline, if it is in the panel
     """
-    index: Any = list(row_labels)
-    if len(down) > 1:
-        index = pandas.MultiIndex.from_tuples(index, names=list(down))
-    cells = rows.set_index([*down, across])
-    values = cells["bandwidth_gbs"].unstack().reindex(index=index, columns=list(column_labels))
-    statuses = cells["status"].unstack().reindex(index=index, columns=list(column_labels)).fillna("")
+    cells = rows.set_index([*down.columns, *across.columns])
+    values = cells["bandwidth_gbs"].unstack().reindex(index=down.values, columns=across.values)
+    statuses = cells["status"].unstack().reindex(index=down.values, columns=across.values).fillna("")
     place = None
     if best in rows.index:
-        keys = tuple(rows.loc[best, column] for column in down)
-        row = keys if len(down) > 1 else keys[0]
-        if row in row_labels:
-            place = list(row_labels).index(row), list(column_labels).index(rows.loc[best, across])
-    return Panel(title, values, statuses, list(row_labels.values()), list(column_labels.values()), row_axis, place)
+        row, column = (side.place(rows.loc[best]) for side in (down, across))
+        place = None if row is None or column is None else (row, column)
+    return Panel(title, values, statuses, down, across, place)
 
 
 def bandwidths(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
@@ -141,18 +156,19 @@ def bandwidth_caption(
     return text
 
 
-def bandwidth_figure(texts: Texts, panels: Sequence[Panel], column_axis: str, reason: str, width: Width) -> Figure:
+def bandwidth_figure(frame: Frame, panels: Sequence[Panel], column_axis: str, reason: str) -> Figure:
     """A figure of heat maps of bandwidth on one colour scale, from 0 to the largest; without any bandwidth, `reason`.
 
     Panels stand in a grid with as many in a row as their labels allow; all cells are of one width. A panel that has
     the row labels of the one on its left shows none.
     """
     if all(panel.values.isna().all(axis=None) for panel in panels):
-        return empty_figure(width, replace(texts, message="No bandwidth to draw."), reason)
+        return empty_figure(replace(frame, message="No bandwidth to draw."), reason)
+    width = frame.width
     columns, lengths = _columns(panels, width)
     heights = _row_lengths(panels, columns)
     body_in = sum(PANEL_FRAME_IN + CELL_IN * length for length in heights) + AXIS_LABEL_IN + BAR_BELOW_IN[width]
-    figure = new_figure(width, body_in, texts)
+    figure = new_figure(frame, body_in)
     grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, width_ratios=lengths)
     largest = float(numpy.nanmax([panel.values.max().max() for panel in panels]))
     for index, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
@@ -176,7 +192,7 @@ def _label_panel(axes: Axes, panel: Panel, repeats_labels: bool) -> None:
         axes.set_ylabel("")
     else:
         axes.set_yticks([row + 0.5 for row in range(len(panel.row_labels))], panel.row_labels)
-        axes.set_ylabel(panel.row_axis)
+        axes.set_ylabel(panel.down.title)
     axes.set_xticks([column + 0.5 for column in range(len(panel.column_labels))], panel.column_labels)
     axes.set_xlabel("")
 

@@ -17,7 +17,7 @@ from kernelsweep.analysis.steps import grids_text
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
-from kernelsweep.drawing.layout import Texts, Width, legend_below, legend_below_in, new_figure
+from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure
 
 BODY_IN = 2.6
 # The names' column, in shares of the axes' width, and its upper and lower end in those of its height.
@@ -41,7 +41,7 @@ def logarithmic(axes: Axes, vertical: bool, low: float, high: float) -> None:
 
 
 def points_figure(
-    points: pandas.DataFrame, texts: Texts, axis_labels: tuple[str, str], scale: Callable[[Axes], None], width: Width
+    points: pandas.DataFrame, frame: Frame, axis_labels: tuple[str, str], scale: Callable[[Axes], None]
 ) -> Figure:
     """A figure of points with their names beside them or, where panels are stacked, below.
 
@@ -50,7 +50,7 @@ def points_figure(
     scale        sets the axes' scales and limits, and draws what lies below the points
     """
     labels = list(points["label"])
-    figure, axes, below = _axes(width, texts, labels)
+    figure, axes, below = _axes(frame, labels)
     scale(axes)
     axes.set_xlabel(axis_labels[0])
     axes.set_ylabel(axis_labels[1])
@@ -60,7 +60,7 @@ def points_figure(
     if below:
         _draw_points(axes, places)
         handles = [Line2D([], [], label=label, **_look(point)) for point, label in enumerate(labels)]
-        legend_below(below, handles, width)
+        legend_below(figure, below, handles)
     else:
         _draw_points_and_names(axes, places, labels)
     return figure
@@ -93,13 +93,13 @@ def why_no_points(data: StudyData, found: pandas.DataFrame, metric: str, without
     return "No step has both a time and counters at the reference point."
 
 
-def _axes(width: Width, texts: Texts, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | None]:
+def _axes(frame: Frame, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | None]:
     """Axes for the points, and axes below for the names where there is no room beside."""
-    if not width.stacks:
-        figure = new_figure(width, BODY_IN, texts)
+    if not frame.width.stacks:
+        figure = new_figure(frame, BODY_IN)
         return figure, figure.subplots(), None
-    heights_in = [BODY_IN, legend_below_in(labels, width)]
-    figure = new_figure(width, sum(heights_in), texts)
+    heights_in = [BODY_IN, legend_below_in(Legend(labels), frame.width)]
+    figure = new_figure(frame, sum(heights_in))
     axes, below = figure.subplots(2, 1, height_ratios=heights_in)
     return figure, axes, below
 

@@ -81,12 +81,22 @@ WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
 
 
 @dataclass(frozen=True)
-class Texts:
-    """A figure's texts: its title, what it shows in a sentence, and where its numbers come from."""
+class Frame:
+    """Everything of a figure but its body: its width, its title, what it shows in a sentence, and a caption."""
 
+    width: Width
     title: str
     message: str
     caption: str
+
+
+@dataclass(frozen=True)
+class Legend:
+    """A legend of panels: its labels and title; `spacing`, in type sizes, separates lines that stand beside panels."""
+
+    labels: Sequence[str]
+    title: str = ""
+    spacing: float = 0.5
 
 
 def file_names(name: str, width: str) -> list[str]:
@@ -127,19 +137,20 @@ def _lay_out(figure: Figure) -> None:
     figure.set_dpi(screen_dpi)
 
 
-def new_figure(width: Width, body_in: float, texts: Texts, with_legend: int = 0) -> Figure:
+def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
     """An empty figure: title and message, a body `body_in` inches high for the axes, the caption.
 
     The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
     laid out by matplotlib's constrained layout inside the body. `with_legend` leaves so many lines for `legend_above`.
     """
+    width = frame.width
     room_pt = width.points - 2 * MARGIN_PT
     if width.stacks:
         room_pt *= NARROW_ROOM
     blocks = [
-        ("title", wrap(texts.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", style.BLACK),
-        ("message", wrap(texts.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.BLACK),
-        ("caption", wrap(texts.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.GREY),
+        ("title", wrap(frame.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", style.BLACK),
+        ("message", wrap(frame.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.BLACK),
+        ("caption", wrap(frame.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.GREY),
     ]
     heights_pt = [len(lines) * size * LINE_SPACING for _, lines, size, _, _ in blocks]
     head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
@@ -175,9 +186,9 @@ def texts_of(figure: Figure) -> dict[str, str]:
     return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
 
 
-def empty_figure(width: Width, texts: Texts, reason: str) -> Figure:
+def empty_figure(frame: Frame, reason: str) -> Figure:
     """A figure without data, which says why."""
-    figure = new_figure(width, EMPTY_BODY_IN, texts)
+    figure = new_figure(frame, EMPTY_BODY_IN)
     say_missing(figure.subplots(), reason)
     return figure
 
@@ -201,19 +212,20 @@ def say_missing(axes: Axes, reason: str) -> None:
 
 @dataclass(frozen=True)
 class Panels:
-    """The panels of a figure and its legend's place.
+    """The panels of a figure and their legend.
 
     grid    by part and panel: a panel may have several parts, one above the other
-    left    the panels without another panel on their left, which show the y axis's label
-    bottom  the panels without another panel below, which show the x axis's label
-    legend  axes below the panels for the legend; None where it stands beside the last panel
+    left    the numbers of the panels without another one on their left, which label the y axis
+    bottom  the numbers of the panels without another one below, which label the x axis
+    below   axes below the panels for the legend; None where it stands beside the last panel
     """
 
     figure: Figure
+    legend: Legend
     grid: Sequence[Sequence[Axes]]
     left: Sequence[int]
     bottom: Sequence[int]
-    legend: Axes | None
+    below: Axes | None
 
     def label_x_at_the_bottom(self) -> None:
         """Remove the label of the x axis from panels that have another one below."""
@@ -221,29 +233,41 @@ class Panels:
             if number not in self.bottom:
                 axes.set_xlabel("")
 
+    def draw_legend(self, handles: Sequence[Artist]) -> None:
+        """Draw the legend in its place, with the look of the `handles`."""
+        if self.below:
+            legend_below(self.figure, self.below, handles, self.legend.title)
+            return
+        self.grid[0][-1].legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1.0),
+            borderaxespad=0.0,
+            frameon=False,
+            handlelength=HANDLE_EM,
+            labelspacing=self.legend.spacing,
+            borderpad=0.1,
+            title=self.legend.title,
+            title_fontsize=style.TEXT_PT,
+            alignment="left",
+        )
+
 
 def panels_in_a_row(
-    width: Width,
-    texts: Texts,
-    count: int,
-    heights_in: Sequence[float],
-    legend_labels: Sequence[str],
-    legend_title: str,
-    share_y: bool = False,
+    frame: Frame, legend: Legend, count: int, heights_in: Sequence[float], share_y: bool = False
 ) -> Panels:
-    """`count` panels side by side with room for a legend beside them; or one above the other, the legend below.
+    """`count` panels side by side with the legend beside them; or one above the other with the legend below.
 
     heights_in  the heights of a panel's parts, inches; the parts share their x axis
     """
-    if not width.stacks:
-        figure = new_figure(width, sum(heights_in), texts)
+    if not frame.width.stacks:
+        figure = new_figure(frame, sum(heights_in))
         grid = figure.subplots(
             len(heights_in), count, sharex="col", sharey=share_y, squeeze=False, height_ratios=heights_in
         )
-        return Panels(figure, list(grid), left=[0], bottom=range(count), legend=None)
-    legend_in = legend_below_in(legend_labels, width, legend_title)
-    every_in = [*list(heights_in) * count, legend_in]
-    figure = new_figure(width, sum(every_in), texts)
+        return Panels(figure, legend, list(grid), left=[0], bottom=range(count), below=None)
+    every_in = [*list(heights_in) * count, legend_below_in(legend, frame.width)]
+    figure = new_figure(frame, sum(every_in))
     *axes, below = figure.subplots(len(every_in), 1, height_ratios=every_in)
     parts = len(heights_in)
     stacked = [axes[part::parts] for part in range(parts)]
@@ -255,49 +279,18 @@ def panels_in_a_row(
         for part in stacked:
             for panel in part[1:]:
                 panel.sharey(part[0])
-    return Panels(figure, stacked, left=range(count), bottom=[count - 1], legend=below)
+    return Panels(figure, legend, stacked, left=range(count), bottom=[count - 1], below=below)
 
 
-def panels_above_a_legend(
-    width: Width,
-    texts: Texts,
-    count: int,
-    most_columns: int,
-    panel_in: float,
-    legend_labels: Sequence[str],
-    legend_title: str = "",
-) -> Panels:
-    """`count` panels, each `panel_in` inches high, at most `most_columns` side by side, and a legend below all."""
-    columns = 1 if width.stacks else min(most_columns, count)
-    heights_in = [*[panel_in] * math.ceil(count / columns), legend_below_in(legend_labels, width, legend_title)]
-    figure = new_figure(width, sum(heights_in), texts)
+def panels_above_a_legend(frame: Frame, legend: Legend, count: int, most_columns: int, panel_in: float) -> Panels:
+    """`count` panels, each `panel_in` inches high, at most `most_columns` side by side, and the legend below all."""
+    columns = 1 if frame.width.stacks else min(most_columns, count)
+    heights_in = [*[panel_in] * math.ceil(count / columns), legend_below_in(legend, frame.width)]
+    figure = new_figure(frame, sum(heights_in))
     grid = figure.add_gridspec(len(heights_in), columns, height_ratios=heights_in)
     panels = [figure.add_subplot(grid[number // columns, number % columns]) for number in range(count)]
     below = figure.add_subplot(grid[-1, :])
-    return Panels(figure, [panels], range(0, count, columns), range(count - columns, count), below)
-
-
-def draw_legend(panels: Panels, handles: Sequence[Artist], width: Width, title: str = "", spacing: float = 0.5) -> None:
-    """The legend of panels_in_a_row() or panels_above_a_legend(), in its place.
-
-    spacing  between the lines of a legend beside the panels, in type sizes
-    """
-    if panels.legend:
-        legend_below(panels.legend, handles, width, title)
-        return
-    panels.grid[0][-1].legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        handlelength=HANDLE_EM,
-        labelspacing=spacing,
-        borderpad=0.1,
-        title=title,
-        title_fontsize=style.TEXT_PT,
-        alignment="left",
-    )
+    return Panels(figure, legend, [panels], range(0, count, columns), range(count - columns, count), below)
 
 
 def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **options: Any) -> None:
@@ -319,19 +312,21 @@ def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **op
     )
 
 
-def legend_below_in(labels: Sequence[str], width: Width, title: str = "") -> float:
-    """The height in inches of the axes that `legend_below` needs for these labels."""
-    lines = math.ceil(sum(label.count("\n") + 1 for label in labels) / _legend_columns(labels, width)) + bool(title)
+def legend_below_in(legend: Legend, width: Width) -> float:
+    """The height in inches of the axes that `legend_below` needs."""
+    columns = _legend_columns(legend.labels, width.points)
+    lines = math.ceil(sum(label.count("\n") + 1 for label in legend.labels) / columns) + bool(legend.title)
     return (lines * BELOW_LINE_PT + 3 * MARGIN_PT) / POINTS_PER_INCH
 
 
-def legend_below(axes: Axes, handles: Sequence[Artist], width: Width, title: str = "") -> None:
-    """A legend that fills axes of its own, in as many columns as its labels have room for."""
+def legend_below(figure: Figure, axes: Axes, handles: Sequence[Artist], title: str = "") -> None:
+    """A legend that fills axes of its own in a figure, in as many columns as its labels have room for."""
     axes.set_axis_off()
+    width_pt = figure.get_figwidth() * POINTS_PER_INCH
     axes.legend(
         handles=handles,
         loc="upper left",
-        ncols=_legend_columns([str(handle.get_label()) for handle in handles], width),
+        ncols=_legend_columns([str(handle.get_label()) for handle in handles], width_pt),
         borderaxespad=0.0,
         frameon=False,
         handlelength=HANDLE_EM,
@@ -343,10 +338,10 @@ def legend_below(axes: Axes, handles: Sequence[Artist], width: Width, title: str
     )
 
 
-def _legend_columns(labels: Sequence[str], width: Width) -> int:
+def _legend_columns(labels: Sequence[str], width_pt: float) -> int:
     lines = [line for label in labels for line in label.split("\n")]
     column_pt = max(text_width_pt(line) for line in lines) + (HANDLE_EM + LEGEND_GAPS_EM) * style.TEXT_PT
-    return max(1, min(len(labels), int((width.points - AXIS_PT) / column_pt)))
+    return max(1, min(len(labels), int((width_pt - AXIS_PT) / column_pt)))
 
 
 def text_width_pt(text: str, size_pt: float = style.TEXT_PT, bold: bool = False) -> float:

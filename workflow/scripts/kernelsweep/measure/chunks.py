@@ -1,8 +1,8 @@
 """A long kernel's sweep in chunks, a job each, that several GPUs can measure side by side.
 
-The points are dealt to the chunks in random order, so that each chunk has some of every variant and array size, and
-what differs from GPU to GPU or drifts with time falls on no variant alone. A chunk leaves its points in a journal of
-its own, and in a file those that failed, which no journal keeps; the kernel's own job makes the rows of all of them.
+The points go to the chunks in random order. So each chunk has points of every variant and array size, and a difference
+between GPUs, or a drift, affects all variants alike. A chunk's job leaves its points in its own journal, and the points
+that failed in a file, because no journal keeps them. The kernel's own job makes the rows of all chunks.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from kernelsweep.sweep.points import Point
 
 
 def most_points(sweeps: Iterable[Axes]) -> int:
-    """How many points the axes of a kernel's sweeps span; those that two of them have in common count twice."""
+    """The number of points of a kernel's sweeps. A point of two sweeps counts twice."""
     return sum(math.prod(map(len, axes.values())) for axes in sweeps)
 
 
 def chunk_count(points: int, points_per_job: int) -> int:
-    """How many chunks so many points are cut into, none with more than points_per_job of them."""
+    """The number of chunks for a number of points, at most points_per_job in each."""
     return max(1, math.ceil(points / points_per_job))
 
 
-def dealt(points: Sequence[Point], chunk: int, chunks: int, seed: int) -> set[Point]:
-    """The points of one of a kernel's chunks, which count from 1: as many as any other has, or one more or less."""
+def points_of_chunk(points: Sequence[Point], chunk: int, chunks: int, seed: int) -> set[Point]:
+    """The points of a chunk. Chunks count from 1, and their numbers of points differ by at most one."""
     order = list(points)
     random.Random(f"{seed} chunks").shuffle(order)
     return set(order[chunk - 1 :: chunks])
 
 
 def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
-    """Write those of a chunk's outcomes that no journal has."""
+    """Write a chunk's failed outcomes, which no journal has."""
     failures = [
         {"point": dict(point), "outcome": asdict(outcome)}
         for point, outcome in outcomes.items()
@@ -47,7 +47,7 @@ def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
 
 
 def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:
-    """The outcomes that the chunks of a kernel have written so."""
+    """The failed outcomes that a kernel's chunks have written."""
     return {
         Point(failure["point"]): read_outcome(failure["outcome"])
         for path in paths

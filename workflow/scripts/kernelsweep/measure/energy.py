@@ -1,8 +1,8 @@
 """The energy of one run of a launch plan, by the device's own counter.
 
-The counter moves in steps (every 100 ms on an H200), so runs are repeated for seconds, and their power from one step to
-another is multiplied by the time of one. What prepares a run, such as flushing the cache, is repeated by itself as
-well, and its energy taken off.
+The counter moves in steps (every 100 ms on an H200). So runs are repeated for seconds, and the power between two steps
+is multiplied by the time of one run. A run's preparation, such as a cache flush, is repeated on its own as well, and
+its energy is subtracted.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Callable
 
 from kernelsweep.platforms.platform import Platform
 
-# What is queued between two looks at the counter, seconds: more than a look takes (19 ms at most on an H200), so that
-# the device has something to do meanwhile.
+# Seconds of work that are queued between two reads of the counter. A read takes up to 19 ms on an H200, and the device
+# must stay busy meanwhile.
 QUEUED_SECONDS = 0.05
 
-# So few fit into any stream's queue, so that queueing them is not waiting for the device.
+# These runs fit into any stream's queue, so that queueing them does not wait for the device.
 FEW_RUNS = 16
 
-# Where queueing a run takes more of its time than this, the device waits for the host: its energy isn't the run's.
+# If queueing takes a larger part of a run's time, the device waits for the host, and its energy isn't the run's.
 LARGEST_QUEUEING_SHARE = 0.8
 
-# A counter that hasn't moved twice in so many times the seconds asked for doesn't move.
+# The counter counts as stopped if it hasn't moved twice in this many times the wanted seconds.
 PATIENCE = 10
 
 
@@ -33,10 +33,11 @@ def energy_of_run(
     seconds: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> float | None:
-    """Millijoules of one run; None where the device doesn't count them, or runs faster than the host can queue.
+    """Millijoules of one run; None if the device has no counter, or runs faster than the host can queue.
 
-    run, prepare  each queues its part; prepare is None where a run needs none
-    seconds       how long to repeat the run, and again what prepares it
+    run      queues one run
+    prepare  queues a run's preparation; None if it needs none
+    seconds  how long to repeat the run, and then its preparation
     """
 
     def prepared() -> None:
@@ -52,7 +53,7 @@ def energy_of_run(
 
 
 def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock: Callable[[], float]) -> float | None:
-    """Millijoules of what `queue` queues once, on average."""
+    """The mean energy in millijoules of what one call of `queue` queues."""
     before = platform.energy_mj()
     if before is None:
         return None

@@ -1,4 +1,4 @@
-"""What a measurement was made with, for readers who want to trace it or measure it again."""
+"""The environment of a measurement, for readers who want to trace or repeat it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def describe_environment(
 ) -> dict[str, Any]:
     """Device, host, compilers, profiler, packages, git revision and resolved configuration, with the time (UTC).
 
-    profiler is the release of Nsight Compute that metrics would be collected by, None without one; how it treats clocks
-    and caches is in the configuration, under profiling.
+    profiler is the installed release of Nsight Compute, or None. The configuration, under profiling, says how it treats
+    clocks and caches.
     """
     ncu = find_tool("ncu")
     return {
@@ -39,7 +39,7 @@ def describe_environment(
 
 
 def package_versions(names: Sequence[str]) -> dict[str, str]:
-    """The versions of those packages that are installed."""
+    """The versions of the packages that are installed."""
     return {name: found for name in names if (found := _version(name))}
 
 
@@ -62,10 +62,9 @@ def _version(package: str) -> str | None:
 
 
 def git_revision() -> str | None:
-    """The commit that is checked out, with "-dirty" where files differ from it.
+    """The commit that is checked out, with "-dirty" if files differ from it.
 
-    Outside a repository, as on a machine that the files were copied to, the environment variable
-    KERNELSWEEP_REVISION can name it; else None.
+    Outside a repository, the environment variable KERNELSWEEP_REVISION can name it; otherwise it is None.
     """
     try:
         run = subprocess.run(

@@ -1,10 +1,10 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
-One line of JSON a point, appended and flushed to the disk as soon as the point is done, under a key of what determines
-it. A line that a crash left half-written is dropped when the journal is next opened. Every line begins with the
-format's version, so that a journal that some other version wrote is known from its first line: it is set aside.
-A journal belongs to one process at a time. Where a kernel is measured in chunks, a job each, every job adds to a
-journal of its own, and reads all of the kernel's: so what is cut into other chunks another time is not measured again.
+Each finished point is one line of JSON, under a key of all that determines it. The line is appended and flushed to the
+disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts with
+the format version; a journal of another version is renamed and kept. One process at a time uses a journal. If a kernel
+is measured in chunks, each job adds to its own journal and reads all journals of the kernel. So points are not measured
+again if they are cut into other chunks later.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from typing import Any
 from kernelsweep.errors import UserError, unwritable
 from kernelsweep.locks import lock_first, process
 
-# To be raised when a line's form or the meaning of its value changes.
+# Raise it when the form of a line, or the meaning of its value, changes.
 VERSION = 1
 
 _BEGINNING = f'{{"journal": {VERSION}, "key": "'.encode()
 
-# What a file system without locks answers, such as Lustre's where it is mounted without them.
+# The errors of a file system without locks, such as Lustre mounted without them.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
 def journal_key(parts: Mapping[str, Any]) -> str:
-    """The key of what determines a point: equal for equal parts, whatever their order."""
+    """The key of the parts that determine a point. Their order makes no difference."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class Journal:
-    """Finished points by key; a context manager that keeps its file open and other processes away from it.
+    """Finished points by key. A context manager that keeps its file open and locked.
 
-    notify  told, in a line for the user, whom the journal waits for and what it couldn't read
-    others  journals whose points are known here, too; other processes may be adding to them
+    notify  gets a line for the user if the journal has to wait, or can't read a line
+    others  further journals to read; other processes may be adding to them
 
-    Raises UserError where the file can't be written.
+    Raises UserError if the file can't be written.
     """
 
     def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Iterable[Path] = ()) -> None:
@@ -52,7 +52,7 @@ class Journal:
         self._notify = notify
         self._records: dict[str, Any] = {}
         self._size = 0
-        self._disk = ThreadPoolExecutor(1)  # It waits for the disk while the next point runs.
+        self._disk = ThreadPoolExecutor(1)  # Waits for the disk while the next point runs.
         self._synced: Future[None] | None = None
         if path.exists() and not path.is_file():
             raise UserError(f"{path} is no file. Move it away, and type the same command again.")
@@ -68,14 +68,13 @@ class Journal:
             raise unwritable(path, error) from error
 
     def get(self, key: str) -> Any | None:
-        """What was recorded under a key, or None."""
+        """The value recorded under a key, or None."""
         return self._records.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Record a finished point: it survives this process from now on, and a fall of the machine as soon as it is on
-        the disk, for which the next one waits.
+        """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
 
-        Raises UserError where there is no room for it; what was recorded before stays.
+        The next call waits for the disk. Raises UserError if there is no room; earlier records stay.
         """
         line = json.dumps({"journal": VERSION, "key": key, "value": value}).encode() + b"\n"
         try:
@@ -106,13 +105,13 @@ class Journal:
             os.close(self._file)
 
     def _synchronize(self) -> None:
-        """Wait until what was added last is on the disk."""
+        """Wait until the last record is on the disk."""
         if self._synced:
             synced, self._synced = self._synced, None
             synced.result()
 
     def _locked(self) -> int:
-        """The file, opened, as soon as no other process has it."""
+        """Open the file once no other process uses it."""
         try:
             return lock_first([self._path], _opened, self._waiting)[1]
         except OSError as error:
@@ -125,18 +124,18 @@ class Journal:
         self._notify(f"waiting for {self._path}, to which {process(holder)} adds points")
 
     def _load(self) -> bool:
-        """Read the records, and drop a half-written last line; False where another program wrote the file."""
+        """Read the records, and drop a half-written last line. Returns False if another program wrote the file."""
         read = unreadable = 0
         unended = b""
-        # Line by line: a long kernel's journal has hundreds of megabytes.
+        # Read line by line: a long kernel's journal has hundreds of megabytes.
         with open(self._file, "rb", closefd=False) as file:
             for line in file:
                 ended = line.endswith(b"\n")
-                # Of a first line that was being written when its process died, there may be less than the beginning.
+                # If its process died while writing the first line, even the beginning may be incomplete.
                 if not read and not line.startswith(_BEGINNING) and (ended or not _BEGINNING.startswith(line)):
                     return False
                 if not ended:
-                    # It may be a whole record, but the next one would be written on the same line.
+                    # It may be a whole record, but the next record would follow on the same line.
                     unended = line
                     break
                 read += 1
@@ -153,7 +152,7 @@ class Journal:
         return True
 
     def _set_aside(self) -> None:
-        """Rename the file, which no other process has now, and close it."""
+        """Rename the file, which no other process uses now, and close it."""
         names = (f"{self._path.stem}.set-aside-{n}{self._path.suffix}" for n in itertools.count(1))
         kept = next(path for path in map(self._path.with_name, names) if not path.exists())
         self._path.rename(kept)
@@ -170,21 +169,21 @@ def chunk_journal(journal: Path, chunk: int) -> Path:
 
 
 def journals_of(journal: Path) -> list[Path]:
-    """All journals there are of a kernel, by its own: that one, and those of chunks."""
+    """All existing journals of a kernel: its own, and those of its chunks."""
     of_chunks = [path for path in journal.with_suffix("").glob("*.jsonl") if path.stem.isdecimal()]
     return [path for path in (journal, *sorted(of_chunks)) if path.is_file()]
 
 
 def read_values(path: Path) -> list[Any]:
-    """What was recorded, in the order in which it was added, to be looked at while no process adds to it.
+    """A journal's values in the order in which they were added. No process may be adding to it.
 
-    Lines that can't be read are left out; where there is no journal, there is nothing in it.
+    Lines that can't be read are left out. A missing journal has no values.
     """
     return [value for _, value in _read_records(path)]
 
 
 def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
-    """The keys and values of a journal that is left as it is, without those lines that can't be read."""
+    """The keys and values of a journal, without the lines that can't be read. The file is not changed."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -194,7 +193,7 @@ def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:
-    """A line's key and value. Raises ValueError, KeyError or TypeError for what is no line of this version."""
+    """A line's key and value. Raises ValueError, KeyError or TypeError if it isn't a line of this version."""
     record = json.loads(line)
     if record["journal"] != VERSION:
         raise ValueError(record["journal"])

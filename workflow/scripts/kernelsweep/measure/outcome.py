@@ -1,4 +1,4 @@
-"""What became of a point: its status, what its check showed, and what every visit to it measured."""
+"""The outcome of a point: its status, the result of its check, and the measurements of its visits."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 
 @dataclass
 class Visit:
-    """What one visit to a point measured; None for what the platform doesn't tell.
+    """The measurements of one visit to a point; None for a quantity that the platform doesn't report.
 
     samples           microseconds, in the order in which they were taken
-    settled           whether sampling reached the precision asked for
-    throttled         the numbers, from 0, of the samples during which the device's clock was held back
-    clean             whether enough samples could be had at the full clock; then the throttled ones don't count
-    throttle_reasons  why the clock was held back, as platforms.Conditions has it
-    clock_mhz         the multiprocessors' lowest clock while sampling; temperature_c the highest temperature,
-                      power_w the board's power at the end
-    other_processes   whether processes besides ours were on the device
-    device_uuid       the device's, for two of one model differ
-    energy_mj         of one run of the launch plan, millijoules; None where that wasn't asked for
-    seconds           what the visit took, checking included; busy_seconds of that, the device was at work
+    settled           whether sampling reached the wanted precision
+    throttled         the numbers, from 0, of the samples during which the device was throttled
+    clean             whether there are enough samples at the full clock; then the throttled ones don't count
+    throttle_reasons  why the device was throttled, as in platform.Conditions
+    clock_mhz         the multiprocessors' lowest clock while sampling
+    temperature_c     the highest temperature while sampling
+    power_w           the board's power at the end
+    other_processes   whether processes of others were on the device
+    device_uuid       the device's UUID: two devices of one model differ
+    energy_mj         the energy of one run of the launch plan, in millijoules; None if it was not wanted
+    seconds           the duration of the visit, with the check
+    busy_seconds      the part of it in which the device was at work
     """
 
     samples: list[float]
@@ -40,7 +42,7 @@ class Visit:
 
     @property
     def counted(self) -> list[float]:
-        """The samples that the point's time is made of."""
+        """The samples that count for the point's time."""
         if not self.clean:
             return self.samples
         set_aside = set(self.throttled)
@@ -51,10 +53,11 @@ class Visit:
 class Outcome:
     """A point's outcome: a status of results.STATUSES with its message.
 
-    visits          empty where nothing was timed
-    relative_error  of a floating-point sum, see problems.problem.Judgement; so is output
-    bit_identical   whether repeated runs of a floating-point point left the same bits; None where that wasn't tried
-    updates_input   whether the run that was checked left another input than it got; it is restored before every other
+    visits          empty if nothing was timed
+    relative_error  of a floating-point sum, as in problems.problem.Judgement
+    bit_identical   whether repeated runs of a floating-point point left the same bits; None if that was not tried
+    output          as in problems.problem.Judgement
+    updates_input   whether the checked run changed its input, which is then restored before every other run
     """
 
     status: str
@@ -73,20 +76,20 @@ class Outcome:
 
 
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
-    """The outcome that dataclasses.asdict() made `values` of, as after a way through JSON."""
+    """The outcome whose dataclasses.asdict() `values` are, after their way through JSON."""
     return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]]})
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:
-    """What became of a point that was visited several times: the first failure, or the first with all visits."""
+    """The outcome of a point with several visits: the first failure, or the first outcome with all visits."""
     failure = next((outcome for outcome in outcomes if outcome.status != "ok"), None)
     return failure or replace(outcomes[0], visits=[visit for outcome in outcomes for visit in outcome.visits])
 
 
 def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
-    """The remarks on a point, in the order in which results.MEASUREMENT_COLUMNS explains them.
+    """A point's flags, in the order in which results.MEASUREMENT_COLUMNS explains them.
 
-    undefined_behaviour  whether the kernel has some
+    undefined_behaviour  whether the kernel's behaviour is undefined
     """
     remarks = {
         "noisy": any(not visit.settled for visit in outcome.visits),

@@ -11,23 +11,22 @@ from typing import Any
 
 from kernelsweep.statistics import FEWEST_SAMPLES, median_interval, timer_step
 
-# Samples queued at once. What waits in the stream behind a sample slows its start and makes it scatter: of 20 samples
-# queued at once, those of a kernel of 4.5 us read 0.6 us more and had three times the interquartile range of one sample
-# alone; of two, neither differed (NVIDIA H200, driver 580). One alone costs 5 us of waiting more.
+# Samples queued at once. Work that waits in the stream behind a sample delays the sample and makes it scatter. With 20
+# samples queued, a kernel of 4.5 us read 0.6 us more, and its interquartile range was three times that of single
+# samples. With two samples queued, neither differed (NVIDIA H200, driver 580). Single samples wait 5 us longer each.
 BATCH = 2
 
-# The stopping criterion is asked again once there are this many times as many samples, for asking costs as much time as
-# taking one or two.
+# The stopping criterion is evaluated again after this factor more samples: it takes as long as one or two samples.
 GROWTH = 1.1
 
 
-# Pauses for a throttled device at one point. What three don't help is no passing heat, but the device's limit.
+# Pauses for a throttled device at one point. If three don't help, the device isn't briefly hot: it is at its limit.
 MOST_PAUSES = 3
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """When sampling ends; the keys of config.yaml's `measuring`, which explains each."""
+    """When sampling ends. The fields are keys of config.yaml's `measuring`, which explains each."""
 
     relative_precision: float
     min_samples: int
@@ -40,7 +39,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A point's samples, microseconds; the other fields are those of outcome.Visit."""
+    """A point's samples in microseconds. The other fields are those of outcome.Visit."""
 
     samples: list[float]
     settled: bool
@@ -49,7 +48,7 @@ class Sampled:
 
 
 class Pauses:
-    """Waits for a throttled device to recover: so many seconds each time, and in all."""
+    """Waits for a throttled device to recover: a number of seconds each time, up to a number of seconds in total."""
 
     def __init__(self, seconds: float, seconds_in_all: float, sleep: Callable[[float], None] = time.sleep) -> None:
         self._seconds = seconds
@@ -57,7 +56,7 @@ class Pauses:
         self._sleep = sleep
 
     def of_point(self) -> Callable[[], bool]:
-        """A function that pauses once; False, without a pause, where this point or all of them had enough."""
+        """A function that pauses once. It returns False, without a pause, once a budget is used up."""
         pauses = itertools.count(1)
 
         def pause() -> bool:
@@ -70,18 +69,18 @@ class Pauses:
         return pause
 
 
-def never() -> bool:
-    """Of a device that is never throttled: no pause."""
+def no_pause() -> bool:
+    """The pause for a device that is never throttled."""
     return False
 
 
-def sampling(measuring: Mapping[str, Any]) -> Sampling:
-    """The settings of sampling among those of config.yaml's `measuring`."""
+def sampling_settings(measuring: Mapping[str, Any]) -> Sampling:
+    """The sampling settings in config.yaml's `measuring`."""
     return Sampling(**{field.name: measuring[field.name] for field in fields(Sampling)})
 
 
-def share(settings: Sampling, visits: int) -> Sampling:
-    """The settings for one of several visits to a point, such that all their samples together meet `settings`."""
+def per_visit(settings: Sampling, visits: int) -> Sampling:
+    """The settings for one of several visits to a point, such that the visits' samples together meet `settings`."""
     return Sampling(
         relative_precision=settings.relative_precision * math.sqrt(visits),
         min_samples=max(FEWEST_SAMPLES, math.ceil(settings.min_samples / visits)),
@@ -94,9 +93,7 @@ def share(settings: Sampling, visits: int) -> Sampling:
 
 
 def is_settled(times: Sequence[float], relative_precision: float) -> bool:
-    """Whether the 95% confidence interval of the median is within +- relative_precision of it, or as narrow as the
-    timer can tell.
-    """
+    """Whether the 95% confidence interval of the median is within +- relative_precision, or within a timer step."""
     median, low, high = median_interval(times)
     half_width = round(max(high - median, median - low), 3)
     return half_width <= relative_precision * median or half_width <= timer_step(times)
@@ -105,17 +102,17 @@ def is_settled(times: Sequence[float], relative_precision: float) -> bool:
 def sample(
     time_samples: Callable[[int], tuple[list[float], bool]],
     settings: Sampling,
-    pause: Callable[[], bool] = never,
+    pause: Callable[[], bool] = no_pause,
     clock: Callable[[], float] = time.monotonic,
 ) -> Sampled:
-    """Samples of a point, until their median's interval has the precision asked for.
+    """Take samples of a point until their median's interval has the wanted precision.
 
     time_samples  takes a number of samples; returns their times, and whether the device was throttled meanwhile
-    pause         waits for a throttled device; False where it won't (any more)
-    clock         seconds, for the ceiling of time
+    pause         waits for a throttled device; returns False once the pause budget is used up
+    clock         seconds, for the time limit
 
     Ends when is_settled(), after at least min_samples, and at the latest after max_samples or max_seconds. Throttled
-    samples don't count, unless there is no pause left to have others; then all do.
+    samples don't count. Once the pause budget is used up, all samples count.
     """
     started = clock()
     samples: list[float] = []

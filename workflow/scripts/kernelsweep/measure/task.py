@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.measure.sampling import Sampling, sampling, share
+from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point
@@ -35,7 +35,7 @@ def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> P
     """The protocol of config.yaml's `measuring` on a platform of a kind."""
     visits = measuring["visits"] if kind.has_clock else 1  # Without a clock, a second visit would show nothing.
     return Protocol(
-        sampling=share(sampling(measuring), visits),
+        sampling=per_visit(sampling_settings(measuring), visits),
         visits=visits,
         repeated_runs=min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"]),
         timeout_seconds=measuring["timeout_seconds"],
@@ -48,7 +48,7 @@ class KernelTask:
     """What a worker needs to know of the kernel whose points it runs. Made of JSON's types, to cross a pipe.
 
     platform  the platforms.platform.Platform that runs the points, as module:class
-    problem   "reduction" or "exchange"
+    problem   what the kernel computes, a name of problems.registry.PROBLEMS
     variants  the build report's variants by C++ name
     longest   the largest array size of any point
     """
@@ -81,15 +81,12 @@ class BuiltKernel:
     report: Mapping[str, Any]
     binary: Path
 
-    def task(self, platform: str, problem: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
-        """The task of running points of it.
-
-        platform, problem  as in KernelTask
-        """
+    def task(self, platform: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
+        """The task of running points of it; `platform` as in KernelTask."""
         return KernelTask(
             platform=platform,
             kernel=self.source.name,
-            problem=problem,
+            problem=self.source.problem.name,
             plan=self.source.plan,
             shared_elements=self.source.shared_elements,
             summation_depth=self.source.summation_depth,

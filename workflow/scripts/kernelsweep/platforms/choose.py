@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,24 @@ from kernelsweep.errors import UserError
 from kernelsweep.platforms.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
+from kernelsweep.sweep.build_targets import EMULATOR
 from kernelsweep.sweep.schema import nearest
-from kernelsweep.sweep.targets import EMULATOR
 
 
 @dataclass(frozen=True)
 class Model:
-    """A GPU's model that is measured, here or on other machines, such as a cluster's: what to compile for it.
+    """A GPU model to measure, on this machine or on others such as a cluster's.
 
-    driver  this machine's, which is described and measured again where it changes; None where jobs run elsewhere
+    arch    the architecture to compile for
+    driver  this machine's driver: if it changes, the device is described and measured again; None if jobs run elsewhere
     """
 
     arch: str
     driver: str | None = None
 
 
-def left_out(platforms: Sequence[str]) -> str | None:
-    """A line that names the visible GPUs of models that are none of `platforms`; None where there are none of both."""
+def unused_gpus(platforms: Sequence[str]) -> str | None:
+    """A line that names the visible GPUs whose model is not among `platforms`; None if all or none are used."""
     gpus = visible_gpus()
     used = list(dict.fromkeys(gpu.name for gpu in gpus if gpu.platform in platforms))
     others = [f"{gpu.name} ({gpu.uuid})" for gpu in gpus if gpu.platform not in platforms]
@@ -39,6 +40,16 @@ def left_out(platforms: Sequence[str]) -> str | None:
         f"Points run on {' and '.join(used)} only; not used: {', '.join(others)}. To use another model, name its GPUs "
         "in CUDA_VISIBLE_DEVICES."
     )
+
+
+def check_names(names: Iterable[str], shown: str) -> None:
+    """Raise UserError if a name in the file `shown` is nearly the emulator's.
+
+    Every GPU's model is the name of a platform, so that other names can't be checked.
+    """
+    for name in names:
+        if name != EMULATOR and (guess := nearest(name, [EMULATOR])):
+            raise UserError(f"{shown}: platforms names {name!r}{guess}")
 
 
 def recordings(root: Path) -> list[str]:
@@ -58,12 +69,12 @@ def choose_platforms(
     declared: Mapping[str, Mapping[str, Any]],
     jobs_bring_pycuda: bool = False,
 ) -> tuple[list[str], dict[str, Model]]:
-    """The platforms to run for config.yaml's `platform`, one or several, and the models of the GPUs among them.
+    """The platforms for config.yaml's `platform`, one or several, and the models of the GPUs among them.
 
-    declared           config.yaml's `gpu_models`, whose GPUs are other machines'
-    jobs_bring_pycuda  whether PyCUDA need not be installed here, since jobs run in an environment of their own
+    declared           config.yaml's `gpu_models`, whose GPUs are in other machines
+    jobs_bring_pycuda  whether jobs run in their own environment, so that PyCUDA need not be installed here
 
-    Raises UserError where a GPU is wanted or there but can't be used: what is missing, and what to type.
+    Raises UserError if a GPU is wanted or present but can't be used, with what is missing and what to type.
     """
     chosen: dict[str, Model | None] = {}
     for name in [wanted] if isinstance(wanted, str) else wanted:
@@ -74,7 +85,7 @@ def choose_platforms(
 def _chosen(
     wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]], jobs_bring_pycuda: bool
 ) -> dict[str, Model | None]:
-    """The platforms that one name stands for, with the models of those that are GPUs."""
+    """The platforms for one name, each with its model if it is a GPU."""
     if is_recording(wanted):
         name = recording_name(wanted)
         known = recordings(root)
@@ -86,7 +97,7 @@ def _chosen(
         return {wanted: None}
     if wanted == EMULATOR:
         return {EMULATOR: None}
-    # The same on every machine: a cluster's jobs read the configuration too, each where it runs.
+    # Without looking for GPUs: a cluster's jobs read the configuration too, and must get the same answer.
     if wanted in declared:
         return {wanted: Model(declared[wanted]["arch"])}
     gpus = visible_gpus()

@@ -13,17 +13,17 @@ from kernelsweep.errors import LaunchError
 
 _MESSAGE_CAPACITY = 1024
 
-# One launch at a time: a launch installs signal handlers, and those are the process's. And one library at a time keeps
-# its stacks, since a process may have only so many memory maps.
+# One launch at a time, because a launch installs signal handlers for the whole process. One library at a time keeps its
+# stacks, because the number of a process's memory maps is limited.
 _launching = threading.Lock()
 _last_launched: EmulatedLibrary | None = None
 
 
 class EmulatedLibrary:
-    """The library at `path`, as compilers.gcc makes it. Its entries are numbered as in the translation unit."""
+    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit."""
 
     def __init__(self, path: Path) -> None:
-        # A path without a slash would be searched for among the system's libraries.
+        # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
@@ -50,16 +50,16 @@ class EmulatedLibrary:
         arguments: Sequence[Any],
         workers: int | None = None,
     ) -> None:
-        """Run a kernel to its end. Other Python threads go on meanwhile.
+        """Run a kernel to its end. Other Python threads continue meanwhile.
 
         entry         index of the variant in the translation unit
         grid, block   number of blocks, and of threads in each
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
-        workers       cores to run blocks on; None for all that this process may use
+        workers       the number of cores to run blocks on; None for all that this process may use
 
-        Raises LaunchError: limits exceeded, arguments that do not fit the kernel's parameters, a barrier that not all
-        threads reach, an illegal memory access, a stack overflow. The process and the library stay usable.
+        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, a barrier that some
+        threads don't reach, an illegal memory access, and a stack overflow. The process and the library stay usable.
         """
         global _last_launched
         if not 0 <= entry < len(self.entries):

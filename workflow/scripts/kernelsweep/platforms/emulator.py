@@ -1,4 +1,4 @@
-"""The emulator: the same kernels, compiled by g++, on the CPU. It has no clock."""
+"""The emulator: the same kernels, compiled by g++, run on the CPU. It has no clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MULTIPROCESSORS = 4
 
 
 class EmulatorPlatform:
-    """Memory is the host's; what is queued runs at once."""
+    """Its memory is the host's. Nothing is queued: each call runs at once."""
 
     has_clock = False
     uuid = ""
@@ -41,7 +41,7 @@ class EmulatorPlatform:
         return np.empty(size, np.uint8)
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
-        """The host's garbage collector does."""
+        """The host's garbage collector frees it."""
 
     def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         memory[: array.nbytes] = array.view(np.uint8)
@@ -60,7 +60,7 @@ class EmulatorPlatform:
         return np.array_equal(first[offset : offset + size], second[:size])
 
     def flush_cache(self) -> None:
-        """Nothing is timed, so nothing needs to be cold."""
+        """Nothing is timed, so the cache state makes no difference."""
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         self._library = EmulatedLibrary(binary)

@@ -26,28 +26,28 @@ os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/
 try:
     import pycuda.driver as cuda
 except ModuleNotFoundError as error:
-    raise UserError(f"PyCUDA is not installed, which GPUs are driven through. Type: {INSTALL_PYCUDA}") from error
+    raise UserError(f"PyCUDA, which is needed to use a GPU, is not installed. Type: {INSTALL_PYCUDA}") from error
 
-# A fill of this many times the L2's size leaves nothing of what was in it, whatever its replacement policy.
+# A fill of this many times the L2's size evicts all of its content, whatever its replacement policy.
 FLUSH_FACTOR = 2
 
-# By default a context has as many hardware queues (CUDA_DEVICE_MAX_CONNECTIONS).
+# The default number of a context's hardware queues (CUDA_DEVICE_MAX_CONNECTIONS).
 STREAMS = 8
 
-# A kernel may have more dynamic shared memory than this only where that was asked for.
+# A kernel that uses more dynamic shared memory must have an attribute set.
 _COMMON_SHARED_BYTES = 48 * 1024
 _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
-_EVENTS = 64  # Pairs, of which a batch of samples uses a few.
+_EVENTS = 64  # Pairs; a batch of samples uses a few.
 
-# The kernel behind equal(), its threads a block, and its blocks for each multiprocessor: as many as fit at once.
+# The kernel behind equal(), its threads a block, and its blocks a multiprocessor: as many as can be resident.
 _COMPARE = Path(__file__).with_name("compare.ptx")
 _COMPARE_BLOCK = 256
 _COMPARE_BLOCKS = 8
 
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
-# After these the context answers every call with the same error, and only a new process helps.
+# After these errors every call in the context fails with the same error, and only a new process helps.
 _STICKY_ERRORS = (
     "illegal memory access",
     "illegal instruction",
@@ -100,7 +100,7 @@ def describe_device(platform: str) -> dict[str, Any]:
 
 
 class GpuPlatform:
-    """The first visible GPU, with a context and streams of its own."""
+    """The first visible GPU, with its own context and streams."""
 
     has_clock = True
     describe = staticmethod(describe_device)
@@ -109,7 +109,7 @@ class GpuPlatform:
         cuda.init()
         self._device = cuda.Device(0)
         self._context = self._open_context()
-        # A kernel's start takes a little longer on one stream than on another; samples go round several.
+        # A kernel starts a little later on one stream than on another, so samples alternate between several.
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
@@ -134,7 +134,7 @@ class GpuPlatform:
         self.busy_seconds = 0.0
 
     def _open_context(self) -> Any:
-        """A context that nobody else uses, current from now on."""
+        """A new context, current from now on."""
         return self._device.make_context()
 
     def allocate(self, size: int) -> Any:
@@ -187,12 +187,12 @@ class GpuPlatform:
         self._symbols = {name: variant["symbol"] for name, variant in variants.items()}
         self._functions = {name: module.get_function(symbol) for name, symbol in self._symbols.items()}
         self._prepared.clear()
-        # PyCUDA keeps its module's handle to itself, and the driver tells occupancy only by a handle.
+        # The driver computes occupancy from a module handle, which PyCUDA does not expose.
         self._libcuda.cuModuleLoad(ctypes.byref(self._module), str(binary).encode())
 
     def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
         function = self._functions[variant]
-        if variant not in self._prepared:  # All launches of a kernel have arguments of the same kinds.
+        if variant not in self._prepared:  # All launches of a kernel have the same types of arguments.
             function.prepare("".join("Q" if isinstance(argument, int) else "P" for argument in arguments))
             self._prepared.add(variant)
         if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
@@ -224,7 +224,7 @@ class GpuPlatform:
             raise _translated(error) from error
 
     def time(self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int) -> list[float]:
-        self._stream = next(self._streams)  # Nothing is queued on the others: time() ends synchronised.
+        self._stream = next(self._streams)  # Nothing is queued on the other streams: time() ends synchronised.
         self._events += [(cuda.Event(), cuda.Event()) for _ in range(count - len(self._events))]
         events = self._events[:count]
         self._close_gate()
@@ -234,9 +234,9 @@ class GpuPlatform:
         finally:
             self._open_gate()
         with self._busy():
-            self._conditions = self._monitor.conditions()  # Now the GPU works; a moment later it is idle.
+            self._conditions = self._monitor.conditions()  # While the GPU is busy; a moment later it is idle.
         self.synchronize()
-        # The driver counts in steps of some nanoseconds and answers in milliseconds as a float32: undo its rounding.
+        # The driver counts in steps of some nanoseconds and returns milliseconds as float32; this undoes its rounding.
         return [round(1000 * float(start.time_till(stop)), 3) for start, stop in events]
 
     def conditions(self) -> Conditions:
@@ -264,7 +264,7 @@ class GpuPlatform:
 
     @contextmanager
     def _busy(self) -> Iterator[None]:
-        """Count the time of the block, in which the host waits for the GPU."""
+        """Add the duration of the block, in which the host waits for the GPU, to busy_seconds."""
         started = time.perf_counter()
         try:
             yield
@@ -281,7 +281,7 @@ class GpuPlatform:
         return f"GPU-{uuid.UUID(bytes=bytes(answer))}"
 
     def _close_gate(self) -> None:
-        """Queue an operation at which the stream waits for the host."""
+        """Have the stream wait for the host."""
         status = self._wait_value(self._stream.handle, self._gate_address, int(self._gate[0]) + 1, _WAIT_UNTIL_AT_LEAST)
         if status != 0:
             raise LaunchError(f"this driver can't hold a stream back (cuStreamWaitValue32 answered {status})")
@@ -291,7 +291,7 @@ class GpuPlatform:
 
 
 def _translated(error: Exception) -> Exception:
-    """PyCUDA's exception as one of ours."""
+    """PyCUDA's exception as ContextLost or LaunchError."""
     text = str(error)
     if any(sticky in text for sticky in _STICKY_ERRORS):
         return ContextLost(text)

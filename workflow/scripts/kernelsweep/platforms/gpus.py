@@ -36,10 +36,10 @@ class Gpu:
 def visible_gpus() -> list[Gpu]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
 
-    Raises UserError where it names a slice of a GPU (MIG), or leaves only GPUs that are sliced.
+    Raises UserError if it names a slice of a GPU (MIG), or leaves only sliced GPUs.
 
-    NVML stays open until this process ends: where no persistence daemon runs, the driver takes a GPU that nobody has
-    open down, and sets it up again, a tenth of a second each, for the next process.
+    NVML stays open until this process ends. Without a persistence daemon, the driver shuts down a GPU that no process
+    has open, and starts it again for the next process, which takes a tenth of a second each.
     """
     try:
         pynvml.nvmlInit()
@@ -59,7 +59,7 @@ def visible_gpus() -> list[Gpu]:
 def _is_sliced(handle: Any) -> bool:
     try:
         mode, _ = pynvml.nvmlDeviceGetMigMode(handle)
-    except pynvml.NVMLError:  # of a GPU that can't be sliced
+    except pynvml.NVMLError:  # This GPU can't be sliced.
         return False
     return bool(mode == pynvml.NVML_DEVICE_MIG_ENABLE)
 
@@ -83,9 +83,9 @@ def _described(uuid: str, handle: Any) -> Gpu:
 
 
 def _visible(uuids: Sequence[str]) -> list[str]:
-    """Those of a machine's UUIDs that CUDA_VISIBLE_DEVICES names: by index, UUID, or the beginning of one.
+    """The UUIDs that CUDA_VISIBLE_DEVICES names by index, UUID or the beginning of a UUID.
 
-    As for CUDA, the list ends at the first entry that names no GPU, or more than one.
+    As in CUDA, the list ends at the first entry that names no GPU or several.
     """
     wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is None:
@@ -105,41 +105,41 @@ def _visible(uuids: Sequence[str]) -> list[str]:
 
 
 def gpus_of(platform: str) -> list[Gpu]:
-    """The visible GPUs of a platform's model. Raises UserError where there are none, with those that are there."""
+    """The visible GPUs of a platform's model. Raises UserError if there are none, naming those that are visible."""
     found = visible_gpus()
     gpus = [gpu for gpu in found if gpu.platform == platform]
     if not gpus:
         there = ", ".join(sorted({gpu.platform for gpu in found})) or "none"
         raise UserError(
             f"No GPU of platform {platform} is visible to this job on {host.node()} (visible: {there}). nvidia-smi "
-            "lists those there are, and CUDA_VISIBLE_DEVICES may hide some. Which of a cluster's nodes a job asks for "
-            "is said under gpu_models in config.yaml."
+            "lists all GPUs; CUDA_VISIBLE_DEVICES may hide some. In config.yaml, gpu_models says which of a cluster's "
+            "nodes a job asks for."
         )
     return gpus
 
 
 def check_pycuda(gpu: Gpu) -> None:
-    """Raise UserError where PyCUDA is not installed, with what to type."""
+    """Raise UserError if PyCUDA is not installed, with what to type."""
     if not has_pycuda():
         raise UserError(
-            f"{gpu.name} is there, but PyCUDA, through which it is driven, is not installed. "
+            f"{gpu.name} is there, but PyCUDA, which is needed to use it, is not installed. "
             f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
         )
 
 
 def check_driver(gpu: Gpu, device: Mapping[str, Any]) -> None:
-    """Raise UserError where a GPU's driver isn't that of its platform's description, against which points are read.
+    """Raise UserError if a GPU's driver differs from the one in its platform's description.
 
-    Where GPUs are another machine's, nobody has noticed yet that the driver is new, or not the same on every node.
+    Jobs on other machines check this: their driver may be new, or differ from node to node.
     """
     if gpu.driver != device["driver"]:
         raise UserError(
             f"{host.node()} has driver {gpu.driver}, but results/{gpu.platform}/device.json was made with driver "
-            f"{device['driver']}, and times are of one driver. If it was renewed, delete that file, and type the same "
-            "command again; if nodes differ, have jobs ask for those that are alike."
+            f"{device['driver']}, and times of two drivers can't be compared. If the driver was updated, delete that "
+            "file and type the same command again. If nodes differ, have jobs ask for nodes with one driver."
         )
 
 
 def has_pycuda() -> bool:
-    """Whether PyCUDA, through which GPUs are driven, is installed."""
+    """Whether PyCUDA is installed."""
     return importlib.util.find_spec("pycuda") is not None

@@ -1,4 +1,4 @@
-"""The kinds of platforms, and what each is like. Imports next to nothing: a job asks before it starts a worker."""
+"""The kinds of platforms. Imports almost nothing, because a job uses it before it starts a worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.sweep.targets import EMULATOR
+from kernelsweep.sweep.build_targets import EMULATOR
 
 GPU = "gpu"
 
@@ -36,7 +36,7 @@ class Kind:
 # As device.json names them.
 KINDS: Mapping[str, Kind] = {
     GPU: Kind("kernelsweep.platforms.gpu:GpuPlatform", needs_gpu=True),
-    # Threads take turns in a fixed order: one more run tells whether the order of the blocks matters to a result.
+    # Threads take turns in a fixed order. One further run shows whether a result depends on the order of the blocks.
     EMULATOR: Kind(
         "kernelsweep.platforms.emulator:EmulatorPlatform",
         has_clock=False,

@@ -1,8 +1,8 @@
-"""One measurement on a GPU at a time, whatever the number of jobs, and a job on each of several GPUs.
+"""Leases of GPUs: one job at a time measures on a GPU, and several GPUs have a job each.
 
-A GPU's lease is a lock on a file in /tmp that dies with its process, taken before CUDA starts. /tmp, because there all
-users of a machine meet; a cluster's jobs may each have a TMPDIR, and /run/lock is not everywhere open to users. (Nor is
-it /dev/shm, whose files systemd deletes when their owner logs out, leaving jobs behind.)
+A lease is a lock on a file in /tmp, taken before CUDA starts. It ends with its process. All users of a machine share
+/tmp, while TMPDIR may differ from job to job, and /run/lock is not writable for users everywhere. /dev/shm won't do
+either: systemd deletes a user's files there at logout, while jobs still run.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FOLDER = Path("/tmp")
 
 @contextmanager
 def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
-    """Wait until on one of `devices` (GPUs' UUIDs) nobody measures, and keep others away from it; yields its UUID.
+    """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
-    notify  told, in a line for the user, which process a wait of more than a second is for
+    notify  gets a line for the user if the wait exceeds a second: which process measures there
     """
     paths = {FOLDER / f"kernelsweep-{device}.lock": device for device in devices}
 
@@ -46,7 +46,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iter
 
 @contextmanager
 def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator[Gpu]:
-    """A GPU of the platform's model that is visible and free, alone visible to the processes started meanwhile."""
+    """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile."""
     gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     with lease(list(gpus), notify) as uuid:
@@ -79,25 +79,25 @@ def leased_device(platform: str, device: Mapping[str, Any], notify: Callable[[st
 
 @contextmanager
 def leased_host(platform: str, notify: Callable[[str], None] = print) -> Iterator[None]:
-    """All visible GPUs of the platform's model, for what is timed on the host beside them."""
+    """All visible GPUs of the platform's model, while something is timed on the host."""
     with ExitStack() as leases:
-        # In the same order for all who take more than one, or two such jobs could wait for each other.
+        # In sorted order; otherwise two such jobs could wait for each other.
         for uuid in sorted(gpu.uuid for gpu in gpus_of(platform)):
             leases.enter_context(lease([uuid], notify))
         yield
 
 
 def _opened(path: Path) -> int:
-    """A lock file, which another user may own: opened to read only, and never through a link that someone planted."""
+    """Open a lock file, which another user may own: read-only, and not through a planted link."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     mask = os.umask(0)
     try:
-        # Not O_CREAT alone: where /tmp is protected, that is refused for a file of another user.
+        # O_CREAT without O_EXCL is refused for a file of another user if /tmp is protected.
         return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o444)
     except FileExistsError:
         pass
     except OSError as error:
-        raise UserError(f"{path}, by which GPUs are leased, can't be created: {error.strerror}.") from error
+        raise UserError(f"{path}, the lock file of a GPU, can't be created: {error.strerror}.") from error
     finally:
         os.umask(mask)
     try:
@@ -107,6 +107,6 @@ def _opened(path: Path) -> int:
     except OSError as error:
         what = "it is a link" if error.errno == errno.ELOOP else error.strerror
         raise UserError(
-            f"{path}, by which GPUs are leased, can't be opened: {what}. Remove it while nobody measures, or ask who "
-            "owns it to."
+            f"{path}, the lock file of a GPU, can't be opened: {what}. Remove it while no measurement runs, or ask its "
+            "owner to remove it."
         ) from error

@@ -1,7 +1,7 @@
-"""What a GPU does besides running our kernels: clock, temperature, power, throttling, others at work. Through NVML.
+"""A GPU's clock, temperature, power, throttling and other processes, from NVML.
 
-On an H200 (driver 580) each question takes 1 to 3 us, the one for processes 20; but the one for energy 2 to 19 ms, and
-the counters of time spent throttled 1 ms. So those counters aren't asked, and energy only where it is wanted.
+On an H200 (driver 580) a query takes 1 to 3 us, and that for processes 20 us. But energy takes 2 to 19 ms, and the
+counters of throttled time 1 ms. So these counters are not read, and energy only if it is wanted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pynvml
 
 from kernelsweep.platforms.platform import Conditions
 
-# Why the driver may hold the clock below what a kernel could have, by bit. Not among them: an idle GPU, and clocks that
-# the user has set, which are the same for every point.
+# NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which are
+# the same for every point.
 REASONS: Mapping[int, str] = {
     pynvml.nvmlClocksEventReasonSwPowerCap: "sw_power_cap",
     pynvml.nvmlClocksEventReasonHwSlowdown: "hw_slowdown",
@@ -27,20 +27,20 @@ REASONS: Mapping[int, str] = {
 
 
 class Monitor:
-    """Watches one GPU.
+    """Reads the state of one GPU.
 
     uuid  as NVML and nvidia-smi -L write it, GPU-... or MIG-...
 
-    Raises pynvml.NVMLError where NVML can't be used or knows no such GPU. Once open, what can't be read is None or
-    empty, and never an error: a measurement isn't lost for want of a remark on it.
+    Raises pynvml.NVMLError if NVML can't be used or doesn't know the GPU. Later, a value that can't be read is None or
+    empty: no measurement fails because of it.
     """
 
     def __init__(self, uuid: str) -> None:
-        pynvml.nvmlInit()  # NVML counts how often; it ends with the process.
+        pynvml.nvmlInit()  # NVML counts these calls. It closes with the process.
         self._handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
 
     def conditions(self) -> Conditions:
-        """What the GPU is like now."""
+        """The GPU's state now."""
         power_mw = self._ask(pynvml.nvmlDeviceGetPowerUsage)
         reasons = self._ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons) or 0
         return Conditions(
@@ -51,19 +51,18 @@ class Monitor:
         )
 
     def energy_mj(self) -> int | None:
-        """Millijoules used since the driver was loaded; an H200's driver renews the number every 100 ms."""
+        """Millijoules used since the driver was loaded. An H200's driver updates the number every 100 ms."""
         energy_mj: int | None = self._ask(pynvml.nvmlDeviceGetTotalEnergyConsumption)
         return energy_mj
 
     def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
-        """The pids of compute processes on the GPU besides our own; empty where there are none, or none are told of.
+        """The ids of other compute processes on the GPU; empty if there are none, or if NVML lists none.
 
-        own_pids  of our processes that hold a context on this GPU now, as os.getpid() gave them
+        own_pids  the ids of our processes that have a context on this GPU now, as os.getpid() returns them
 
-        In a container, NVML may hide the processes outside: then they are missed. Or it may give every process the pid
-        that it has outside, so that ours can't be told from others: where none of own_pids is among the pids, but no
-        more pids than own_pids, these are taken to be ours; where there are more, all of them are returned, ours
-        included.
+        In a container, NVML may hide the processes outside, which are then missed. Or it may list all processes by the
+        ids that they have outside, and ours can't be recognised. If none of own_pids is listed, and no more processes
+        than ours, all are taken to be ours. If more are listed, all are returned, including ours.
         """
         listed = {int(process.pid) for process in self._ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3) or ()}
         own = set(own_pids)
@@ -72,7 +71,7 @@ class Monitor:
         return tuple(sorted(listed - own))
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What NVML answers about the GPU; None where it can't."""
+        """NVML's answer about the GPU, or None if it has none."""
         try:
             return function(self._handle, *arguments)
         except pynvml.NVMLError:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kernelsweep.errors import UserError
-from kernelsweep.sweep.schema import nearest
-from kernelsweep.sweep.targets import EMULATOR
+from kernelsweep.sweep.build_targets import EMULATOR
 
 _RECORDING = "recording/"
 
@@ -34,13 +30,3 @@ def recording_platform(name: str) -> str:
 def recording_folder(platform: str) -> str:
     """The folder of a recording."""
     return f"resources/recordings/{recording_name(platform)}"
-
-
-def check_names(names: Iterable[str], shown: str) -> None:
-    """Raise UserError if a name in the file `shown` is nearly the emulator's.
-
-    Every GPU's model is the name of a platform, so that other names can't be checked.
-    """
-    for name in names:
-        if name != EMULATOR and (guess := nearest(name, [EMULATOR])):
-            raise UserError(f"{shown}: platforms names {name!r}{guess}")

@@ -1,4 +1,4 @@
-"""Where points run: one small interface, and a module for each platform behind it."""
+"""The interface of a platform, on which points run. Each platform is a module that implements it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-# Memory of a platform, as its own allocate() returned it.
+# A platform's memory, as its allocate() returns it.
 Memory = Any
 
 
 class ContextLost(Exception):
-    """The platform can run nothing more in this process, as after an illegal address on a GPU; the text says why."""
+    """The platform can run nothing more in this process, as after an illegal address on a GPU. The text says why."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a device is like at one moment; None for what it doesn't tell.
+    """A device's state at one moment; None for a quantity that it doesn't report.
 
     clock_mhz         of the multiprocessors
     power_w           of the board; on some GPUs an average over about the last second
-    throttle_reasons  why the clock is held back, in texts such as sw_power_cap; empty as well where it isn't told
+    throttle_reasons  why the clock is lowered, such as sw_power_cap; empty if it isn't, or if the device doesn't say
     """
 
     clock_mhz: int | None = None
@@ -33,11 +33,11 @@ class Conditions:
 
 
 class Platform(Protocol):
-    """Allocate, copy, fill, get a function, launch, time. All but allocate, upload and download are queued in order.
+    """Allocates, copies, launches and times. All calls but allocate, upload, download and equal are queued in order.
 
     has_clock     whether the platform's times mean anything
-    uuid          the device's, empty where it has none
-    busy_seconds  how long the device has been at work so far, as far as the host has waited for it
+    uuid          the device's UUID; empty if it has none
+    busy_seconds  how long the host has waited for the device so far
     """
 
     has_clock: bool
@@ -68,16 +68,16 @@ class Platform(Protocol):
         """Copy `size` bytes from the start of `source` to `offset` in `target`."""
 
     def fill(self, memory: Memory, size: int, word: int) -> None:
-        """Overwrite the first `size` bytes with a 32-bit word, repeated; a last part of a word as a whole one."""
+        """Overwrite the first `size` bytes, rounded up to whole words, with copies of a 32-bit word."""
 
     def equal(self, first: Memory, second: Memory, size: int, offset: int = 0) -> bool:
-        """Whether `size` bytes from `offset` in `first` are those at the start of `second`; both are whole words.
+        """Whether `size` bytes from `offset` in `first` equal the start of `second`. Both numbers are multiples of 4.
 
         Waits for all that is queued. Raises as synchronize() does.
         """
 
     def flush_cache(self) -> None:
-        """Drive everything out of the L2 cache."""
+        """Evict everything from the L2 cache."""
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary; `variants` as in its report."""
@@ -86,25 +86,25 @@ class Platform(Protocol):
         """Launch a variant; arguments are Memory, or int for a size_t. Raises LaunchError."""
 
     def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
-        """The fraction of a multiprocessor's threads that fit at once, where the platform knows."""
+        """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know."""
 
     def synchronize(self) -> None:
-        """Wait for all that is queued. Raises LaunchError or ContextLost for what went wrong in it."""
+        """Wait for all queued work. Raises LaunchError or ContextLost if some of it failed."""
 
     def time(self, sample: Any, count: int) -> list[float]:
         """Run `sample(start, stop)` `count` times and return the microseconds between its start() and stop().
 
-        All is queued before any of it runs, so that no launch latency falls between the two. Ends synchronised.
+        All work is queued before any of it runs, so that no launch latency falls between the two. Ends synchronised.
         """
 
     def conditions(self) -> Conditions:
-        """What the device was like while the last samples ran."""
+        """The device's state while the last samples ran."""
 
     def energy_mj(self) -> int | None:
-        """The device's counter of energy, millijoules, where it has one."""
+        """The device's energy counter in millijoules, or None if it has none."""
 
     def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
-        """The pids of processes on the device besides `own_pids`, where the platform knows."""
+        """The ids of other processes on the device, besides `own_pids`, as far as the platform knows them."""
 
     def start_profiler(self) -> None:
         """Have a profiler that observes this process record the launches that follow."""

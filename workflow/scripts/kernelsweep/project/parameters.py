@@ -28,11 +28,11 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.build_targets import COUNTING, EMULATOR, target_named
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
-from kernelsweep.sweep.targets import COUNTING, EMULATOR, target_named
 
 # The sweep
 
@@ -86,7 +86,7 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), checked_points(own, source.plan), [drawn] if drawn else []
+    return list(dict.fromkeys(sum(others, own))), checked_points(own, source), [drawn] if drawn else []
 
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
@@ -143,7 +143,7 @@ def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]
     return {
         study: settings(project, study, "title", "kernels", "reference")
         for study in project.studies_of(scope)
-        if project.studies[study].settings["problem"] != "exchange"
+        if project.studies[study].problem.races
     }
 
 
@@ -282,9 +282,9 @@ def archived_files(project: Project, platform: str) -> str:
 
 
 def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
-    """The settings of the studies by which devices are compared. An exchange has no bandwidth to compare."""
-    settings_of = {study: project.studies[study].settings for study in project.config["studies"]}
-    return {study: found for study, found in settings_of.items() if found["problem"] == "reduction"}
+    """The settings of the studies by which devices are compared: those whose kernels do the same work."""
+    studies = {study: project.studies[study] for study in project.config["studies"]}
+    return {name: study.settings for name, study in studies.items() if study.problem.races}
 
 
 def found_devices(project: Project) -> list[str]:

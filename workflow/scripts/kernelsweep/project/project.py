@@ -15,12 +15,11 @@ from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import check_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.profiling.definitions import check_names as check_metric_names
-from kernelsweep.observe.profiling.definitions import definitions
-from kernelsweep.platforms.choose import Model, choose_platforms
+from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
+from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import check_names
 from kernelsweep.project.files import parts_of
+from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -120,7 +119,7 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def load_study(name: str, root: Path) -> Study:
     """A study, checked by every stage. Raises UserError as load_project."""
-    study = read_study(name, root)
+    study = read_study(name, root, KNOWN)
     for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
         check_names(entry["platforms"], study.file)
     check_baselines(study)

@@ -15,7 +15,7 @@ from typing import Any
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
-from kernelsweep.observe.sanitizer.selection import MOST_POINTS
+from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.resolve import kernel_axes
@@ -122,7 +122,7 @@ def profiling_minutes(points: int, profiling: Mapping[str, Any]) -> int:
 
 def sanitizing_minutes(measuring: Mapping[str, Any]) -> int:
     """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
-    points = MOST_POINTS * SANITIZING_SECONDS + measuring["timeout_seconds"]
+    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + measuring["timeout_seconds"]
     return _minutes(START_SECONDS + TOOL_START_SECONDS + points)
 
 

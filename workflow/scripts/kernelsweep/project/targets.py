@@ -16,7 +16,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import files, inputs, parameters
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.targets import EMULATOR
+from kernelsweep.sweep.build_targets import EMULATOR
 
 
 def everything(project: Project) -> list[str]:
@@ -84,8 +84,8 @@ def profile(project: Project) -> list[str]:
 
 
 def count(project: Project) -> list[str]:
-    """The emulator's counts, and a figure of the accesses of each study of reductions."""
-    drawn = [name for name in project.config["studies"] if project.studies[name].settings["problem"] == "reduction"]
+    """The emulator's counts, and a figure of the accesses of each study whose problem has one."""
+    drawn = [name for name in project.config["studies"] if project.studies[name].problem.draws_accesses]
     return [files.metrics(EMULATOR), *(f"{files.access_pattern(study=name)}.svg" for name in drawn)]
 
 

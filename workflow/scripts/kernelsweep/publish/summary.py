@@ -9,7 +9,9 @@ from math import inf
 import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
-from kernelsweep.analysis.tally import LISTED_PER_KERNEL, Tally, is_excused
+from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
+from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.sweep.points import in_words
 
 # Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
 _TIME_RANGES_US = (10, 50)
@@ -25,7 +27,7 @@ _LISTED_OF_FAILED_BUILD = 1
 
 
 def summary_text(
-    counted: Tally,
+    counted: RowCounts,
     provenance: str,
     metrics: Iterable[Mapping[str, str]] = (),
     planned: Sequence[PlannedKernel] = (),
@@ -49,7 +51,7 @@ def summary_text(
     return "\n".join(lines) + "\n"
 
 
-def _times(counted: Tally) -> list[str]:
+def _times(counted: RowCounts) -> list[str]:
     """How far the visits to a point lie apart, what else is to be known of the times, and what they took."""
     if not counted.spreads:
         return []
@@ -72,7 +74,7 @@ def _times(counted: Tally) -> list[str]:
     return [*lines, ""]
 
 
-def _reasons(counted: Tally) -> list[str]:
+def _reasons(counted: RowCounts) -> list[str]:
     if not counted.skipped:
         return []
     lines = ["## Skipped", ""]
@@ -80,7 +82,7 @@ def _reasons(counted: Tally) -> list[str]:
     return [*lines, ""]
 
 
-def _not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def _not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The kernels that were not run at all, as Markdown."""
     kernels = kernels_not_run(counted, planned)
     if not kernels:
@@ -92,13 +94,13 @@ def _not_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
     return [*lines, ""]
 
 
-def _incomplete(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def _incomplete(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """Why the run proves less than it was asked to, as Markdown."""
     errors = incomplete_run(counted, planned)
     return ["", "## Incomplete", "", *(f"- {error}" for error in errors)] if errors else []
 
 
-def incomplete_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str]:
+def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The reasons for which a run must not end well although no point failed: rows that are missing, or nothing run."""
     return [
         *row_count_errors(counted, planned),
@@ -109,7 +111,7 @@ def incomplete_run(counted: Tally, planned: Sequence[PlannedKernel]) -> list[str
     ]
 
 
-def failed_points(counted: Tally) -> list[str]:
+def failed_points(counted: RowCounts) -> list[str]:
     """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
     if not counted.failed:
         run = counted.points.total() - counted.skipped.total()
@@ -122,8 +124,7 @@ def failed_points(counted: Tally) -> list[str]:
         for row in listed:
             expected = " (expected of undefined behaviour)" if is_excused(row) else ""
             lines.append(
-                f"- {study}/{kernel}, array size {row['array_size']}, block size {row['block_size']}, "
-                f"unroll {row['unroll']}, {row['dtype']} {row['operation']}, {row['cache']}: "
+                f"- {study}/{kernel}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}: "
                 f"**{row['status']}**{expected}: {row['message']}"
             )
         if more := counted.failed[study, kernel] - len(listed):

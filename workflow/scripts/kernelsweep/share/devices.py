@@ -13,8 +13,8 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.words import device_text, reference_text
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, as_markdown
-from kernelsweep.publish.tables.points import NOT_MEASURED
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, as_markdown
+from kernelsweep.publish.tables.point_notes import NOT_MEASURED
 
 # devices.csv, one row a study, step and data set.
 #   platform, device   the data set and its GPU

@@ -17,9 +17,9 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     TWO_COLUMNS,
-    Texts,
+    Frame,
+    Legend,
     Width,
-    draw_legend,
     empty_figure,
     panels_above_a_legend,
     size_axis,
@@ -45,16 +45,16 @@ def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width
     caption = _caption(settings, sets)
     if all(rows.empty for of_set in drawn for rows in of_set):
         reason = f"No device has times at {reference_text(settings, free=('array_size',))}."
-        return empty_figure(width, Texts(settings["title"], "No bandwidth to draw.", caption), reason)
+        return empty_figure(Frame(width, settings["title"], "No bandwidth to draw.", caption), reason)
     handles = _handles(settings, sets, first, last)
     labels = [str(handle.get_label()) for handle in handles]
-    texts = Texts(settings["title"], _message(settings, sets, drawn, last), caption)
-    panels = panels_above_a_legend(width, texts, len(PANELS), len(PANELS), PANEL_IN[width], labels)
+    frame = Frame(width, settings["title"], _message(settings, sets, drawn, last), caption)
+    panels = panels_above_a_legend(frame, Legend(labels), len(PANELS), len(PANELS), PANEL_IN[width])
     for axes, (column, label) in zip(panels.grid[0], PANELS.items(), strict=True):
         _panel(axes, drawn, column)
         axes.set_ylabel(label)
     panels.label_x_at_the_bottom()
-    draw_legend(panels, handles, width)
+    panels.draw_legend(handles)
     return panels.figure
 
 

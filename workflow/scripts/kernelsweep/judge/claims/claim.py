@@ -9,17 +9,18 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.schema import nearest
 
-# Quantities that are not metrics: the reference kernel's time over the kernel's, and an exchange's result.
+# Quantities that are not metrics: the reference kernel's time over the kernel's, and what a kernel leaves.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
 # The columns of resources/published/claims.csv, which are also the keys of a claim in a study's YAML, except `study`.
-PUBLISHED_COLUMNS = (
+PUBLISHED_CLAIM_COLUMNS = (
     "id",
     "study",
     "claim",
@@ -74,15 +75,15 @@ class Claim:
 
 
 def published_claims(path: Path) -> list[Claim]:
-    """The claims of a CSV file with PUBLISHED_COLUMNS.
+    """The claims of a CSV file with PUBLISHED_CLAIM_COLUMNS.
 
     Raises UserError, naming the file and the claim, for a missing column, a number that can't be read, an unknown
     relation, and a repeated id.
     """
     rows = read_rows(path)
-    missing = [column for column in PUBLISHED_COLUMNS if rows and column not in rows[0]]
+    missing = [column for column in PUBLISHED_CLAIM_COLUMNS if rows and column not in rows[0]]
     if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(PUBLISHED_COLUMNS)}")
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(PUBLISHED_CLAIM_COLUMNS)}")
     claims: dict[str, Claim] = {}
     for row in rows:
         shown = f"{path}: {row['id']}"
@@ -156,8 +157,10 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if settings["problem"] != "exchange" or entry["relation"] != EQUAL:
-                raise UserError(f"{key}.quantity is 'output'. Allowed only for exchanges, with the relation equal.")
+            if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
+                raise UserError(
+                    f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
+                )
         elif isinstance(entry["value"], str):
             raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
 

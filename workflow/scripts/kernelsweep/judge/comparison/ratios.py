@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
+from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.sides import name_of
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER, UNDECIDED, ComparedPoint, by_kernel, by_size
 
@@ -67,7 +67,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
     without = len(points) - len(compared)
     left_out = f" {without:,} points were not compared: see comparison.md." if without else ""
     if not compared:
-        return empty_figure(TWO_COLUMNS, Texts(TITLE, "No ratios to draw.", sides + left_out), _why_none(points))
+        return empty_figure(Frame(TWO_COLUMNS, TITLE, "No ratios to draw.", sides + left_out), _why_none(points))
     caption = (
         f"{sides} Bars: 99% intervals of the ratios; black: geometric mean of an array size; shaded: within "
         f"{margin:.2%} of 1.{left_out}"
@@ -77,7 +77,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str) -> Figure:
     rows = math.ceil(len(kernels) / columns)
     message = f"{len(compared):,} points: " + ", ".join(f"{counts[name]:,} {name}" for name in reversed(LOOKS)) + "."
     body_in = PANEL_IN * rows if len(kernels) > 1 else ONE_PANEL_IN
-    figure = new_figure(TWO_COLUMNS, body_in, Texts(TITLE, message, caption), with_legend=1)
+    figure = new_figure(Frame(TWO_COLUMNS, TITLE, message, caption), body_in, with_legend=1)
     sizes = sorted({point.array_size for point in compared})
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     one_study = len({kernel.partition("/")[0] for kernel in kernels}) == 1

@@ -14,10 +14,10 @@ from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
 from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
-from kernelsweep.results import BASELINE_PREFIX, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row, time_columns
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, time_columns
 
 # The columns that identify a row's point.
-NAME_COLUMNS = ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
+NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 # The settings of a measurement that must be equal, so that only the code differs.
 _SETTINGS = ("sampling", "repeated_runs", "seed", "code", "device", "driver")
@@ -164,7 +164,8 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
         of = value.get("of")
         if not of:
             continue
-        point = tuple("" if of["point"][name] is None else str(of["point"][name]) for name in NAME_COLUMNS[2:])
+        axes = (of["point"].get(name) for name in ALL_POINT_COLUMNS)
+        point = tuple("" if value is None else str(value) for value in axes)
         settings = {name: of[name] for name in _SETTINGS}
         version = json.dumps(settings, sort_keys=True), of["binary"]
         known = records.setdefault(point, {}).get(version)

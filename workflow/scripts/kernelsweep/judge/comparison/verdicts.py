@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Any
 
-from kernelsweep.analysis.tally import is_failure
+from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of

@@ -1,4 +1,4 @@
-"""The workers that run a kernel's points, seen from the job: asked over a pipe, replaced after a crash or a hang."""
+"""The job's side of a kernel's workers: requests over a pipe, and a new worker after a crash or a hang."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.sweep.points import Point
 
-# How long a worker may take to start Python, PyCUDA and a context, and to load the kernel.
+# Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
 
 
 class Worker:
     """A worker for one visit to a kernel's points.
 
-    prepared  its process, where there is one that waits
+    prepared  a process that waits for its task, if there is one
     """
 
     def __init__(self, task: KernelTask, prepared: WorkerProcess | None = None) -> None:
@@ -36,34 +36,34 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The process that has the device open; None where there is none."""
+        """The id of the process that has the device open, or None."""
         return self._process.pid if self._process else None
 
     def prepare(self) -> None:
-        """Start the process, which imports what it needs and waits; it touches the device only when it is opened."""
+        """Start the process. It imports what it needs and waits; only open() has it touch the device."""
         if self._prepared is None:
             self._prepared = WorkerProcess(self._task.platform)
 
     def open(self) -> None:
-        """Start the worker, if it isn't, and wait until it is ready. Raises UserError where it can't start."""
+        """Start the worker, if it isn't running, and wait until it is ready. Raises UserError if it can't start."""
         if self._process is None:
             self._start()
 
     def run(self, point: Point, variant: str, **settings: Any) -> Outcome:
-        """A point's outcome; launch_failed where the worker died over it, timed_out where it didn't answer.
+        """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
         settings  the other arguments of runner.Runner.run
 
-        Raises UserError where a worker can't even start.
+        Raises UserError if no worker can start.
         """
         request = {"point": dict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
-        if killed:  # From outside, since no kernel does that; only a second time is it this point's fault.
+        if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
             outcome, _ = self._outcome(request)
         return outcome
 
     def _outcome(self, request: Mapping[str, Any]) -> tuple[Outcome, bool]:
-        """What became of a point that was asked for, and whether somebody killed the worker over it."""
+        """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
         process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome(
@@ -81,29 +81,29 @@ class Worker:
             self.stop()
         return read_outcome(answer["outcome"]), False
 
-    def rest(self) -> None:
-        """Have the worker, where it is alive, give back its buffers and do nothing more."""
+    def free_memory(self) -> None:
+        """Have the worker, if it is alive, give back its buffers. It stays idle afterwards."""
         if self._process is not None:
             try:
-                _send(self._process, {"rest": True})
+                _send(self._process, {"free_memory": True})
             except BrokenPipeError:
                 self.stop()
             else:
                 _answer(self._process, self._timeout)
 
     def kill(self) -> None:
-        """Have the worker ended, without waiting until it is."""
+        """Kill the worker without waiting for its end."""
         for process in filter(None, (self._process, self._prepared)):
             process.kill()
 
     def stop(self) -> None:
-        """End the worker, at once."""
+        """Kill the worker and wait for its end."""
         for process in filter(None, (self._process, self._prepared)):
             process.stop()
         self._process = self._prepared = None
 
     def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
-        """The worker, asked for a point; None where it has died since the point before, over nothing of this one's."""
+        """Send the request; None if the worker died before it received it."""
         process = self._process or self._start()
         try:
             _send(process, request)
@@ -113,14 +113,14 @@ class Worker:
         return process
 
     def _start(self) -> WorkerProcess:
-        """A worker that is ready. Raises UserError where it can't start."""
+        """Start a worker and wait until it is ready. Raises UserError if it can't start."""
         words = "no answer"
-        for _ in range(2):  # One that waited for its turn may have been killed meanwhile; a second one is not.
+        for _ in range(2):  # The prepared process may have been killed while it waited; try a new one.
             self.prepare()
             assert self._prepared is not None
             process, self._prepared = self._prepared, None
             self._process = process
-            # The job may have leased its device after the process was started.
+            # The job may have leased its device after it started the process.
             start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
             try:
                 _send(process, start)
@@ -137,8 +137,9 @@ class Worker:
         raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
 
     def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
-        """A dead worker's exit status, and how it ended in words, with the last line it printed; all of what it printed
-        goes to standard error.
+        """A dead worker's exit status, and the same in words, with its last printed line.
+
+        Prints all of its output to standard error.
         """
         status = process.wait()
         self.stop()
@@ -182,9 +183,9 @@ class Workers:
             updates_input=checked is not None and checked.updates_input,
         )
 
-    def rest(self, visit: int) -> None:
+    def free_memory(self, visit: int) -> None:
         """Have a visit's worker give back its buffers."""
-        self._workers[visit].rest()
+        self._workers[visit].free_memory()
 
     def kill(self) -> None:
         """Have all workers end, without waiting for that: it takes a driver its time."""
@@ -206,7 +207,7 @@ def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
 
 
 def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
-    """The worker's next answer; empty where it died, None where it said nothing for so long."""
+    """The worker's next answer; empty if it died, None if the time limit passed."""
     if not select.select([process.answers], [], [], seconds)[0]:
         return None
     line = process.answers.readline()

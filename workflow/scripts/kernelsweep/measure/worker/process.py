@@ -1,4 +1,4 @@
-"""Start a worker's process. Imports nothing but Python's own, so that a job can do it before it imports the rest."""
+"""Start a worker's process. Imports only the standard library, so that a job can start it before its own imports."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ def environment() -> dict[str, str]:
 
 
 class WorkerProcess:
-    """A process of kernelsweep.measure.worker.serve. It imports what its platform needs and waits; it
-    touches no device.
+    """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
-    platform  its implementation, as in platforms.kinds.Kind
+    platform  the platform's implementation, as in platforms.kinds.Kind
 
-    A context manager that ends it.
+    The process imports the implementation and waits. It touches no device yet.
     """
 
     def __init__(self, platform: str) -> None:
@@ -48,15 +47,15 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._popen.pid
 
     def kill(self) -> None:
-        """Have it ended, without waiting until it is: a driver takes its time to clear up after a process."""
+        """Kill it without waiting for its end: the driver takes a while to clean up after a process."""
         self._popen.kill()
 
     def stop(self) -> int:
-        """End it, at once. Returns its exit status, less than 0 for a signal; of one that had ended, that."""
+        """Kill it, if it hasn't ended, and wait. Returns its exit status, which is negative for a signal."""
         self._popen.kill()
         return self.wait()
 
@@ -65,6 +64,6 @@ class WorkerProcess:
         status = self._popen.wait()
         for pipe in (self.requests, self.answers):
             if not pipe.closed:
-                with contextlib.suppress(BrokenPipeError):  # What was still to be written has no reader.
+                with contextlib.suppress(BrokenPipeError):  # Unwritten requests have no reader any more.
                     pipe.close()
         return status

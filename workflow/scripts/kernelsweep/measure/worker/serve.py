@@ -1,13 +1,15 @@
-"""The process that runs a kernel's points, apart from the job so that a crash or a hang costs one point.
+"""The process that runs a kernel's points. It is not the job's own, so that a crash or a hang costs one point only.
 
-Its argument is the platform's implementation, which is imported while the process waits. Reads lines of JSON
-from standard input: first {"task": ..., "cuda_visible_devices": ...}, a runner.KernelTask, and what that variable is to
-be when CUDA starts, or null; then requests {"point": ..., "variant": ..., "check": ..., ...}, the
-arguments of runner.Runner.run.
+Its argument is the platform's implementation, which it imports while it waits. It reads lines of JSON from standard
+input and answers each with a line on standard output:
 
-Answers with lines on standard output: first {"ready": true}, once the platform is open and the kernel loaded, then for
-each request {"outcome": ..., "lost": ...}, an outcome.Outcome and whether it has cost the process its context. Ends
-after such an answer, and when its input ends. At {"rest": true} it gives its buffers back and says {"resting": true}.
+    {"task": ..., "cuda_visible_devices": ...}      {"ready": true}, once the platform is open and the kernel loaded
+    {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...}
+    {"free_memory": true}                           {"freed": true}, once all buffers are given back
+
+The first is a task.KernelTask, and the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null. The second has the
+arguments of runner.Runner.run; `lost` says whether the process lost its context. The process ends after such an answer,
+and when its input ends.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
-    """Run the points that are asked for, in order."""
+    """Answer the requests, in order."""
     start = json.loads(requests.readline())
     if start["cuda_visible_devices"] is None:
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
@@ -42,9 +44,9 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
-        if "rest" in request:
-            runner.rest()
-            print(json.dumps({"resting": True}), file=answers, flush=True)
+        if "free_memory" in request:
+            runner.free_memory()
+            print(json.dumps({"freed": True}), file=answers, flush=True)
             continue
         lost = False
         try:
@@ -57,9 +59,9 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    # A job that is killed takes its worker along, or that would run on beside the next job's measurements.
+    # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # Whatever a library prints goes to standard error; the answers have standard output to themselves.
+    # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     load(sys.argv[1])

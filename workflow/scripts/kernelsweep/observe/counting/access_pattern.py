@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from kernelsweep.drawing import style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, empty_figure, legend_above, new_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, empty_figure, legend_above, new_figure
 from kernelsweep.observe.counting.quantities import SECTOR_BYTES
 from kernelsweep.problems.lanes import LANES
 
@@ -49,10 +49,10 @@ def draw(title: str, traces: Sequence[Mapping[str, Any]]) -> Figure:
         if has_shared
         else " of 32 bytes."
     )
-    texts = Texts(title, message, _caption(shown))
+    frame = Frame(TWO_COLUMNS, title, message, _caption(shown))
     if not shown:
-        return empty_figure(TWO_COLUMNS, texts, "No kernel of this study has a block that can be drawn.")
-    figure = new_figure(TWO_COLUMNS, ROW_IN * len(shown), texts, with_legend=1)
+        return empty_figure(frame, "No kernel of this study has a block that can be drawn.")
+    figure = new_figure(frame, ROW_IN * len(shown), with_legend=1)
     most = max(len(_strips(trace["requests"])) for _, trace in shown)
     rows = figure.subplots(len(shown), squeeze=False)[:, 0]
     for axes, (kernel, trace) in zip(rows, shown, strict=True):

@@ -102,7 +102,7 @@ class CountingRunner:
         )
 
     def _run(self, point: Point, variant: str, check: bool) -> Outcome:
-        self._runner.rest()
+        self._runner.free_memory()
         self._platform.parameters.clear()
         self._platform.library.start(check)
         return self._runner.run(point, variant)

@@ -19,7 +19,9 @@ class Value:
     message: str = ""
 
 
-def combine(definition: Definition, launches: Sequence[CapturedLaunch], units: Mapping[str, str], kernel: str) -> Value:
+def combine_launches(
+    definition: Definition, launches: Sequence[CapturedLaunch], units: Mapping[str, str], kernel: str
+) -> Value:
     """The metric over all launches of a point.
 
     units  ncu's units by metric

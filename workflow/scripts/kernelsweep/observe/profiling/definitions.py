@@ -91,7 +91,7 @@ def _factor(name: str, unit: str, base: str) -> float:
     return 1.0  # A count or a ratio with a more specific name: sectors, threads.
 
 
-def check_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:
+def check_metric_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:
     """Raise UserError if a study in the file `shown` names a metric that the configuration doesn't have."""
     for name in names:
         if name not in table:

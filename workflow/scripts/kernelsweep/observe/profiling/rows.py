@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kernelsweep.observe.profiling.combine import combine
+from kernelsweep.observe.profiling.combine import combine_launches
 from kernelsweep.observe.profiling.definitions import Definition
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import Profile
@@ -35,7 +35,7 @@ def profile_rows(
             rows += empty_rows(point, chosen, _why(profile, number))
             continue
         for definition in chosen:
-            value = combine(definition, launches, profile.capture.units, kernel)
+            value = combine_launches(definition, launches, profile.capture.units, kernel)
             text = "" if value.value is None else f"{value.value:.{_DIGITS}g}"
             rows.append((point, _row(definition, text, value.message)))
     return rows

@@ -37,7 +37,7 @@ def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answ
     runner = Runner(cast(Platform, _Unfilled(platform)) if UNFILLED in sys.argv else platform, task)
 
     def run(point: Point, variant: str) -> Answer:
-        runner.rest()
+        runner.free_memory()
         outcome = runner.run(point, variant)
         return Answer(outcome.status, outcome.message)
 

@@ -30,10 +30,10 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     TWO_COLUMNS,
+    Frame,
+    Legend,
     Panels,
-    Texts,
     Width,
-    draw_legend,
     empty_figure,
     panels_in_a_row,
     size_axis,
@@ -79,18 +79,19 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data, rows)
     if not caches:
         reason = no_bandwidth(rows, data.settings, data.device, FREE)
-        return empty_figure(width, Texts(data.title, "No bandwidth to draw.", caption), reason)
+        return empty_figure(Frame(width, data.title, "No bandwidth to draw.", caption), reason)
     lines = _Lines(with_times, _rivals(data), limit_bandwidths(data))
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], data.device)
     legend_title = LEGEND_TITLE + (", then libraries" if not lines.rivals.empty else "")
     labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(lines)]
     height_in = STACKED_IN if width.stacks else max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
-    texts = Texts(data.title, message, caption)
-    panels = panels_in_a_row(width, texts, len(caches), [height_in], labels, legend_title, share_y=True)
+    frame = Frame(width, data.title, message, caption)
+    legend = Legend(labels, legend_title, spacing=0.45)
+    panels = panels_in_a_row(frame, legend, len(caches), [height_in], share_y=True)
     for axes, cache in zip(panels.grid[0], caches, strict=True):
         _draw_panel(axes, data, lines, cache)
     _scale(panels, lines, data.device["peak_bandwidth_gbs"])
-    draw_legend(panels, _handles(panels.grid[0]), width, legend_title, spacing=0.45)
+    panels.draw_legend(_handles(panels.grid[0]))
     return panels.figure
 
 

@@ -14,13 +14,14 @@ from kernelsweep.analysis.words import UNDEFINED_MARK, no_bandwidth, reference_t
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import (
     Panel,
+    PanelAxis,
     as_panel,
     bandwidth_caption,
     bandwidth_figure,
     bandwidths,
     best_cell,
 )
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
 
 FIGURE = Declaration(
@@ -41,11 +42,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """
     rows = bandwidths(_with_grids(data.at_reference(*FREE)), data.device)
     best = best_cell(rows, ["kernel", "unroll", "block_size", "grid_size"])
-    texts = Texts(data.title, _message(rows, data.device, best), _caption(data, rows))
+    frame = Frame(width, data.title, _message(rows, data.device, best), _caption(data, rows))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     if data.has_times and rows.empty:
         reason = f"No kernel has several grid sizes at {reference_text(data.settings, FREE)} in this sweep."
-    return bandwidth_figure(texts, _panels(data, rows, best), "block size (threads)", reason, width)
+    return bandwidth_figure(frame, _panels(data, rows, best), "block size (threads)", reason)
 
 
 def _with_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -62,12 +63,13 @@ def _panels(data: StudyData, rows: pandas.DataFrame, best: Any) -> list[Panel]:
         for unroll in sorted(run.loc[run["kernel"] == kernel, "unroll"].unique()):
             shown = rows[(rows["kernel"] == kernel) & (rows["unroll"] == unroll)]
             grids = {int(grid): _grid_text(int(grid), data.device) for grid in sorted(shown["grid_size"].unique())}
+            down = PanelAxis(["grid_size"], grids, "blocks")
             # A block size that the kernel does not support has no column.
             blocks = sorted(shown.loc[shown["status"] != "skipped", "block_size"].unique())
-            columns = {block: str(block) for block in blocks}
+            across = PanelAxis(["block_size"], {block: str(block) for block in blocks})
             title = step_name(kernel, int(unroll)) + (UNDEFINED_MARK if kernel in undefined else "")
             shown = shown.assign(grid_size=shown["grid_size"].astype(int))
-            panels.append(as_panel(title, shown, ["grid_size"], "block_size", grids, columns, "blocks", best))
+            panels.append(as_panel(title, shown, down, across, best))
     return panels
 
 

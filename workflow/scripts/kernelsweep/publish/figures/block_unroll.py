@@ -13,13 +13,14 @@ from kernelsweep.analysis.words import UNDEFINED_MARK, failures_text, no_bandwid
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import (
     Panel,
+    PanelAxis,
     as_panel,
     bandwidth_caption,
     bandwidth_figure,
     bandwidths,
     best_cell,
 )
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
 
 FIGURE = Declaration(
@@ -41,9 +42,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = bandwidths(data.at_reference(*FREE), data.device)
     cells = _fastest_grids(rows)
     best = best_cell(cells, ["kernel", "unroll", "block_size"])
-    texts = Texts(data.title, _message(cells, best), _caption(data, rows, cells))
+    frame = Frame(width, data.title, _message(cells, best), _caption(data, rows, cells))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
-    return bandwidth_figure(texts, _panels(data, cells, best), "block size (threads)", reason, width)
+    return bandwidth_figure(frame, _panels(data, cells, best), "block size (threads)", reason)
 
 
 def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -54,7 +55,7 @@ def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 def _panels(data: StudyData, cells: pandas.DataFrame, best: Any) -> list[Panel]:
     undefined = undefined_kernels(cells)
-    column_labels = {size: str(size) for size in sorted(cells["block_size"].unique())}
+    blocks = PanelAxis(["block_size"], {size: str(size) for size in sorted(cells["block_size"].unique())})
     panels, single = [], {}
     for kernel in data.kernel_names:
         mark = UNDEFINED_MARK if kernel in undefined else ""
@@ -63,14 +64,10 @@ def _panels(data: StudyData, cells: pandas.DataFrame, best: Any) -> list[Panel]:
         if len(factors) == 1:
             single[kernel, factors[0]] = step_name(kernel, factors[0]) + mark
         elif factors:
-            row_labels = {factor: f"×{factor}" for factor in factors}
-            title = kernel + mark
-            panels.append(
-                as_panel(title, of_kernel, ["unroll"], "block_size", row_labels, column_labels, "unroll factor", best)
-            )
+            down = PanelAxis(["unroll"], {factor: f"×{factor}" for factor in factors}, "unroll factor")
+            panels.append(as_panel(kernel + mark, of_kernel, down, blocks, best))
     if single:
-        down = ["kernel", "unroll"]
-        panels.insert(0, as_panel("one unroll factor", cells, down, "block_size", single, column_labels, best=best))
+        panels.insert(0, as_panel("one unroll factor", cells, PanelAxis(["kernel", "unroll"], single), blocks, best))
     return panels
 
 

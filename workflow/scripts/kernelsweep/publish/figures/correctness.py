@@ -18,7 +18,7 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
 from kernelsweep.drawing.layout import (
     TWO_COLUMNS,
-    Texts,
+    Frame,
     Width,
     empty_figure,
     legend_above,
@@ -90,11 +90,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = data.kernel_rows
     caption = _caption(data, rows)
     if rows.empty:
-        return empty_figure(width, Texts(data.title, "Nothing checked.", caption), "No points in this sweep.")
+        return empty_figure(Frame(width, data.title, "Nothing checked.", caption), "No points in this sweep.")
     cells = _cells(data, rows, width)
     legend_lines = 2 if width.stacks else 1
-    texts = Texts(data.title, _message(rows), caption)
-    figure = new_figure(width, FRAME_IN + sum(cells.heights_in), texts, with_legend=legend_lines)
+    frame = Frame(width, data.title, _message(rows), caption)
+    figure = new_figure(frame, FRAME_IN + sum(cells.heights_in), with_legend=legend_lines)
     _draw_rows(figure.subplots(), cells)
     _legend(figure, legend_lines)
     return figure

@@ -31,10 +31,10 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     TWO_COLUMNS,
+    Frame,
+    Legend,
     Panels,
-    Texts,
     Width,
-    draw_legend,
     empty_figure,
     panels_in_a_row,
     size_axis,
@@ -117,13 +117,14 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     sums = _sums(data)
     caption = _caption(data, sums)
     if not sums.lines:
-        return empty_figure(width, Texts(data.title, "No errors to draw.", caption), _reason(sums.rows))
+        return empty_figure(Frame(width, data.title, "No errors to draw.", caption), _reason(sums.rows))
     undefined = undefined_kernels(sums.right)
     exact = sums.exact
     heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * len(exact)] if exact else [])]
     labels = _line_labels(sums, undefined, LEGEND_WIDTH_PT[width])
-    texts = Texts(data.title, _message(data, sums, undefined), caption)
-    panels = panels_in_a_row(width, texts, len(sums.dtypes), heights_in, labels, LEGEND_TITLE)
+    frame = Frame(width, data.title, _message(data, sums, undefined), caption)
+    legend = Legend(labels, LEGEND_TITLE, spacing=0.55)
+    panels = panels_in_a_row(frame, legend, len(sums.dtypes), heights_in)
     for number, dtype in enumerate(sums.dtypes):
         _draw_panel(panels, number, sums, dtype)
         _scale_sizes(panels, number, sums.right.loc[sums.right["dtype"] == dtype, "array_size"], PANELS_PT[width])
@@ -133,7 +134,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
             panels.grid[1][number].set_yticks([(len(exact) - 1) / 2], ["exact"])
     panels.label_x_at_the_bottom()
     handles = [Line2D([], [], label=label, **_look(index, line=True)) for index, label in enumerate(labels)]
-    draw_legend(panels, handles, width, LEGEND_TITLE, spacing=0.55)
+    panels.draw_legend(handles)
     return panels.figure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas
@@ -21,15 +22,15 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     TWO_COLUMNS,
-    Texts,
+    Frame,
     Width,
     empty_figure,
     legend_above,
     new_figure,
     say_missing,
 )
-from kernelsweep.publish.tables.points import NOT_MEASURED, PUBLISHED_ONLY
-from kernelsweep.publish.tables.steps import baseline_kernels, study_table
+from kernelsweep.publish.tables.ladder_table import baseline_kernels, study_table
+from kernelsweep.publish.tables.point_notes import NOT_MEASURED, PUBLISHED_ONLY
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -69,11 +70,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     hundred times as long, they would push the steps together.
     """
     table = _rows(data)
-    texts = Texts(data.title, _message(data, table), _caption(data, table))
+    frame = Frame(width, data.title, _message(data, table), _caption(data, table))
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
-        return empty_figure(width, texts, _reason(data, table))
+        return empty_figure(frame, _reason(data, table))
     legend_lines = 2 if width.stacks and data.published is not None else 1
-    figure, time_axes, speedup_axes = _panels(width, FRAME_IN + ROW_IN * len(table), texts, legend_lines)
+    figure, time_axes, speedup_axes = _panels(frame, FRAME_IN + ROW_IN * len(table), legend_lines)
     _draw_times(time_axes, data, table, width)
     _draw_speedups(speedup_axes, table, width)
     for axes in (time_axes, speedup_axes):
@@ -95,13 +96,13 @@ def _rows(data: StudyData) -> pandas.DataFrame:
     return table
 
 
-def _panels(width: Width, height_in: float, texts: Texts, legend_lines: int) -> tuple[Figure, Axes, Axes]:
+def _panels(frame: Frame, height_in: float, legend_lines: int) -> tuple[Figure, Axes, Axes]:
     """The axes of times and of speedups: side by side with shared rows, or one above the other."""
-    if width.stacks:
-        figure = new_figure(width, 2 * height_in, texts, legend_lines)
+    if frame.width.stacks:
+        figure = new_figure(frame, 2 * height_in, legend_lines)
         times, speedups = figure.subplots(2, 1)
     else:
-        figure = new_figure(width, height_in, texts, legend_lines)
+        figure = new_figure(frame, height_in, legend_lines)
         times, speedups = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     return figure, times, speedups
 
@@ -153,6 +154,18 @@ def _label_rows(axes: Axes, table: pandas.DataFrame) -> None:
     axes.spines["left"].set_visible(False)
 
 
+@dataclass(frozen=True)
+class _Dot:
+    """A value in one of the rows; its label stands beside `label_at`, to the left or to the right."""
+
+    row: int
+    value: float
+    label: str
+    label_at: float
+    is_left: bool
+    look: dict[str, Any]
+
+
 def _pairs(
     axes: Axes,
     measured: pandas.Series[float],
@@ -166,27 +179,27 @@ def _pairs(
     """
     for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
         low, high = (ours, ours) if intervals is None else intervals.iloc[row]
-        if pandas.notna(ours) and pandas.notna(theirs):
+        both = pandas.notna(ours) and pandas.notna(theirs)
+        if both:
             axes.plot([ours, theirs], [row, row], color=style.PALE_GREY, linewidth=1.2, zorder=1)
-            # If both are equal, ours is labelled on the left.
-            _dot(axes, row, ours, low if ours <= theirs else high, write(ours), MEASURED, left=ours <= theirs)
-            _dot(axes, row, theirs, theirs, write(theirs), PUBLISHED, left=theirs < ours)
-        elif pandas.notna(ours):
-            _dot(axes, row, ours, high, write(ours), MEASURED, left=False)
-        elif pandas.notna(theirs):
-            _dot(axes, row, theirs, theirs, write(theirs), PUBLISHED, left=False)
+        # If both are equal, ours is labelled on the left.
+        ours_left = both and ours <= theirs
+        if pandas.notna(ours):
+            _draw_dot(axes, _Dot(row, ours, write(ours), low if ours_left else high, ours_left, MEASURED))
+        if pandas.notna(theirs):
+            _draw_dot(axes, _Dot(row, theirs, write(theirs), theirs, both and not ours_left, PUBLISHED))
 
 
-def _dot(axes: Axes, row: int, value: float, label_at: float, text: str, look: dict[str, Any], left: bool) -> None:
-    axes.plot([value], [row], linestyle="none", **look)
+def _draw_dot(axes: Axes, dot: _Dot) -> None:
+    axes.plot([dot.value], [dot.row], linestyle="none", **dot.look)
     axes.annotate(
-        text,
-        (label_at, row),
-        xytext=(-LABEL_OFFSET_PT if left else LABEL_OFFSET_PT, 0),
+        dot.label,
+        (dot.label_at, dot.row),
+        xytext=(-LABEL_OFFSET_PT if dot.is_left else LABEL_OFFSET_PT, 0),
         textcoords="offset points",
-        ha="right" if left else "left",
+        ha="right" if dot.is_left else "left",
         va="center_baseline",
-        color=look["color"],
+        color=dot.look["color"],
     )
 
 

@@ -22,14 +22,14 @@ from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     POINTS_PER_INCH,
     TWO_COLUMNS,
-    Texts,
+    Frame,
     Width,
     empty_figure,
     new_figure,
     text_width_pt,
     wrap,
 )
-from kernelsweep.sweep.points import parse_arguments
+from kernelsweep.problems.exchange import parse_arguments
 
 FIGURE = Declaration(
     title="Which lane's value lands where",
@@ -103,16 +103,16 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """
     caption = _caption(data)
     if data.published is None:
-        texts = Texts(data.title, "No published exchange to draw.", caption)
-        return empty_figure(width, texts, "The study names no published exchanges.")
+        frame = Frame(width, data.title, "No published exchange to draw.", caption)
+        return empty_figure(frame, "The study names no published exchanges.")
     pictures = _pictures(data, data.published.outputs)
     columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
     heights_pt = [
         max(_height_pt(picture, lines_pt) for picture in pictures[start : start + columns])
         for start in range(0, len(pictures), columns)
     ]
-    texts = Texts(data.title, _message(pictures), caption)
-    figure = new_figure(width, sum(heights_pt) / POINTS_PER_INCH, texts)
+    frame = Frame(width, data.title, _message(pictures), caption)
+    figure = new_figure(frame, sum(heights_pt) / POINTS_PER_INCH)
     grid = figure.subplots(len(heights_pt), columns, squeeze=False, height_ratios=heights_pt)
     for index, axes in enumerate(grid.flat):
         axes.set_axis_off()

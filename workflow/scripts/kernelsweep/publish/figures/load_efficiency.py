@@ -10,7 +10,7 @@ from kernelsweep.analysis.step_metrics import step_metrics, times_and_metric
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import logarithmic, points_caption, points_figure, why_no_points
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width, empty_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.style import styled
 
 FIGURE = Declaration(
@@ -34,9 +34,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = points_caption(data, found, MEANING)
     if points.empty:
         reason = why_no_points(data, found, EFFICIENCY, "No times")
-        return empty_figure(width, Texts(data.title, "Nothing to draw.", caption), reason)
-    texts = Texts(data.title, _message(points), caption)
-    return points_figure(points, texts, AXIS_LABELS, lambda axes: _scale(axes, points), width)
+        return empty_figure(Frame(width, data.title, "Nothing to draw.", caption), reason)
+    frame = Frame(width, data.title, _message(points), caption)
+    return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points))
 
 
 def _scale(axes: Axes, points: pandas.DataFrame) -> None:

@@ -24,7 +24,7 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     TWO_COLUMNS,
-    Texts,
+    Frame,
     Width,
     empty_figure,
     legend_above,
@@ -77,12 +77,12 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     of_shown = found[found["metric"].isin(shown)]
     if of_shown["value"].isna().all():
         reason = why_none(found, data.settings["metrics"], data.device)
-        return empty_figure(width, Texts(data.title, "No metrics to draw.", caption), reason)
+        return empty_figure(Frame(width, data.title, "No metrics to draw.", caption), reason)
     words = _words(data, found, shown, width)
     published = data.published if of_shown["published"].notna().any() else None
-    texts = Texts(data.title, _message(data, found, shown[0]), caption + words.caption)
+    frame = Frame(width, data.title, _message(data, found, shown[0]), caption + words.caption)
     columns = min(PANELS_A_ROW, len(shown))
-    figure = new_figure(width, _body_in(words, columns), texts, with_legend=int(published is not None))
+    figure = new_figure(frame, _body_in(words, columns), with_legend=int(published is not None))
     grid = figure.subplots(math.ceil(len(shown) / columns), columns, squeeze=False, sharey=True)
     for axes, name in zip(grid.flat, shown, strict=False):
         ours, theirs = (by_step(found, name, column, len(words.labels)) for column in ("value", "published"))

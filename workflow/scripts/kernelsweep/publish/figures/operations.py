@@ -12,11 +12,11 @@ from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import no_bandwidth
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.heatmap import Panel, as_panel, bandwidth_caption, bandwidth_figure, bandwidths
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width
+from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_caption, bandwidth_figure, bandwidths
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.element_types import CXX_TYPES
 
 FIGURE = Declaration(
     title="By operation and type",
@@ -41,13 +41,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     labels = step_labels(steps, undefined_kernels(drawn))
     panels = [_panel(label, shown, drawn) for label, shown in zip(labels, of_steps, strict=True) if not shown.empty]
     reason = no_bandwidth(drawn, data.settings, data.device, FREE)
-    return bandwidth_figure(Texts(data.title, _message(steps, of_steps), caption), panels, "operation", reason, width)
+    return bandwidth_figure(Frame(width, data.title, _message(steps, of_steps), caption), panels, "operation", reason)
 
 
 def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Panel:
     dtypes = {dtype: dtype for dtype in CXX_TYPES if dtype in set(drawn["dtype"])}
     operations = {operation: operation for operation in OPERATIONS if operation in set(drawn["operation"])}
-    return as_panel(label, shown, ["dtype"], "operation", dtypes, operations)
+    return as_panel(label, shown, PanelAxis(["dtype"], dtypes), PanelAxis(["operation"], operations))
 
 
 def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str:

@@ -22,9 +22,9 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
     TWO_COLUMNS,
-    Texts,
+    Frame,
+    Legend,
     Width,
-    draw_legend,
     empty_figure,
     panels_above_a_legend,
     size_axis,
@@ -58,13 +58,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data)
     speedups = _speedups(data)
     if speedups.empty:
-        return empty_figure(width, Texts(data.title, "No library to compare with.", caption), _why_nothing(data))
+        return empty_figure(Frame(width, data.title, "No library to compare with.", caption), _why_nothing(data))
     dtypes = sorted(speedups["dtype"].unique(), key=lambda dtype: (dtype != study["reference"]["dtype"], dtype))
     places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
     lines = list(_lines(study, speedups))
-    labels = [look["label"] for _, look in lines]
-    texts = Texts(data.title, _message(study, speedups), caption)
-    panels = panels_above_a_legend(width, texts, len(places), PANELS_A_ROW, PANEL_IN[width], labels, LEGEND_TITLE)
+    frame = Frame(width, data.title, _message(study, speedups), caption)
+    legend = Legend([look["label"] for _, look in lines], LEGEND_TITLE)
+    panels = panels_above_a_legend(frame, legend, len(places), PANELS_A_ROW, PANEL_IN[width])
     for axes, place in zip(panels.grid[0], places, strict=True):
         _draw_panel(axes, lines, _at(speedups, place))
         axes.set_title(", ".join(place) + " cache", loc="left")
@@ -72,7 +72,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     panels.label_x_at_the_bottom()
     for number in panels.left:
         panels.grid[0][number].set_ylabel(f"speedup over {study['rivals'][0]} (×)")
-    draw_legend(panels, panels.grid[0][0].get_lines(), width, LEGEND_TITLE)
+    panels.draw_legend(panels.grid[0][0].get_lines())
     return panels.figure
 
 

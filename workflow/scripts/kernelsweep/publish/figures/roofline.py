@@ -12,7 +12,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import logarithmic, points_caption, points_figure, why_no_points
-from kernelsweep.drawing.layout import TWO_COLUMNS, Texts, Width, empty_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 
 FIGURE = Declaration(
     title="Roofline",
@@ -38,10 +38,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data, found)
     if points.empty:
         reason = why_no_points(data, found, BYTES, "No times, so no roofline")
-        return empty_figure(width, Texts(data.title, "No roofline to draw.", caption), reason)
+        return empty_figure(Frame(width, data.title, "No roofline to draw.", caption), reason)
     peak = data.device["peak_bandwidth_gbs"]
-    texts = Texts(data.title, _message(points, peak), caption)
-    return points_figure(points, texts, AXIS_LABELS, lambda axes: _scale(axes, points, peak), width)
+    frame = Frame(width, data.title, _message(points, peak), caption)
+    return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points, peak))
 
 
 def _points(data: StudyData, found: pandas.DataFrame) -> pandas.DataFrame:

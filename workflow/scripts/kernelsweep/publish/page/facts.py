@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from kernelsweep.analysis.tally import Tally
+from kernelsweep.analysis.row_counts import RowCounts
 
 Facts = list[tuple[str, str]]
 
@@ -27,7 +27,7 @@ _DEVICE_FACTS = (
 )
 
 
-def run_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
+def run_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
     """What a reader asks first; without an environment, as where one study was run, neither when nor by which code."""
     provenance = str(device["provenance"])
     facts = [
@@ -42,7 +42,7 @@ def run_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[st
     return facts
 
 
-def environment_facts(counted: Tally, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
+def environment_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
     """Device, clocks, host, compilers, versions and git revision, as far as they are known."""
     facts = [("Device", str(device["name"]))]
     facts += [(name, text.format(device[key])) for name, key, text in _DEVICE_FACTS if device.get(key) is not None]
@@ -69,7 +69,7 @@ def configuration_text(environment: Mapping[str, Any] | None) -> str:
     return str(yaml.safe_dump(environment["configuration"], sort_keys=False, allow_unicode=True, width=100))
 
 
-def _by_status(counted: Tally) -> str:
+def _by_status(counted: RowCounts) -> str:
     counts = counted.by_status()
     return ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in counts.items()) or "none"
 

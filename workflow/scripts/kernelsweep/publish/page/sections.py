@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
-from kernelsweep.analysis.tally import Tally
+from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
@@ -51,7 +51,7 @@ def html(file: Path, title: str, base: Path) -> str:
     return to_html(file.read_text(encoding="utf-8"), title, _LEVEL, file.parent, base)
 
 
-def failed_html(counted: Tally, base: Path) -> str:
+def failed_html(counted: RowCounts, base: Path) -> str:
     """The points that failed, by name, or that none did."""
     text = "\n".join(["# Summary", "", *failed_points(counted)])
     return to_html(text, "failed points", _LEVEL, base, base)

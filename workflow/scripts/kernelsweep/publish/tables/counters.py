@@ -10,8 +10,8 @@ from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.step_metrics import by_step, heading, sources, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import reference_text
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText
-from kernelsweep.publish.tables.points import numbered
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText
+from kernelsweep.publish.tables.point_notes import numbered
 from kernelsweep.results import COUNTED
 
 TITLE = "Hardware counters"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, in_one_group, undefined_kernels
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels, with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
-from kernelsweep.publish.tables.points import (
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.point_notes import (
     NOT_MEASURED,
     POINT_COUNTS,
     PUBLISHED_ONLY,
@@ -38,7 +38,7 @@ TABLE_COLUMNS = (
     "message",
 )
 # The columns that a row copies from its point.
-POINT_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
+MEASURED_COLUMNS = ("width", "block_size", "unroll", "status", "output", "flags", "message")
 INTEGER_COLUMNS = ("width", "block_size", "unroll", *POINT_COUNTS)
 TEXT_COLUMNS = tuple(column for column in TABLE_COLUMNS if column not in INTEGER_COLUMNS)
 
@@ -65,7 +65,7 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
     for kernel in data.settings["kernels"]:
         if kernel["name"] not in {name for name, _ in outputs}:
             exchanges.append((kernel["name"], _first_arguments(kernel, data)))
-    reference = in_one_group(data.settings, data.measurements)
+    reference = with_shown_output(data.settings, data.measurements)
     undefined = undefined_kernels(data.measurements)
     rows = []
     for kernel, arguments in exchanges:
@@ -76,7 +76,7 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
             row |= point_counts(kernel, data.measurements)
         found = reference[(reference["kernel"] == kernel) & (reference["arguments"] == arguments)]
         if not found.empty:
-            row |= {column: found[column].iloc[0] for column in POINT_COLUMNS}
+            row |= {column: found[column].iloc[0] for column in MEASURED_COLUMNS}
         row["published_output"] = outputs.get((kernel, arguments), "")
         if row["published_output"] and pandas.notna(row.get("output")) and row["output"]:
             row["same"] = "yes" if row["output"] == row["published_output"] else "no"

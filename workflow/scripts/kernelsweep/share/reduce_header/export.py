@@ -19,11 +19,11 @@ from jinja2 import Environment, StrictUndefined
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.words import device_text
 from kernelsweep.errors import UserError
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, ONE_VALUE_PLANS, is_offered, needed_architecture
-from kernelsweep.share.reduce_header.size_classes import Choice, Kind, Shape, choose
+from kernelsweep.share.reduce_header.size_classes import Choice, ReductionKind, Shape, choose
 from kernelsweep.share.reduce_header.sources import library_includes, namespace, source_files
-from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource, source_sha256
 from kernelsweep.sweep.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
@@ -34,7 +34,7 @@ _OPERATIONS_FILE = "include/operations.cuh"
 # The longest line of a comment, without its slashes.
 _LINE = 117
 
-_Choices = Mapping[Kind, tuple[Choice, ...]]
+_Choices = Mapping[ReductionKind, tuple[Choice, ...]]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _levels(
     return levels
 
 
-def _shapes(choices: _Choices) -> dict[Kind, list[tuple[int, Shape]]]:
+def _shapes(choices: _Choices) -> dict[ReductionKind, list[tuple[int, Shape]]]:
     """The chosen sizes and shapes alone."""
     return {kind: [(choice.array_size, choice.shape) for choice in of_kind] for kind, of_kind in choices.items()}
 
@@ -158,13 +158,13 @@ def _specializations(choices: _Choices, variants: Sequence[Variant]) -> list[dic
     return found
 
 
-def _arguments(kind: Kind) -> str:
+def _arguments(kind: ReductionKind) -> str:
     """A kind as template arguments."""
     order = "Deterministic" if kind.deterministic else "AnyOrder"
     return f"{CXX_TYPES[kind.dtype]}, {OPERATIONS[kind.operation].cxx}, {kind.cache.capitalize()}, {order}"
 
 
-def _row(choice: Choice, kind: Kind, variants: Sequence[Variant]) -> str:
+def _row(choice: Choice, kind: ReductionKind, variants: Sequence[Variant]) -> str:
     """A choice as the members of a Configuration."""
     shape = choice.shape
     values = {"dtype": kind.dtype, "operation": kind.operation, "block_size": shape.block_size, "unroll": shape.unroll}
@@ -230,11 +230,11 @@ def _overview(choices: _Choices) -> list[str]:
     return lines[1:]
 
 
-def _text(kind: Kind) -> str:
+def _text(kind: ReductionKind) -> str:
     """A kind in words."""
     return f"{kind.dtype} {kind.operation}, {kind.cache}{', deterministic' if kind.deterministic else ''}"
 
 
-def _order(kind: Kind) -> tuple[str, int, str, bool]:
+def _order(kind: ReductionKind) -> tuple[str, int, str, bool]:
     """A sort key: by type, then by the usual order of operations."""
     return (kind.dtype, list(OPERATIONS).index(kind.operation), kind.cache, kind.deterministic)

@@ -33,7 +33,7 @@ NEAR = 1.01
 
 
 @dataclass(frozen=True)
-class Kind:
+class ReductionKind:
     """A kind of reduction; if deterministic, every run gives the same bits."""
 
     dtype: str
@@ -81,7 +81,7 @@ def choose(
     kernels: Mapping[tuple[str, str], KernelSource],
     device: Mapping[str, Any],
     architecture: int | None = None,
-) -> dict[Kind, tuple[Choice, ...]]:
+) -> dict[ReductionKind, tuple[Choice, ...]]:
     """The choices for every kind of reduction with times, from the smallest class of sizes to the largest.
 
     rows          from measurements.load_measurements(); rows of other kernels are ignored
@@ -95,7 +95,7 @@ def choose(
         for deterministic in (False, True):
             suited = of_kind[of_kind["repeats"]] if deterministic else of_kind
             if times := _times_by_size(suited, kernels):
-                chosen[Kind(dtype, operation, cache, deterministic)] = _choices(times)
+                chosen[ReductionKind(dtype, operation, cache, deterministic)] = _choices(times)
     return chosen
 
 

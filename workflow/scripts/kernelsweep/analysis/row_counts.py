@@ -1,4 +1,4 @@
-"""What the rows of measurements.csv come to, counted one after another: there may be millions of them."""
+"""Count the rows of measurements.csv one after another, since there may be millions of them."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-# Of a kernel's failed rows, so many of each status are kept to be listed.
+# The number of failed rows of a kernel and status that are kept for lists.
 LISTED_PER_KERNEL = 5
 
-# A right run may have these: a sweep may ask for more memory than there is, and skipped points say why.
+# The statuses of a correct run: a sweep may need more memory than there is, and skipped points say why.
 HARMLESS = ("ok", "skipped", "out_of_memory")
 
 # The columns that add up.
 _SUMMED = ("seconds", "busy_seconds")
 
-Row = Mapping[str, str]
+CsvRow = Mapping[str, str]
 
 
 @dataclass
-class Tally:
-    """The rows, counted.
+class RowCounts:
+    """Counts of rows.
 
-    points             how many, by study, kernel and status, in the order in which they were met
-    skipped            how many were skipped, by study, kernel and why
-    failed             how many are neither ok nor skipped, by study and kernel
+    points             by study, kernel and status, in the order of the rows
+    skipped            skipped rows by study, kernel and reason
+    failed             rows that are neither ok nor skipped, by study and kernel
     first_failed       the first few of these rows, by study and kernel
-    failures           how many must fail the run (is_failure), by study and kernel
-    times_us, spreads  of the points that were visited several times: the time, and how far their visits lie apart
-    flags              how many of those points have which
-    seconds            what those points took: seconds and busy_seconds, as the columns are called
-    clocks_mhz         the lowest clock that a point was timed at, and the highest of these; infinite without any
+    failures           rows that must fail the run (is_failure), by study and kernel
+    times_us, spreads  the time and visit_spread of each point with several visits
+    flags              the flags of these points
+    seconds            the sums of these points' columns seconds and busy_seconds
+    clocks_mhz         the lowest and the highest clock of a point; infinite if there is none
     """
 
     points: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     skipped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     failed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    first_failed: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
+    first_failed: dict[tuple[str, str], list[CsvRow]] = field(default_factory=dict)
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     times_us: array[float] = field(default_factory=lambda: array("d"))
     spreads: array[float] = field(default_factory=lambda: array("d"))
@@ -47,7 +47,7 @@ class Tally:
     clocks_mhz: tuple[float, float] = (inf, -inf)
 
     def by_status(self, study: str | None = None) -> Counter[str]:
-        """How many points came out how, of a study or of all; ok first."""
+        """The number of points by status, of a study or of all studies; ok first."""
         counts: Counter[str] = Counter()
         for (of, _, status), count in self.points.items():
             if study in (None, of):
@@ -55,7 +55,7 @@ class Tally:
         return Counter(dict(sorted(counts.items(), key=lambda entry: (entry[0] != "ok", entry[0]))))
 
 
-def is_failure(row: Row) -> bool:
+def is_failure(row: CsvRow) -> bool:
     """Whether a row must fail its run: a wrong result, or a point that could not be run.
 
     A kernel that is marked as undefined behaviour has no right result, so it fails only where it doesn't compile.
@@ -63,14 +63,14 @@ def is_failure(row: Row) -> bool:
     return row["status"] not in HARMLESS and not is_excused(row)
 
 
-def is_excused(row: Row) -> bool:
+def is_excused(row: CsvRow) -> bool:
     """Whether undefined behaviour explains a failed row."""
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
-def tally(rows: Iterable[Row]) -> Tally:
+def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
     """Count the rows."""
-    counted = Tally()
+    counted = RowCounts()
     lowest, highest = counted.clocks_mhz
     for row in rows:
         study, kernel, status = row["study"], row["kernel"], row["status"]

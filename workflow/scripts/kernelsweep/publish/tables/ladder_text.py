@@ -12,8 +12,9 @@ from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, reference_text, step_name
-from kernelsweep.publish.tables.layout import EMPTY, Column, TableText, numbers
-from kernelsweep.publish.tables.points import (
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.ladder_table import baseline_kernels, limit_columns
+from kernelsweep.publish.tables.point_notes import (
     NOT_MEASURED,
     PUBLISHED_ONLY,
     failure_note,
@@ -21,13 +22,12 @@ from kernelsweep.publish.tables.points import (
     numbered,
     right_text,
 )
-from kernelsweep.publish.tables.steps import baseline_kernels, limit_columns
 
 # Four digits tell apart what the intervals tell apart (about 0.2% of a median); more would be noise.
 TIME_DIGITS = 4
 # A speedup below this is written with two digits that are not zero, such as 0.021.
 SMALL_SPEEDUP = 0.1
-NO_TIMES = "No times of ours: this platform has no clock that means something."
+NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
 
 def study_text(table: pandas.DataFrame, data: StudyData) -> TableText:
@@ -181,7 +181,7 @@ def _provenance(data: StudyData) -> str:
 
 def _explanation(table: pandas.DataFrame, data: StudyData) -> str:
     first = step_name(table["kernel"].iloc[0], table["unroll"].iloc[0])
-    texts = _on_times(table, data) if data.has_times else [NO_TIMES]
+    texts = _on_times(table, data) if data.has_times else [NO_TIMES_OF_OURS]
     published = data.published
     if data.has_times or (published is not None and not published.only_ratios):
         texts.append(f"Speedup: against `{first}` on the same device.")

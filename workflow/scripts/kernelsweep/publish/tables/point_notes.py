@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.analysis.words import MESSAGE_LENGTH
-from kernelsweep.publish.tables.layout import EMPTY
+from kernelsweep.publish.tables.formats import EMPTY
 
 # The status of a row whose point is in no row of the measurements, and of a published row that is none of ours.
 NOT_MEASURED = "not_measured"

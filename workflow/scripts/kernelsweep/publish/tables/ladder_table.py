@@ -12,7 +12,7 @@ from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, at_reference, undefined_kernels
 from kernelsweep.analysis.steps import Step
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.publish.tables.points import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
+from kernelsweep.publish.tables.point_notes import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
 from kernelsweep.results import BASELINE_PREFIX
 
 # Present only on a platform with times.

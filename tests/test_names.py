@@ -1,0 +1,43 @@
+"""A name means one thing in the library: no two modules, classes or shared constants are called the same."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from checkout import ROOT
+
+LIBRARY = ROOT / "workflow/scripts/kernelsweep"
+MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(LIBRARY.rglob("*.py"))}
+
+# Modules that play the same role in several folders.
+ROLES = {"__init__", "report", "rows", "selection", "worker"}
+
+
+def repeated(names: Iterator[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
+def constants(tree: ast.Module) -> list[str]:
+    """The public names in capitals that a module assigns at its top level."""
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    names = [node for statement in assigned for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    return [name.id for name in names if isinstance(name.ctx, ast.Store) and name.id.isupper() and name.id[0] != "_"]
+
+
+def test_no_two_modules_have_one_name() -> None:
+    # A figure's module is called after what it draws.
+    names = (path.stem for path in MODULES if path.parent.name != "figures")
+    assert repeated(name for name in names if name not in ROLES) == set()
+
+
+def test_no_two_classes_have_one_name() -> None:
+    nodes = (node for tree in MODULES.values() for node in tree.body)
+    assert repeated(node.name for node in nodes if isinstance(node, ast.ClassDef)) == set()
+
+
+def test_no_constant_that_others_import_has_a_namesake() -> None:
+    imports = (node for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    imported = {alias.name for node in imports for alias in node.names}
+    assert repeated(name for tree in MODULES.values() for name in constants(tree)) & imported == set()
