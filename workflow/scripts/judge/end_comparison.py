@@ -13,7 +13,7 @@ with logged(snakemake.log[0]) as terminal:
     if summary["failed"]:
         raise UserError(
             f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}. "
-            "After mending a kernel, type the same command again."
+            "After correcting a kernel, repeat the command."
         )
     slower = kernels_with_verdict(summary, SLOWER)
     if slower and snakemake.params.fail_on == SLOWER:

@@ -1,4 +1,4 @@
-"""Time the driver's copy and fill at every size of a study: what the device's memory can do, as measurement rows."""
+"""Time the driver's copy and fill at every size of a study, which are limits of the device's memory."""
 
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.json_files import read_device
@@ -11,7 +11,7 @@ with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     device = read_device(snakemake.input.device)
     with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
-        # It starts CUDA, which sees the leased GPU alone.
+        # This import starts CUDA, which then sees only the leased GPU.
         from kernelsweep.platforms.gpu import GpuPlatform
 
         platform = GpuPlatform()

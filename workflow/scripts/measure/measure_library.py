@@ -1,4 +1,4 @@
-"""Measure a library's reduction at every size, type and operation of a study, checked and timed as kernels are."""
+"""Measure a library's reduction at every size, type and operation of a study, checked and timed like a kernel."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ with logged(snakemake.log[0]) as terminal:
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
     rows = measurement_rows(rival, report, outcomes, device, known)
-    # How many launches of which grids it makes is its own affair.
+    # The library's launches and grid sizes are unknown.
     rows = [{**row, "launches": None, "grid_size": None} for row in rows]
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
     write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(rival, outcomes))
