@@ -37,8 +37,8 @@ import numpy as np
 from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, point, require, sweep
 
 from kernelsweep.build import nvcc
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point

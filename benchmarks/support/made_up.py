@@ -16,8 +16,9 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep.axes import ABSENT, Axes
+from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.points import Point, points
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,8 +41,7 @@ POINTS = math.prod(map(len, AXES.values()))
 
 def axes(sizes: int = len(AXES["array_size"])) -> Axes:
     """All axes of a made-up kernel, with so many array sizes."""
-    absent = {axis: [value] for axis, value in ABSENT.items()}
-    return {**absent, **AXES, "array_size": [1000 * size for size in range(1, sizes + 1)]}
+    return resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000 * size for size in range(1, sizes + 1)]})
 
 
 def make_project(folder: Path, studies: int, kernels: int) -> Path:

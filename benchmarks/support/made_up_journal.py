@@ -19,6 +19,7 @@ from made_up import DEVICE, ROOT
 from kernelsweep.measure.journal import VERSION, Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, points
@@ -64,7 +65,7 @@ def main() -> None:
         }
     assert sum(len(outcome.visits) for outcome in outcomes.values()) == VISITS * len(every)
     if what == "rows":
-        kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT)
+        kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
         rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {"study": "made_up", "kernel": kernel.name})
         write_rows(path.with_suffix(".points.csv"), MEASUREMENT_COLUMNS, rows)
         write_rows(path.with_suffix(".samples.csv"), SAMPLE_COLUMNS, sample_rows(kernel, outcomes))

@@ -26,6 +26,7 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -54,13 +55,13 @@ class Sweep:
 
 def kernel_of(name: str) -> KernelSource:
     """The kernel of a name such as warp_shuffle/shuffle."""
-    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT)
+    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT, REDUCTION)
 
 
 def point(array_size: int, block_size: int, **others: Any) -> Point:
     """A cold int32 sum, not unrolled, unless said otherwise."""
     values = {"dtype": "int32", "operation": "sum", "cache": "cold", "array_size": array_size, "block_size": block_size}
-    return Point({**values, "unroll": 1, "grid_size": None, "width": None, "arguments": "", **others})
+    return Point({**values, "unroll": 1, "grid_size": None, **others})
 
 
 def require(*modules: str) -> None:
@@ -121,11 +122,10 @@ def sweep(
     seed    of the input and of the points' order
     device  name and driver
     """
-    problem = "exchange" if kernel.plan == "one_to_one" else "reduction"
     exactly = Sampling(relative_precision=0.0, min_samples=samples, max_samples=samples, max_seconds=MAX_SECONDS)
     protocol = Protocol(exactly, timeout_seconds=TIMEOUT_SECONDS, seed=seed)
     built = BuiltKernel(kernel, report, binary_of(kernel, folder))
-    task = built.task(kind_of(report["target"]).implementation, problem, points, protocol)
+    task = built.task(kind_of(report["target"]).implementation, points, protocol)
     finished: list[float] = []
     planned = [PlannedPoint(point, instantiation(kernel, point)) for point in points]
     with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:

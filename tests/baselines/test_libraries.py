@@ -76,8 +76,6 @@ def on_gpu() -> list[dict[str, list[Any]]]:
 
 
 def test_every_rival_that_a_study_may_name_exists() -> None:
-    schema = read_yaml(ROOT / "workflow/schemas/study.schema.yaml", "study.schema.yaml")
-    assert schema["properties"]["rivals"]["items"]["enum"] == list(LIBRARIES)
     for name, rival in LIBRARIES.items():
         assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
         assert set(rival.operations) <= set(OPERATIONS)

@@ -19,6 +19,7 @@ from workflow_runs import snakemake
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import variants_run
@@ -56,7 +57,7 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Pa
 
 def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:
     # Going through four billion sizes would take hours.
-    kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT)
+    kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
     many = {**made_up.axes(), "array_size": range(1, 2**32)}
     found = variants_run(kernel, [many], [], "sm_90")  # type: ignore[dict-item]
     assert found == variants_run(kernel, [made_up.axes(1)], [], "sm_90")
@@ -95,7 +96,7 @@ def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path
     good, other, joined = (tmp_path / name for name in ("good.csv", "other.csv", "joined.csv"))
     write_rows(good, MEASUREMENT_COLUMNS, [{"study": "a", "message": 'two\nlines, and "quotes"'}])
     write_rows(other, MEASUREMENT_COLUMNS[:-1], [{"study": "b"}])
-    with pytest.raises(UserError, match=r"other\.csv is of another version"):
+    with pytest.raises(UserError, match=r"other\.csv was written by another version"):
         join_files(joined, MEASUREMENT_COLUMNS, [good, other])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "other.csv"]
     join_files(joined, MEASUREMENT_COLUMNS, [good, good])

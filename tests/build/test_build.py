@@ -16,6 +16,7 @@ from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.errors import BuildError
+from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -212,7 +213,7 @@ def variants(kernel: KernelSource) -> list[str]:
     (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
     An exchange's are those of its study.
     """
-    if kernel.exchange_arguments:
+    if kernel.problem is EXCHANGE:
         return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
     block_sizes = [64, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)

@@ -14,11 +14,11 @@ from planted import ROOT, built, point, run
 from kernelsweep.build import nvcc
 from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.problems.problem import Problem
-from kernelsweep.problems.reduction import combine, make_reduction
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.problems.reduction import REDUCTION, combine, make_reduction
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -57,7 +57,7 @@ EVERY_TYPE_AND_OPERATION = [
 def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "block_partials") -> KernelSource:
     path = folder / "planted.cu"
     path.write_text(SOURCE.format(ending=ending, parameter=parameter, plan=plan))
-    return read_kernel(path, ROOT)
+    return read_kernel(path, ROOT, REDUCTION)
 
 
 # Results that are never written

@@ -42,6 +42,7 @@ from planted import DEVICE
 from kernelsweep.platforms import lease
 from kernelsweep.measure.chunks import points_of_chunk, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.task import read_task
@@ -61,7 +62,7 @@ pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
 pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
 task = read_task(given["task"])
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
 points = [Point(values) for values in given["points"]]
 own = points_of_chunk(points, chunk, chunks, task.protocol.seed)
 planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points if one in own]
@@ -69,9 +70,10 @@ path = folder / "planted.jsonl"
 with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
     work = find_work(task, planned, {}, journal, DEVICE)
     if not work.is_done:
-        with lease.leased_gpu("nvidia-h200") as gpu, Workers(task, work.visits) as workers:
+        with lease.leased_gpu("nvidia-h200") as gpu:
             begin = time.monotonic()
-            do_work(work, task, journal, workers)
+            with Workers(task, work.visits) as workers:
+                do_work(work, task, journal, workers)
             print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
 write_failures(folder / f"{chunk}.json", work.results())
 """

@@ -32,7 +32,7 @@ from kernelsweep.measure.work import measuring_modules
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
-from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.problems.reduction import REDUCTION, make_reduction
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -407,7 +407,7 @@ def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) ->
     size, block_size = 1000, 1024
     depth = "summation_depth: block_size"
     kernel.path.write_text(kernel.path.read_text().replace("unroll: [1]", f"unroll: [1]\n//   {depth}"))
-    kernel = read_kernel(kernel.path, ROOT)
+    kernel = read_kernel(kernel.path, ROOT, REDUCTION)
     points = [point(size, block_size, dtype=dtype) for dtype in ("float32", "float64", "int32")]
     points.append(point(size, block_size, dtype="float32", operation="maximum"))
     outcomes = run(kernel, points, tmp_path)

@@ -12,6 +12,8 @@ from planted import point
 
 from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.progress import progress
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
 
 NAME = "unrolling/completely_unrolled_template"
 SIZE = 2**24
@@ -54,22 +56,22 @@ def timed(bandwidth_gbs: float, status: str = "ok") -> Outcome:
 
 def test_counts_time_left_and_the_best_with_its_point(clock: Clock) -> None:
     terminal = Terminal()
-    with progress("staged/unrolled", terminal) as shown:
+    with progress("staged/unrolled", REDUCTION, terminal) as shown:
         clock.seconds += 30  # A slow start of the worker must not count as every point's.
         for done, (bandwidth_gbs, unroll) in enumerate([(1000, 2), (3000, 8), (2000, 4)], start=1):
             shown.show(done, 100, point(SIZE, 256, unroll=unroll, cache="cold"), timed(bandwidth_gbs))
             clock.seconds += 1
     assert terminal.lines == [
         "staged/unrolled",
-        "staged/unrolled 1/100, ? left, best 1000 GB/s: 2^24 int32 block 256 ×2",
-        "staged/unrolled 2/100, 01:38 left, best 3000 GB/s: 2^24 int32 block 256 ×8",
-        "staged/unrolled 3/100, 01:37 left, best 3000 GB/s: 2^24 int32 block 256 ×8",
+        "…ed/unrolled 1/100, ? left, best 1000 GB/s: array 2^24 block 256 unroll 2",
+        "…ed/unrolled 2/100, 01:38 left, best 3000 GB/s: array 2^24 block 256 unroll 8",
+        "…ed/unrolled 3/100, 01:37 left, best 3000 GB/s: array 2^24 block 256 unroll 8",
     ]
 
 
 def test_the_line_is_gone_in_the_end(clock: Clock) -> None:
     terminal = Terminal()
-    with progress("a/b", terminal) as shown:
+    with progress("a/b", REDUCTION, terminal) as shown:
         shown.show(1, 1, point(SIZE), timed(1000))
     assert re.search(r"\r +\r$", terminal.getvalue())
     assert "\n" not in terminal.getvalue()
@@ -77,7 +79,7 @@ def test_the_line_is_gone_in_the_end(clock: Clock) -> None:
 
 def test_nothing_is_written_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
-    with progress(NAME, stream) as shown:
+    with progress(NAME, REDUCTION, stream) as shown:
         shown.show(1, 2, point(SIZE), timed(1000))
         shown.show(2, 2, point(SIZE), Outcome("timed_out", "no result"))
     captured = capsys.readouterr()
@@ -90,7 +92,7 @@ def test_outcomes_that_are_not_ok_go_to_the_log_and_are_never_the_best(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal = Terminal()
-    with progress("a/b", terminal) as shown:
+    with progress("a/b", REDUCTION, terminal) as shown:
         shown.show(1, 3, point(SIZE), timed(1000))
         clock.seconds += 1
         wrong = timed(9000, "wrong_result")
@@ -102,7 +104,7 @@ def test_outcomes_that_are_not_ok_go_to_the_log_and_are_never_the_best(
 
 def test_a_kernel_without_samples_shows_its_counts_only(clock: Clock) -> None:
     terminal = Terminal()
-    with progress("a/b", terminal) as shown:
+    with progress("a/b", REDUCTION, terminal) as shown:
         for done in (1, 2):
             shown.show(done, 4, point(SIZE), Outcome("ok"))
             clock.seconds += 2
@@ -112,26 +114,24 @@ def test_a_kernel_without_samples_shows_its_counts_only(clock: Clock) -> None:
 def test_of_an_exchange_the_shortest_time_is_the_best(clock: Clock) -> None:
     terminal = Terminal()
     exchange = {"operation": "exchange", "width": 8, "arguments": "delta=2"}
-    with progress("a/b", terminal) as shown:
+    with progress("a/b", EXCHANGE, terminal) as shown:
         for done, time_us in enumerate((3.0, 2.0, 4.0), start=1):
             shown.show(done, 3, point(1000, **exchange), Outcome("ok", visits=[Visit([time_us] * 7)]))
             clock.seconds += 1
-    assert terminal.lines[-1].endswith("best 2.00 µs: 1,000 int32 hot block 32 width 8")
+    assert terminal.lines[-1].endswith("best 2.00 µs: array 1000 block 32 unroll 1")
 
 
 @pytest.mark.parametrize(
     ("others", "end"),
     [
-        ({"cache": "cold"}, "1,048,579 int32 block 1024"),
-        (
-            {"grid_size": 4224, "dtype": "float64", "unroll": 16},
-            "1,048,579 float64 hot",
-        ),  # no half words: they would be wrong
+        ({}, "array 1,048,579 block 1024"),
+        # No half words: they would be wrong.
+        ({"grid_size": 4224, "unroll": 16, "dtype": "float64"}, "array 1,048,579 block 1024"),
     ],
 )
 def test_the_line_fits_into_80_columns(clock: Clock, others: dict[str, Any], end: str) -> None:
     terminal = Terminal()
-    with progress(NAME, terminal) as shown:
+    with progress(NAME, REDUCTION, terminal) as shown:
         for done in (1, 2):
             shown.show(done, 12345, point(2**20 + 3, 1024, **others), timed(4321))
             clock.seconds += 5
@@ -144,7 +144,7 @@ def test_a_narrow_terminal_gets_a_narrow_line(clock: Clock, monkeypatch: pytest.
     monkeypatch.setattr(Terminal, "fileno", lambda _: 7)
     monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((30, 24)))
     terminal = Terminal()
-    with progress(NAME, terminal) as shown:
+    with progress(NAME, REDUCTION, terminal) as shown:
         shown.show(1, 2, point(SIZE), timed(1000))
     assert all(len(line) <= 30 for line in terminal.lines)
     assert terminal.lines[-1] == "…ed_template 1/2, ? left"
@@ -153,7 +153,7 @@ def test_a_narrow_terminal_gets_a_narrow_line(clock: Clock, monkeypatch: pytest.
 def test_at_most_some_ten_updates_a_second(clock: Clock) -> None:
     terminal = Terminal()
     count = 4000
-    with progress("a/b", terminal) as shown:
+    with progress("a/b", REDUCTION, terminal) as shown:
         for done in range(1, count + 1):
             clock.seconds += 2 / count
             shown.show(done, count, point(SIZE), timed(1000 + done))  # each of them the best so far

@@ -358,8 +358,7 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, "counting", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
     assert report["status"] == "ok", report["message"]
-    problem = "exchange" if kernel.plan == "one_to_one" else "reduction"
-    task = BuiltKernel(kernel, report, binary).task("", problem, points, Protocol(None, seed=1))
+    task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
     return CountingRunner(task, kernel.path.read_text())
 
 
@@ -398,9 +397,7 @@ def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    points = checked_points(
-        [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel.plan
-    )
+    points = checked_points([point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel)
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
         assert counted.mistakes == [], counted.point

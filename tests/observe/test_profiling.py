@@ -28,6 +28,7 @@ from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, p
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Requests
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -248,7 +249,7 @@ def profiled(
     folder: Path, fault: str = "", kernel: str | None = None, asked: list[Point] | None = None
 ) -> tuple[Profile, list[tuple[Point, Row]]]:
     """A planted or a shipped kernel's points, profiled for a few metrics."""
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT) if kernel else planted_kernel(folder, fault)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION) if kernel else planted_kernel(folder, fault)
     asked = asked or [point(1, cache="cold"), point(100, cache="cold"), point(65, cache="cold")]
     task, report = built(source, asked, folder)
     assert report["status"] == "ok", report["message"]
@@ -457,7 +458,7 @@ def test_the_real_tool_counts_what_the_kernel_must_load(
     found = find()
     if found is None:
         pytest.skip(MISSING)
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT)
+    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION)
     asked = [point(2**20, 512, cache="cold", **settings), point(2**19, 512, cache="cold", **settings)]
     task, report = built(source, asked, tmp_path, "native")
     assert report["status"] == "ok", report["message"]

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from checkout import ROOT
 from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
@@ -27,7 +28,10 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, points_to_check
-from kernelsweep.sweep.axes import AXES, Axes
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.project.project import load_study
+from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.points import Point, instantiation, instantiations, points
@@ -249,7 +253,11 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
     assert run_status(Observed(FOUND, right), found, asked, False) == ("findings", "")
     for run, log, because in (
         (Observed(0, right[:1]), clean, "1 of 2 points were run; the next was array size 100"),
-        (Observed(0, wrong), clean, "wrong_result at array size 100, block size 32, unroll 1, int32 sum: expected 3"),
+        (
+            Observed(0, wrong),
+            clean,
+            "wrong_result at array size 100, block size 32, unroll 1, int32, sum, hot: expected 3",
+        ),
         (Observed(1, right), clean, "exit status 1"),
         (Observed(-9, right), clean, "signal 9"),
         (Observed(None, right), clean, "took too long"),
@@ -274,10 +282,10 @@ def test_only_a_complete_run_that_found_nothing_is_clean() -> None:
 def axes(**values: Any) -> Axes:
     settings = {
         **{"dtype": ["int32"], "operation": ["sum"], "cache": ["cold", "hot"], "array_size": [2**16, 2**24]},
-        **{"block_size": [64, 128, 256], "unroll": [1], "grid_size": [None], "width": [None], "arguments": [""]},
+        **{"block_size": [64, 128, 256], "unroll": [1]},
         **values,
     }
-    return {axis: settings[axis] for axis in AXES}
+    return resolve_axes((EXCHANGE if "width" in values else REDUCTION).axes, settings)
 
 
 def checked(kernel: KernelSource, sweep: Axes, variants: Sequence[str], *restrictions: str) -> list[Point]:
@@ -316,7 +324,7 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
-    shift = replace(kernel, name="shift_up")
+    shift = load_study("exchanges", ROOT).kernels["shift_up"]
     chosen = checked(shift, exchanges, instantiations(shift, points(exchanges)))
     assert {p["array_size"] for p in chosen} == {16, 1000}
     assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}

@@ -26,6 +26,8 @@ from kernelsweep.build import nvcc
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import resolve_axes
@@ -70,7 +72,7 @@ def free_bytes() -> int:
 
 def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: Any) -> Point:
     """A point with what the kernel's plan needs besides."""
-    if kernel.plan == "one_to_one":
+    if kernel.problem is EXCHANGE:
         others = {"operation": "exchange", "width": 32, "arguments": ARGUMENTS[kernel.name], **others}
     elif kernel.plan in PLANS_WITH_A_GRID:
         others = {"grid_size": 264, **others}
@@ -103,7 +105,7 @@ def test_every_kernel_is_right_around_its_block_boundaries(kernel: KernelSource,
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
 def test_every_type_and_operation_is_right(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
-    operations = ["exchange"] if kernel.plan == "one_to_one" else kernel.operations
+    operations = ["exchange"] if kernel.problem is EXCHANGE else kernel.operations
     points = [
         of_kernel(kernel, size, 256, dtype=dtype, operation=operation, cache="cold")
         for dtype in kernel.dtypes
@@ -284,11 +286,11 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_calls(name, [resolve_axes(axes)], [])
+    planned = planned_calls(name, [resolve_axes(REDUCTION.axes, axes)], [])
     report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
     protocol = Protocol(QUICK, visits=2, repeated_runs=2, timeout_seconds=120, seed=1)
     built_library = BuiltKernel(as_kernel(name), report, library)
-    task = built_library.task(IMPLEMENTATION, "reduction", [each.point for each in planned], protocol)
+    task = built_library.task(IMPLEMENTATION, [each.point for each in planned], protocol)
     outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
     run_points = [each.point for each in planned if not each.skipped]
     wrong = {one: outcomes[one].message for one in run_points if outcomes[one].status != "ok"}

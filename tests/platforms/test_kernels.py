@@ -19,6 +19,7 @@ from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
@@ -428,7 +429,7 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         for size in sizes:
             array = np.arange(1, size + 1).astype(one["dtype"])
             found = launched(kernel, library, sized(one, size), array)
-            expected = modelled(exchange, one["width"] or 0, one["block_size"], unroll, array)
+            expected = modelled(exchange, one["width"], one["block_size"], unroll, array)
             np.testing.assert_array_equal(found, expected, str(sized(one, size)))
         # The library's own model, by which results are judged everywhere else, says the same.
         numbered = sized(one, 1000)
@@ -491,7 +492,7 @@ CONST = "const Element *data"
 def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "faulty.cu"
     path.write_text(FAULTY.format(parameter=parameter, ending=ending))
-    kernel = read_kernel(path, ROOT)
+    kernel = read_kernel(path, ROOT, REDUCTION)
     library = compiled(kernel, variants(kernel), tmp_path)
     for dtype in ("int32", "float64"):
         with pytest.raises(AssertionError, match=message):

@@ -16,6 +16,7 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.measure.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
 from kernelsweep.sweep.kernel_header import read_kernel
@@ -36,7 +37,9 @@ AXES = {
 
 
 def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
-    axes = resolve_axes(AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]})
+    axes = resolve_axes(
+        REDUCTION.axes, AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]}
+    )
     found = {(p["block_size"], p["grid_size"]) for p in points(axes_on_device(axes, 132))}
     assert found == {(128, 16 * 132), (1024, 2 * 132), (128, 264)}
     assert grid_on_device("2048 threads * multiprocessors", 132, 512) == 4 * 132
@@ -44,7 +47,7 @@ def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
 
 
 def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_once() -> None:
-    axes = resolve_axes(AXES, {"array_size": [1000, 2**16, 2**28], "grid_size": [3, 264, 528, 1056]})
+    axes = resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000, 2**16, 2**28], "grid_size": [3, 264, 528, 1056]})
     found = launched_points("single_launch", points(axes))
     # Of 2^16 elements, 128 threads with 4 vectors of 16 bytes take 2048 of int32 and 1024 of float64.
     grids = {
@@ -120,7 +123,7 @@ __global__ void planted(const Element *data, Element *partials, unsigned *arriva
 def planted(folder: Path, last: str) -> KernelSource:
     path = folder / "planted.cu"
     path.write_text(SOURCE.replace("LAST", last))
-    return read_kernel(path, ROOT)
+    return read_kernel(path, ROOT, REDUCTION)
 
 
 @pytest.mark.parametrize(

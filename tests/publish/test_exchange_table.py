@@ -24,6 +24,7 @@ OUTPUTS = {
 PUBLISHED = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS)
 
 STUDY: dict[str, Any] = {
+    "problem": "exchange",
     "title": "Exchanges: ways to hand values across a warp",
     "axes": {},
     "kernels": [

@@ -26,6 +26,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.share.reduce_header.export import reduce_header
@@ -76,7 +77,7 @@ def made_up_rows() -> list[dict[str, Any]]:
             "cache": [cache],
             "grid_size": ["1024 threads * multiprocessors", "2048 threads * multiprocessors"],
         }
-        every = points(axes_on_device(resolve_axes(axes), H200["multiprocessors"]))
+        every = points(axes_on_device(resolve_axes(REDUCTION.axes, axes), H200["multiprocessors"]))
         racing = [kernel for kernel in OFFERED if not skip_reason(every[0], kernel, [], None)]
         for kernel in STUDY.kernels.values():
             for point in launched_points(kernel.plan, every):
@@ -87,7 +88,8 @@ def made_up_rows() -> list[dict[str, Any]]:
                 time_us *= 0.5 if kernel not in OFFERED else 0.8 if kernel is fastest else 1
                 rows.append(row(kernel.name, point, time_us, reason))
     spoiled = next(row for row in rows if (row["kernel"], row["operation"]) == (WRONG, "minimum"))
-    spoiled.update(status="wrong_result", message="expected 1, found 2", time_us="", time_low_us="", time_high_us="")
+    nothing = dict.fromkeys(("time_us", "time_low_us", "time_high_us", "bandwidth_gbs"), "")
+    spoiled.update(status="wrong_result", message="expected 1, found 2", **nothing)
     return rows
 
 

@@ -17,6 +17,8 @@ from kernelsweep.measure.work import Progress, do_work, find_work, outcomes_with
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -59,16 +61,15 @@ def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -
     """A kernel of one thread a block, with `fault` as its first statements."""
     path = folder / "planted.cu"
     path.write_text(SOURCE.format(const="" if updates_input else "const ", fault=fault))
-    return read_kernel(path, ROOT)
+    return read_kernel(path, ROOT, REDUCTION)
 
 
 def point(array_size: int, block_size: int = 32, **others: Any) -> Point:
-    """An int32 sum, hot and not unrolled unless said otherwise."""
-    values = {
-        **{"dtype": "int32", "operation": "sum", "cache": "hot", "array_size": array_size, "block_size": block_size},
-        **{"unroll": 1, "grid_size": None, "width": None, "arguments": ""},
-    }
-    return Point(values).at(**others)
+    """An int32 sum, hot and not unrolled unless said otherwise; an exchange's point where a width is given."""
+    sizes = {"array_size": array_size, "block_size": block_size, "unroll": 1, "grid_size": None}
+    values = {"dtype": "int32", "operation": "sum", "cache": "hot", **sizes, **others}
+    problem = EXCHANGE if "width" in others else REDUCTION
+    return Point({axis: values[axis] for axis in problem.axes})
 
 
 def built(
@@ -84,9 +85,8 @@ def built(
     binary = folder / target / f"{kernel.name}.bin"
     names = instantiations(kernel, points)
     report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
-    problem = "exchange" if kernel.plan == "one_to_one" else "reduction"
     protocol = Protocol(QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed)
-    return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, problem, points, protocol), report
+    return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol), report
 
 
 def measured(

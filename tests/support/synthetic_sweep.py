@@ -16,12 +16,13 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.baselines.libraries import library_axes
+from kernelsweep.problems.exchange import EXCHANGE, parse_arguments
 from kernelsweep.problems.lanes import source_elements
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.launch_plans import PLANS, launched_points
-from kernelsweep.sweep.points import Point, parse_arguments, points, skip_reason
+from kernelsweep.sweep.points import Point, points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
 from kernelsweep.sweep.study import Study
@@ -45,6 +46,7 @@ EMULATOR: dict[str, Any] = {
 
 UNROLLS = [2, 4, 8, 16]
 UNROLLING: dict[str, Any] = {
+    "problem": "reduction",
     "title": "Unrolling: an integer sum in global memory, nine steps",
     "description": "From a divergent tree to a completely unrolled one.",
     "kernels": [
@@ -259,7 +261,7 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             }
             if not reason:
                 row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
-            if not reason and study.settings["problem"] == "exchange" and point["array_size"] <= 32:
+            if not reason and study.problem is EXCHANGE and point["array_size"] <= 32:
                 span = point["block_size"] * point["unroll"]
                 assert point["width"] is not None
                 sources = source_elements(

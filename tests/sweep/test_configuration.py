@@ -14,7 +14,7 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.sweep.axes import axes_on_device, parse_size
-from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.points import instantiations, points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
@@ -135,7 +135,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         (
             "metrics",
             {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
-            ["metrics.time.unit is 'GB', but what it is read from is in ns. Allowed: ns, us, ms, s."],
+            ["metrics.time.unit is 'GB', but its counter has the unit ns. Allowed: ns, us, ms, s."],
         ),
         ("arch", 90, ["arch is 90. Allowed: native, or an architecture such as sm_90"]),
         ("arch", "compute_90", ["arch is 'compute_90'. Allowed: native"]),
@@ -209,9 +209,11 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"ladder": [{"kernel": "dubled"}]}, ["ladder names 'dubled'; did you mean 'doubled'? Its kernels: doubled"]),
         ({"ladder": [{"kernel": KERNEL, "grid_size": "all"}]}, ["ladder.0.grid_size is 'all'. Allowed: a whole"]),
         ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: whole"]),
-        ({"problem": "exchange"}, ["whose plan is block_partials. The problem exchange needs the plan one_to_one"]),
-        ({"axes": {"arguments": ["delta=1"]}}, ["arguments of 'doubled' are 'delta=1'. It takes none."]),
-        ({"kernels": [{"name": "butterfly", "from": "exchanges"}]}, ["The problem reduction needs another plan"]),
+        ({"axes": {"width": [8]}}, ["axes has 'width', but the problem reduction has no such axis: dtype, operation"]),
+        (
+            {"further": [{"axes": {"arguments": ["delta=1"]}}]},
+            ["axes has 'arguments', but the problem reduction has no such axis"],
+        ),
         ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
         ({"kernels": [{"name": "cascadet", "from": "stepwise"}]}, ["did you mean 'cascaded'?", "kernels/stepwise/: "]),
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
@@ -304,6 +306,34 @@ def test_a_mistake_in_a_kernel(toy: Path, written: str, instead: str, parts: lis
     assert_readable(error, "kernels/toy/doubled.cu", parts)
 
 
+def test_a_kernel_of_another_problem(toy: Path) -> None:
+    write_study(toy, {"kernels": [{"name": "butterfly", "from": "exchanges"}]})
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "kernels/exchanges/butterfly.cu", ["plan is 'one_to_one'; Allowed: block_partials, until_"])
+    write_study(toy, {"problem": "exchange"})
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "kernels/toy/doubled.cu", ["'Operation' is not one that the problem exchange has: Element"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"arguments": ["delta=1"]}, ["kernels has 'shift_up', whose plan one_to_one needs the axis width."]),
+        ({"width": [8]}, ["needs the axis arguments. It isn't set."]),
+        ({"width": [8], "arguments": ["offset=1"]}, ["arguments of 'shift_up' is 'offset=1'. It takes delta=..."]),
+        ({"width": [8], "arguments": ["delta=1"], "grid_size": [2]}, ["the problem exchange has no such axis"]),
+    ],
+)
+def test_an_exchange_has_axes_of_its_own(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
+    kernels = [{"name": "shift_up", "from": "exchanges"}]
+    write_study(toy, {"problem": "exchange", "kernels": kernels, "ladder": [], "axes": changes})
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "config/studies/toy.yaml: ", parts)
+
+
 @pytest.mark.parametrize("text", ["title: [", "title: a: b", "- title", ""])
 def test_a_study_that_is_no_yaml_mapping_names_the_file(toy: Path, text: str) -> None:
     (toy / "config/studies/toy.yaml").write_text(text)
@@ -380,7 +410,8 @@ def test_defaults_are_what_config_yaml_ships(root: Path) -> None:
     metrics = yaml.safe_load((root / "config/metrics.yaml").read_text())
     assert load_config(metrics, root) == load_config(shipped | metrics, root)
     every = shipped | metrics
-    assert check(every, SCHEMAS / "config.schema.yaml", "config.yaml") == every  # nothing is left to a default
+    # Nothing is left to a default.
+    assert check(every, SCHEMAS / "config.schema.yaml", "config.yaml", NAMES_OF_PROBLEMS) == every
 
 
 # Overrides, restrictions, expressions, sizes

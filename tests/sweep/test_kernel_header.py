@@ -8,6 +8,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 
 CODE = """\
@@ -57,7 +58,7 @@ def write(folder: Path, text: str) -> Path:
     ],
 )
 def test_a_header_is_read_wherever_it_stands_in_the_leading_comments(tmp_path: Path, text: str) -> None:
-    kernel = read_kernel(write(tmp_path, text), ROOT)
+    kernel = read_kernel(write(tmp_path, text), ROOT, REDUCTION)
     assert (kernel.plan, kernel.unroll, kernel.has_header) == ("until_one_value", (1,), True)
 
 
@@ -86,7 +87,7 @@ def test_a_header_is_read_wherever_it_stands_in_the_leading_comments(tmp_path: P
 )
 def test_a_header_that_can_not_be_read_is_refused(tmp_path: Path, text: str, line: int, parts: list[str]) -> None:
     with pytest.raises(UserError) as error:
-        read_kernel(write(tmp_path, text), ROOT)
+        read_kernel(write(tmp_path, text), ROOT, REDUCTION)
     message = str(error.value)
     assert f"toy.cu, line {line}: " in message and "\n" not in message
     for part in parts:
@@ -104,6 +105,6 @@ def test_a_header_that_can_not_be_read_is_refused(tmp_path: Path, text: str, lin
     ],
 )
 def test_a_kernel_without_a_header_is_known_to_have_none(tmp_path: Path, comment: str) -> None:
-    kernel = read_kernel(write(tmp_path, comment + CODE), ROOT)
+    kernel = read_kernel(write(tmp_path, comment + CODE), ROOT, REDUCTION)
     assert kernel.plan == "block_partials"
     assert not kernel.has_header

@@ -33,6 +33,7 @@ JOB = """\
 import json, resource, signal, sys
 from pathlib import Path
 from planted import DEVICE, measured
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.rows import measurement_rows
@@ -43,7 +44,7 @@ from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]))
+kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
 planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -149,7 +150,7 @@ def test_a_full_disk_ends_the_job_with_a_sentence_and_keeps_what_was_finished(
     job = start(limit=2000)
     _, said = job.communicate(timeout=PATIENCE_SECONDS)
     assert job.returncode == 1
-    assert "journal.jsonl can't be written: File too large. Free some space there" in said
+    assert "journal.jsonl can't be written: File too large. Free some disk space" in said
     assert "Traceback" not in said
     kept = (tmp_path / "journal.jsonl").read_bytes()
     assert 0 < len(kept) <= 2000 and kept.endswith(b"\n")

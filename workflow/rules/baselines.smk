@@ -65,10 +65,6 @@ rule measure_library:
 
 
 # What the device's memory can do: the driver's copy and fill.
-
-from kernelsweep.baselines.libraries import LIBRARIES
-
-
 rule measure_driver:
     input:
         device=files.device(),

@@ -1,8 +1,8 @@
 """The library behind the workflow's scripts: one folder a stage, in the order in which data flows through them.
 
 (top level)  errors, logs, locks, code_hash, results (file formats), statistics, intervals: used by every stage
+problems     what a kernel computes: its axes, its input, its reference result, its error bound
 sweep        studies, axes and points; kernels and how they are launched
-problems     what a kernel computes: its input, its reference result, its error bound
 build        kernel sources to binaries
 platforms    where points run: a GPU or the emulator
 measure      run the points that the journal lacks, and make result rows
@@ -13,7 +13,7 @@ observe      count, profile and check kernels without timing them
 judge        claims, best configurations, comparisons of sweeps
 publish      tables, figures, summary and report page
 share        recordings, archives, devices side by side, the C++ header
-project      what the rules ask: files, inputs, resources
+project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.
 """

@@ -4,12 +4,13 @@ A long sweep is cut into chunks, for each of which this is run, too: it leaves t
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
 """
 
-import json
 from contextlib import ExitStack
 from pathlib import Path
 
+from kernelsweep.json_files import read_device
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.registry import PROBLEMS
 
 kind = kind_of(snakemake.wildcards.platform)
 started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
@@ -33,16 +34,16 @@ with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     source = source_sha256(kernel_file, Path("kernels/include"))
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])
     planned = sweep.planned()
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-    task = built.task(kind.implementation, params.problem, [each.point for each in planned], protocol)
+    task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]
@@ -60,7 +61,7 @@ with logged(snakemake.log[0]) as terminal, started:
         work = find_work(task, planned, known_outcomes, journal, device)
         if not work.is_done:
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
-            shown = at_the_device.enter_context(progress(name, terminal))
+            shown = at_the_device.enter_context(progress(name, kernel.problem, terminal))
             workers = at_the_device.enter_context(Workers(task, work.visits, started))
             do_work(work, task, journal, workers, shown.show, source)
 

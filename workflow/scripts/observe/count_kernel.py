@@ -9,17 +9,18 @@ from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
-# Of the warp that is drawn; the longest shipped kernel has 40.
+# Requests of the drawn warp; the longest shipped kernel has 40.
 MOST_TRACED = 200
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd())
+    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     report = read_report(Path(snakemake.input.report))
     counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []
@@ -30,7 +31,7 @@ with logged(snakemake.log[0]):
     elif counted:
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
         protocol = Protocol(None, seed=params.seed)
-        task = built.task("", params.problem, [*counted, *checked, *drawn], protocol)
+        task = built.task("", [*counted, *checked, *drawn], protocol)
         runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]

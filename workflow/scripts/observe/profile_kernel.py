@@ -1,12 +1,12 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
-import json
 from pathlib import Path
 from textwrap import shorten
 
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
@@ -16,6 +16,7 @@ from kernelsweep.observe.profiling.selection import points_to_profile, why_not_c
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -23,8 +24,8 @@ from kernelsweep.sweep.launch_plans import point_columns
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.study["problem"]])
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
     folder = Path(snakemake.output.reports)
@@ -45,8 +46,8 @@ with logged(snakemake.log[0]) as terminal:
         rows += [row for each in runnable for row in empty_rows(each.point, metrics, MISSING)]
     elif runnable:
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-        platform, problem = kind_of(wildcards.platform).implementation, params.study["problem"]
-        task = built.task(platform, problem, [each.point for each in runnable], Protocol(None, seed=params.seed))
+        platform = kind_of(wildcards.platform).implementation
+        task = built.task(platform, [each.point for each in runnable], Protocol(None, seed=params.seed))
         with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(each.point["cache"] for each in runnable):

@@ -1,27 +1,28 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.requests import Requests
-from kernelsweep.observe.sanitizer.compute_sanitizer import describe, find, run_points, run_status
+from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd())
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if kind.needs_gpu:
@@ -48,11 +49,11 @@ with logged(snakemake.log[0]):
     else:
         points = [each.point for each in chosen]
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-        task = built.task(kind.implementation, params.problem, points, Protocol(None, seed=params.seed))
+        task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
         requests = [(each.point, each.variant) for each in chosen]
         run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
         for point, answer in zip(points, run.answers, strict=False):
-            print(f"{answer.status}: {describe(point)}: {answer.message}".rstrip(": "))
+            print(f"{answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
         status, reason = run_status(run, log, points, kernel.undefined_behaviour is not None)
         result = Result(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas
 
+from kernelsweep.analysis.measurements import UNREADABLE, refuse
 from kernelsweep.errors import UserError
-from kernelsweep.results import FURTHER_POINT_COLUMNS, METRIC_COLUMNS, POINT_COLUMNS
-
-_INTEGERS = ("array_size", "block_size", "unroll")
-_OTHER_INTEGERS = ("grid_size", "width")
+from kernelsweep.json_files import AGAIN
+from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
+    FURTHER_POINT_COLUMNS,
+    FURTHER_POINT_INTEGERS,
+    METRIC_COLUMNS,
+    POINT_INTEGERS,
+)
 
 # The columns that the contract does not ask of metrics.csv.
 _OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
@@ -26,25 +32,29 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     """
     frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *(_load(path) for path in paths)]
     rows = pandas.concat(frames, ignore_index=True)
-    types = {"value": "float64"} | dict.fromkeys(_INTEGERS, "int64") | dict.fromkeys(_OTHER_INTEGERS, "Int64")
-    rows = rows.astype(types)
-    rows = rows.sort_values(["study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS, "metric"], ignore_index=True)
+    rows = rows.astype({"value": "float64"})
+    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64") | dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
+    rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
     return rows if study is None else rows[rows["study"] == study]
 
 
 def _load(path: Path) -> pandas.DataFrame:
-    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except UNREADABLE as error:
+        raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
     missing = [column for column in METRIC_COLUMNS if column not in (*rows.columns, *_OPTIONAL)]
     if missing:
         raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(METRIC_COLUMNS)}")
     for column in _OPTIONAL:
         if column not in rows:
             rows[column] = ""
-    for column in (*_INTEGERS, *_OTHER_INTEGERS, "value"):
+    for column in (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value"):
         try:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:
             raise UserError(f"{path}: column {column}: {error}") from error
+        refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
     return rows[list(METRIC_COLUMNS)]
 
 

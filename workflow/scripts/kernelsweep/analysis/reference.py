@@ -8,6 +8,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import DRIVER_LIMIT_KERNELS
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -32,13 +33,13 @@ def at_reference(
     return rows
 
 
-def in_one_group(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """An exchange's rows in which the reference point's array is one thread block and one group of lanes."""
+def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows whose outputs the study compares with published ones; none if it compares times."""
+    shows = PROBLEMS[study["problem"]].shows_output
     rows = at_reference(study, measurements, free=("block_size",))
-    elements = study["reference"]["block_size"]
-    chosen = (rows["block_size"] * rows["unroll"] == elements) & (rows["width"] == elements).fillna(False)
-    found: pandas.DataFrame = rows[chosen].sort_values("unroll")
-    return found
+    points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    shown = [shows is not None and shows(point, study["reference"]) for point in points]
+    return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")
 
 
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:

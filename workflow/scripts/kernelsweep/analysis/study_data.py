@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,8 @@ from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.json_files import read_device
+from kernelsweep.problems.registry import PROBLEMS
 
 PUBLISHED_FOLDER = Path("resources/published")
 
@@ -53,7 +54,7 @@ class StudyData:
 
     @property
     def compares_outputs(self) -> bool:
-        """Whether the study shows what its kernels leave, as an exchange's does, rather than how fast they are."""
+        """Whether the study shows what its kernels leave rather than how fast they are."""
         return compares_outputs(self.settings)
 
     @property
@@ -83,7 +84,7 @@ class StudyData:
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:
     """Whether a study's problem is one whose outputs are shown, instead of times and metrics."""
-    return bool(settings["problem"] == "exchange")
+    return PROBLEMS[settings["problem"]].shows_output is not None
 
 
 def read_study_data(
@@ -102,7 +103,7 @@ def read_study_data(
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name),
-        device=json.loads(Path(device).read_text(encoding="utf-8")),
+        device=read_device(device),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
     )

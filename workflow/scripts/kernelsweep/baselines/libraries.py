@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kernelsweep.code_hash import code_hash
+from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
@@ -88,6 +89,7 @@ def as_kernel(name: str) -> KernelSource:
     return KernelSource(
         name=name,
         path=Path(f"{name}.py"),
+        problem=REDUCTION,
         has_header=False,
         template_parameters=("Element", "Operation"),
         plan=LIBRARY_PLAN,

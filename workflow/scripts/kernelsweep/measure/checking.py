@@ -5,10 +5,10 @@ from __future__ import annotations
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point_run import PointRun
 from kernelsweep.problems.operations import Array
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem import Instance
 
 
-def check_point(run: PointRun, problem: Problem, depth: int, repeated_runs: int) -> Outcome:
+def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
     """Run a point and judge its results; of floats, compare the bits with those of further runs.
 
     depth          the longest chain of roundings that an element's value goes through on the device
@@ -18,10 +18,10 @@ def check_point(run: PointRun, problem: Problem, depth: int, repeated_runs: int)
     """
     results = run.results()
     updates_input = run.memory.settle_input()
-    judgement = problem.judge(run.point, results, depth)
+    judgement = instance.judge(run.point, results, depth)
     mistake = judgement.mistake or run.memory.not_zeroed()
     if not mistake and run.plan.zeroed and repeated_runs > 1:
-        again = problem.judge(run.point, run.results(), depth).mistake
+        again = instance.judge(run.point, run.results(), depth).mistake
         mistake = f"right at first, but run again: {again}" if again else None
     return Outcome(
         "wrong_result" if mistake else "ok",

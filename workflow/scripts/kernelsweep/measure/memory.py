@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.operations import Array
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem import Instance
 from kernelsweep.sweep.launch_plans import DATA, Plan
 from kernelsweep.sweep.points import Point
 
@@ -71,23 +71,23 @@ class KernelMemory:
         self._platform = platform
         self._buffers = Buffers(platform, PAGE if own_pages else _WORD)
         self._filled: dict[int, int] = {}  # the bytes of input that are in place, by place
-        self._tile_of: Problem | None = None
+        self._tile_of: Instance | None = None
         self._updated_before = False  # whether some point so far has updated its input
 
-    def prepare(self, point: Point, plan: Plan, problem: Problem, updates_input: bool | None = None) -> None:
+    def prepare(self, point: Point, plan: Plan, instance: Instance, updates_input: bool | None = None) -> None:
         """Make room for a point's buffers, and put its input in place. Raises MemoryError.
 
         updates_input  whether the point updates its input; None if that is still to be found
         """
-        self._plan, self._problem = plan, problem
-        self._input_bytes = point["array_size"] * problem.dtype.itemsize
+        self._plan, self._instance = plan, instance
+        self._input_bytes = point["array_size"] * instance.dtype.itemsize
         # A kernel that has updated its input before gets a copy at once, and not only after a first run on the input.
         self._uses_copy = self._updated_before if updates_input is None else updates_input
-        if problem is not self._tile_of:
+        if instance is not self._tile_of:
             self._filled.clear()
         self._make_room()
         for name, count in plan.zeroed.items():
-            self._platform.upload(self._buffers.get(name), np.zeros(count, problem.dtype))
+            self._platform.upload(self._buffers.get(name), np.zeros(count, instance.dtype))
 
     def settle_input(self) -> bool:
         """Whether the run before changed its input. If so, the point works on a copy from now on; if not, on the input.
@@ -122,7 +122,7 @@ class KernelMemory:
                 self._platform.copy(self._buffers.get(DATA, place), self._buffers.get(DATA), size)
                 self._filled[place] = size
             for name, count in self._plan.zeroed.items():
-                self._platform.upload(self._buffers.get(name, place), np.zeros(count, self._problem.dtype))
+                self._platform.upload(self._buffers.get(name, place), np.zeros(count, self._instance.dtype))
         self._platform.synchronize()
         return places
 
@@ -145,19 +145,19 @@ class KernelMemory:
     def poison(self) -> None:
         """Queue the overwriting of all that the plan writes, so that what it does not write shows."""
         for name, count in self._plan.buffers.items():
-            size = count * self._problem.dtype.itemsize
-            self._platform.fill(self._buffers.get(name), size, self._problem.poison)
+            size = count * self._instance.dtype.itemsize
+            self._platform.fill(self._buffers.get(name), size, self._instance.poison)
 
     def results(self) -> Array:
         """What the last run left, shape (plan.results,)."""
-        results = np.empty(self._plan.results, self._problem.dtype)
+        results = np.empty(self._plan.results, self._instance.dtype)
         self._platform.download(self.argument(self._plan.result), results)
         return results
 
     def not_zeroed(self) -> str | None:
         """What is wrong if the run before did not leave the plan's zeroed buffers zero, or None."""
         for name, count in self._plan.zeroed.items():
-            left = np.empty(count * self._problem.dtype.itemsize, np.uint8)
+            left = np.empty(count * self._instance.dtype.itemsize, np.uint8)
             self._platform.download(self._buffers.get(name), left)
             if left.any():
                 found = f"{np.count_nonzero(left)} bytes of it are not"
@@ -173,7 +173,7 @@ class KernelMemory:
     def _touched(self) -> dict[str, int]:
         """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
         counts = {**self._plan.buffers, **self._plan.zeroed}
-        named = {name: count * self._problem.dtype.itemsize for name, count in counts.items()}
+        named = {name: count * self._instance.dtype.itemsize for name, count in counts.items()}
         return {_COPY if self._uses_copy else DATA: self._input_bytes, **named}
 
     def _make_room(self) -> None:
@@ -187,11 +187,11 @@ class KernelMemory:
 
     def _fill_input(self) -> None:
         """Repeat the problem's tile over the input."""
-        tile, size = self._problem.tile, self._input_bytes
-        if self._problem is not self._tile_of:
+        tile, size = self._instance.tile, self._input_bytes
+        if self._instance is not self._tile_of:
             self._buffers.room(_TILE, tile.nbytes)
             self._platform.upload(self._buffers.get(_TILE), tile)
-            self._tile_of = self._problem
+            self._tile_of = self._instance
         memory, filled = self._buffers.get(DATA), min(tile.nbytes, size)
         self._platform.copy(memory, self._buffers.get(_TILE), filled)
         while filled < size:
@@ -202,7 +202,7 @@ class KernelMemory:
 
     def _input_is_unchanged(self) -> bool:
         """Whether what the last run got for its input is still the problem's tile, repeated. Compared on the device."""
-        memory, tile = self.argument(DATA), min(self._problem.tile.nbytes, self._input_bytes)
+        memory, tile = self.argument(DATA), min(self._instance.tile.nbytes, self._input_bytes)
         return self._platform.equal(memory, self._buffers.get(_TILE), tile) and (
             # Each further repetition is the one before it.
             self._input_bytes == tile or self._platform.equal(memory, memory, self._input_bytes - tile, tile)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-import numpy as np
 from tqdm import tqdm
 
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.points import Point
 
 MOST_COLUMNS = 80
@@ -25,8 +25,9 @@ _LONGEST_TIME_LEFT = "99:59:59"
 class Progress:
     """One kernel's progress."""
 
-    def __init__(self, name: str, columns: int, bar: tqdm[Any]) -> None:
+    def __init__(self, name: str, problem: Problem, columns: int, bar: tqdm[Any]) -> None:
         self._name = name
+        self._problem = problem
         self._columns = columns
         self._bar = bar
         self._best: tuple[float, list[str]] | None = None
@@ -36,7 +37,7 @@ class Progress:
         if outcome.status != "ok":
             print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
         elif outcome.samples:
-            merit, text = _merit(point, outcome)
+            merit, text = _merit(self._problem, point, outcome)
             if self._best is None or merit > self._best[0]:
                 self._best = merit, [f"best {text}:", *_words(point)]
         if self._bar.disable:
@@ -59,10 +60,11 @@ class Progress:
 
 
 @contextmanager
-def progress(name: str, stream: TextIO) -> Iterator[Progress]:
+def progress(name: str, problem: Problem, stream: TextIO) -> Iterator[Progress]:
     """Show a kernel's progress on `stream` during the block: points done, time left, the best point so far.
 
-    name  of the study and the kernel, such as unrolling/unrolled; shortened at the front if the line is too short
+    name     of the study and the kernel, such as unrolling/unrolled; shortened at the front if the line is too short
+    problem  what the kernel computes
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
@@ -78,7 +80,7 @@ def progress(name: str, stream: TextIO) -> Iterator[Progress]:
         miniters=1,
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
-        yield Progress(name, columns, bar)
+        yield Progress(name, problem, columns, bar)
 
 
 def _columns(stream: TextIO) -> int:
@@ -93,24 +95,25 @@ def _shortened(name: str, room: int) -> str:
     return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 
-def _merit(point: Point, outcome: Outcome) -> tuple[float, str]:
-    """How good a timed point is (more is better), and the same in words: bandwidth, or the time of an exchange."""
+def _merit(problem: Problem, point: Point, outcome: Outcome) -> tuple[float, str]:
+    """How good a timed point is (more is better), with the same in words: bandwidth, or time if kernels don't race."""
     time_us = statistics.median(outcome.samples)
-    if point["width"] is not None:
+    if not problem.races:
         return -time_us, f"{time_us:.2f} µs"
-    bandwidth_gbs = point["array_size"] * np.dtype(point["dtype"]).itemsize / time_us / 1e3
+    bandwidth_gbs = problem.work(point)["bytes"] / time_us / 1e3
     return bandwidth_gbs, f"{bandwidth_gbs:.0f} GB/s"
 
 
 def _words(point: Point) -> list[str]:
-    """The values that a point's bandwidth depends on most: 2^24, int32, block 256, ×8."""
-    power = point["array_size"].bit_length() - 1
+    """A point in short words, the numbers first: array 2^24, block 256, unroll 8, int32, sum, cold."""
+    numbers = {axis.removesuffix("_size"): value for axis, value in point.items() if isinstance(value, int)}
     return [
-        f"2^{power}" if point["array_size"] == 2**power else f"{point['array_size']:,}",
-        point["dtype"],
-        *(["hot"] if point["cache"] == "hot" else []),
-        f"block {point['block_size']}",
-        *([f"×{point['unroll']}"] if point["unroll"] > 1 else []),
-        *([f"grid {point['grid_size']}"] if point["grid_size"] is not None else []),
-        *([f"width {point['width']}"] if point["width"] is not None else []),
+        *(f"{axis} {_number(value)}" for axis, value in numbers.items()),
+        *(value for value in point.values() if isinstance(value, str)),
     ]
+
+
+def _number(value: int) -> str:
+    """1000, 100,000, or 2^24 for a large power of two."""
+    power = value.bit_length() - 1
+    return f"2^{power}" if value == 2**power and power > 10 else f"{value:,}" if value >= 10_000 else str(value)

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS
 from kernelsweep.sweep.points import Point, instantiation
-
-# What tells a kernel's variants apart in builds.csv.
-_VARIANT_COLUMNS = ("block_size", "unroll", "dtype", "operation", "width", "arguments")
 
 
 def measurement_rows(
@@ -42,7 +37,7 @@ def measurement_rows(
                 "message": " ".join(outcome.message.split()),
                 "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(point, outcome, device),
+                **_times(outcome, kernel.problem.work(point)["bytes"], device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
@@ -51,12 +46,11 @@ def measurement_rows(
     return rows
 
 
-def _times(point: Point, outcome: Outcome, device: Mapping[str, Any]) -> Row:
-    """The columns that only a timed point has."""
+def _times(outcome: Outcome, size: int, device: Mapping[str, Any]) -> Row:
+    """The columns that only a timed point has; `size` is the input's, in bytes."""
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
         return {}
-    size = point["array_size"] * np.dtype(point["dtype"]).itemsize
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
@@ -98,8 +92,9 @@ def build_rows(
 ) -> list[Row]:
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
+    axes = [name for name, axis in kernel.problem.axes.items() if axis.in_variant]
     for point, outcome in outcomes.items():
-        variant = {name: point[name] for name in _VARIANT_COLUMNS}
+        variant = {name: point[name] for name in axes}
         if outcome.status == "skipped":
             continue
         resources = report["variants"].get(instantiation(kernel, point), {})

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.timing import measure_energy, take_samples
 from kernelsweep.platforms.platform import Platform
-from kernelsweep.problems.exchange import make_exchange
-from kernelsweep.problems.problem import Problem
-from kernelsweep.problems.reduction import make_reduction
+from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import LAUNCHES
 from kernelsweep.sweep.launch_plans import PLANS, Launch
@@ -35,8 +35,9 @@ class Runner:
         self._task = task
         self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
-        self._problem: Problem | None = None
-        self._problem_of: tuple[str, str] | None = None
+        self._problem = PROBLEMS[task.problem]
+        self._instance: Instance | None = None
+        self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
@@ -62,7 +63,7 @@ class Runner:
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point, variant)
         try:
-            self._memory.prepare(point, run.plan, self._problem_at(point), None if check else updates_input)
+            self._memory.prepare(point, run.plan, self._instance_at(point), None if check else updates_input)
             outcome = self._check(run) if check else Outcome("ok", updates_input=updates_input)
             if outcome.status != "ok":
                 return outcome
@@ -105,16 +106,13 @@ class Runner:
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
-        return check_point(run, self._problem_at(run.point), depth, self._task.protocol.repeated_runs)
+        return check_point(run, self._instance_at(run.point), depth, self._task.protocol.repeated_runs)
 
-    def _problem_at(self, point: Point) -> Problem:
+    def _instance_at(self, point: Point) -> Instance:
         """The input and the judge of a point, kept until a point has others."""
-        of_point = (point["dtype"], point["operation"])
-        if self._problem is None or self._problem_of != of_point:
-            self._problem_of = of_point
-            self._problem = (
-                make_exchange(self._task.kernel, point["dtype"], self._task.longest)
-                if self._task.problem == "exchange"
-                else make_reduction(*of_point, self._task.longest, self._task.protocol.seed)
-            )
-        return self._problem
+        of_point = [point[axis] for axis in self._problem.instance_axes]
+        if self._instance is None or self._instance_of != of_point:
+            self._instance_of = of_point
+            longest, seed = self._task.longest, self._task.protocol.seed
+            self._instance = self._problem.make_instance(self._task.kernel, point, longest, seed)
+        return self._instance

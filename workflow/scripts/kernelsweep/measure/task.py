@@ -48,7 +48,7 @@ class KernelTask:
     """What a worker needs to know of the kernel whose points it runs. Made of JSON's types, to cross a pipe.
 
     platform  the platforms.platform.Platform that runs the points, as module:class
-    problem   "reduction" or "exchange"
+    problem   what the kernel computes, a name of problems.registry.PROBLEMS
     variants  the build report's variants by C++ name
     longest   the largest array size of any point
     """
@@ -81,15 +81,12 @@ class BuiltKernel:
     report: Mapping[str, Any]
     binary: Path
 
-    def task(self, platform: str, problem: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
-        """The task of running points of it.
-
-        platform, problem  as in KernelTask
-        """
+    def task(self, platform: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
+        """The task of running points of it; `platform` as in KernelTask."""
         return KernelTask(
             platform=platform,
             kernel=self.source.name,
-            problem=problem,
+            problem=self.source.problem.name,
             plan=self.source.plan,
             shared_elements=self.source.shared_elements,
             summation_depth=self.source.summation_depth,

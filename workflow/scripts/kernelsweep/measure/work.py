@@ -17,6 +17,7 @@ from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
 
@@ -107,10 +108,10 @@ def find_work(
             "driver": device.get("driver"),
             "visit": visit,
         }
-        known = journal.get(journal_key(parts))
-        if known:
+        known = journal.get(journal_key(parts)) or {}
+        try:
             work.visited[each.point][visit] = read_outcome(known["outcome"])
-        else:
+        except (KeyError, TypeError):  # Not there, or a line that was edited.
             work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
     return work
 
@@ -147,7 +148,8 @@ def do_work(
     with _Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             workers.begin(visit)
-            for missing in _shuffled(work.missing[visit], random.Random(f"{task.protocol.seed} {visit}")):
+            generator = random.Random(f"{task.protocol.seed} {visit}")
+            for missing in _shuffled(work.missing[visit], task.problem, generator):
                 done += 1
                 point = missing.point
                 if point in failed:
@@ -201,11 +203,12 @@ class _Recorder:
                 self._wait()
 
 
-def _shuffled(missing: Sequence[MissingVisit], generator: random.Random) -> list[MissingVisit]:
+def _shuffled(missing: Sequence[MissingVisit], problem: str, generator: random.Random) -> list[MissingVisit]:
     """The visits in random order, but those with one input after another: each change of it costs up to a second."""
-    of_input: dict[tuple[str, str], list[MissingVisit]] = {}
+    axes = PROBLEMS[problem].instance_axes
+    of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
     for each in missing:
-        of_input.setdefault((each.point["dtype"], each.point["operation"]), []).append(each)
+        of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)
     groups = list(of_input.values())
     generator.shuffle(groups)
     for group in groups:

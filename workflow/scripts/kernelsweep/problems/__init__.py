@@ -1,1 +1,1 @@
-"""What kernels compute: for each problem its input, its reference result and its error bound."""
+"""What kernels compute: for each problem its axes, its input, its reference result and its error bound."""

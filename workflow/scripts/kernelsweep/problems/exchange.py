@@ -5,24 +5,37 @@ The elements of an array are numbered: element i has the value i, up to the tile
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernelsweep.problems.lanes import source_elements
-from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Judgement
-from kernelsweep.sweep.points import Point, parse_arguments
+from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.lanes import missing_lane, source_elements
+from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement, Point, Problem, input_bytes
 
 # An output of up to this many elements, a warp's worth, is shown in full.
 _SHOWN = 32
 # Elements compared at once: few enough for the processor's cache, so that arrays of many gigabytes take seconds.
 _COMPARED = 2**18
+# Small arrays show every mistake at an edge: an exchange's edges are those of its groups of lanes.
+_LARGEST_AT_AN_EDGE = 1000
+
+# The arguments of the exchanges, each with its type as a template parameter.
+_ARGUMENTS: Mapping[str, str] = {
+    "source_lane": "unsigned",
+    "delta": "unsigned",
+    "offset": "int",
+    "lane_mask": "unsigned",
+    "first": "unsigned",
+    "second": "unsigned",
+}
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """The exchange that a kernel does, on elements of one type; see problem.Problem."""
+    """The exchange that a kernel does, on elements of one type; see problem.Instance."""
 
     kernel: str
     dtype: np.dtype[Any]
@@ -49,7 +62,7 @@ class Exchange:
         span = point["block_size"] * point["unroll"]
         blocks = -(-count // span)
         sources = source_elements(
-            self.kernel, point["width"] or 0, parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
+            self.kernel, point["width"], parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
         )
         padded = _repeated(self.tile, start, blocks * span)
         padded[max(point["array_size"] - start, 0) :] = 0  # What threads past the array's end hold.
@@ -69,3 +82,76 @@ def make_exchange(kernel: str, dtype: str, longest: int) -> Exchange:
     """The problem's input for arrays of up to `longest` elements."""
     element = np.dtype(dtype)
     return Exchange(kernel, element, np.arange(min(longest, TILE_LENGTH)).astype(element))
+
+
+def parse_arguments(arguments: str) -> dict[str, int]:
+    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0".
+
+    Raises ValueError for a text of another form.
+    """
+    pairs = [word.split("=") for word in arguments.split()]
+    return {name: int(value) for name, value in pairs}
+
+
+def _template_values(point: Point) -> dict[str, Any]:
+    of_axes = {axis: point[axis] for axis in ("block_size", "unroll", "width")}
+    return {"Element": CXX_TYPES[point["dtype"]], **of_axes, **parse_arguments(point["arguments"])}
+
+
+def _wrong_value(template_parameters: Collection[str], axis: str, value: Any) -> str | None:
+    taken = [name for name in template_parameters if name in _ARGUMENTS]
+    if axis != "arguments" or set(parse_arguments(value)) == set(taken):
+        return None
+    return f"It takes {' '.join(f'{name}=...' for name in taken) or 'none'}."
+
+
+def _skip_reason(kernel: str, point: Point) -> str | None:
+    return missing_lane(kernel, point["width"], parse_arguments(point["arguments"]), point["block_size"])
+
+
+def _make_instance(kernel: str, point: Point, longest: int, seed: int) -> Exchange:
+    return make_exchange(kernel, point["dtype"], longest)
+
+
+def _shows_output(row: Point, reference: Point) -> bool:
+    """The reference point's array is one thread block and one group of lanes."""
+    elements = reference["block_size"]
+    return bool(row["block_size"] * row["unroll"] == elements and row["width"] == elements)
+
+
+def _edge_sizes(swept: Sequence[int]) -> Sequence[int]:
+    return sorted({size for size in swept if size <= _LARGEST_AT_AN_EDGE}, reverse=True)
+
+
+EXCHANGE = Problem(
+    name="exchange",
+    axes={
+        "dtype": Axis(),
+        "operation": Axis(values=("exchange",), is_fixed=True),
+        "cache": Axis(in_variant=False),
+        "array_size": Axis(in_variant=False),
+        "block_size": Axis(of_kernel=True),
+        "unroll": Axis(of_kernel=True),
+        "width": Axis(of_study=True),
+        "arguments": Axis(of_study=True),
+    },
+    template_parameters={
+        "Element": "typename",
+        "block_size": "unsigned",
+        "unroll": "unsigned",
+        "width": "unsigned",
+        **_ARGUMENTS,
+    },
+    template_values=_template_values,
+    plans=("one_to_one",),
+    wrong_value=_wrong_value,
+    skip_reason=_skip_reason,
+    make_instance=_make_instance,
+    instance_axes=("dtype",),
+    work=input_bytes,
+    races=False,
+    draws_accesses=False,
+    table="exchanges",
+    shows_output=_shows_output,
+    edge_sizes=_edge_sizes,
+)

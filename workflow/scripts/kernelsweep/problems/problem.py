@@ -1,18 +1,42 @@
-"""What kernels compute: their input, and whether what they leave behind is right. One module a problem."""
+"""The interface of a problem: all that the other stages know of what a set of kernels computes.
+
+The registry has the problems by name. A stage asks the record of a study's problem; none compares its name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.sweep.points import Point
-
 TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
 # A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
 ALL_ONES = 0xFFFFFFFF
+
+# A point: its value on each axis. A row of a result file holds these values, too.
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a problem's points.
+
+    of_kernel   whether it says how a kernel is written or launched; else it says what is computed, or under which
+                condition
+    in_variant  whether it is fixed when a variant is compiled; points that differ in other axes only share a variant
+    of_study    whether each study has to set it, because the sweeps in config.yaml have no values for it
+    values      its values where nothing sets it; None if something has to
+    is_fixed    whether `values` are its only values
+    """
+
+    of_kernel: bool = False
+    in_variant: bool = True
+    of_study: bool = False
+    values: Sequence[Any] | None = None
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,8 +53,8 @@ class Judgement:
     output: str = ""
 
 
-class Problem(Protocol):
-    """The input of one element type (and operation), and the judge of results.
+class Instance(Protocol):
+    """An instance of a problem: the input for points of one element type (and operation), and the judge of results.
 
     The elements repeat as often as an array's size needs, so that an array of 2^32 elements costs the host no more than
     one tile of them. The tile's length is a prime, so that a kernel that reads the wrong block reads other elements.
@@ -56,3 +80,50 @@ class Problem(Protocol):
 
         depth  the longest chain of roundings that an element's value goes through before it reaches the host
         """
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a set of kernels computes, with all that other stages need to know of it.
+
+    axes                 the axes of its points, in the order in which points are listed; the last varies fastest
+    template_parameters  the template parameters that a kernel may have, each with its C++ type
+    template_values      a point's values for them; C++ types for those of type typename
+    plans                the launch plans that lead to its result; the first is that of a kernel whose header names none
+    wrong_value          what is wrong with a value that a study gives an axis, for a kernel with these template
+                         parameters, or None
+    skip_reason          why a kernel of this name can't run at a point, or None
+    make_instance        the instance for a kernel of this name and a point, from the number of elements of the longest
+                         array and a seed
+    instance_axes        the axes that an instance depends on
+    work                 the work of one run at a point by unit: "bytes" are those of the input, each counted once
+    races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
+                         the driver may do the same work beside them
+    draws_accesses       whether the accesses of a kernel's first warp are worth a picture
+    table                a study's table, by its name in publish/tables
+    shows_output         whether a row has the output that a study with this reference point compares with published
+                         outputs; None if the study compares times instead
+    edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
+                         the sizes around the ends of thread blocks
+    """
+
+    name: str
+    axes: Mapping[str, Axis]
+    template_parameters: Mapping[str, str]
+    template_values: Callable[[Point], Mapping[str, Any]]
+    plans: Sequence[str]
+    wrong_value: Callable[[Collection[str], str, Any], str | None]
+    skip_reason: Callable[[str, Point], str | None]
+    make_instance: Callable[[str, Point, int, int], Instance]
+    instance_axes: Sequence[str]
+    work: Callable[[Point], Mapping[str, int]]
+    races: bool
+    draws_accesses: bool
+    table: str
+    shows_output: Callable[[Point, Point], bool] | None = None
+    edge_sizes: Callable[[Sequence[int]], Sequence[int]] | None = None
+
+
+def input_bytes(point: Point) -> Mapping[str, int]:
+    """The work at a point of a problem whose input is one array, read once."""
+    return {"bytes": int(point["array_size"]) * np.dtype(point["dtype"]).itemsize}

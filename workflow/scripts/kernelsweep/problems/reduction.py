@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.problems.operations import OPERATIONS, Number
-from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Judgement
-from kernelsweep.sweep.points import Point
+from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.operations import OPERATIONS, Number, supports
+from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement, Point, Problem, input_bytes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Reduction:
 
     @property
     def poison(self) -> int:
-        """See problem.Problem, and for each operation on integers operations.Operation."""
+        """See problem.Instance, and for each operation on integers operations.Operation."""
         return ALL_ONES if self.dtype.kind == "f" else OPERATIONS[self.operation].poison
 
     @cached_property
@@ -41,7 +41,7 @@ class Reduction:
         return exact_sum(self.tile)
 
     def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
-        """Compare the results, combined on the host, with the reference; see problem.Problem."""
+        """Compare the results, combined on the host, with the reference; see problem.Instance."""
         error = None
         if self.dtype.kind == "f" and OPERATIONS[self.operation].rounds:
             error = relative_error(self, point["array_size"], results)
@@ -156,3 +156,56 @@ def mistake(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any]
         return None
     allowed = f" (may differ by {bound:.3g})" if bound else ""
     return f"expected {expected}{allowed}, found {found}"
+
+
+def _template_values(point: Point) -> dict[str, Any]:
+    types = {"Element": CXX_TYPES[point["dtype"]], "Operation": OPERATIONS[point["operation"]].cxx}
+    return {**types, "block_size": point["block_size"], "unroll": point["unroll"]}
+
+
+def _skip_reason(kernel: str, point: Point) -> str | None:
+    defined = supports(point["operation"], point["dtype"])
+    return None if defined else f"operation {point['operation']}: not defined for {point['dtype']}"
+
+
+def _make_instance(kernel: str, point: Point, longest: int, seed: int) -> Reduction:
+    return make_reduction(point["dtype"], point["operation"], longest, seed)
+
+
+REDUCTION = Problem(
+    name="reduction",
+    axes={
+        "dtype": Axis(),
+        "operation": Axis(),
+        "cache": Axis(in_variant=False),
+        "array_size": Axis(in_variant=False),
+        "block_size": Axis(of_kernel=True),
+        "unroll": Axis(of_kernel=True),
+        "grid_size": Axis(of_kernel=True, in_variant=False, values=(None,)),
+    },
+    template_parameters={
+        "Element": "typename",
+        "Operation": "typename",
+        "block_size": "unsigned",
+        "unroll": "unsigned",
+    },
+    template_values=_template_values,
+    plans=(
+        "block_partials",
+        "until_one_value",
+        "two_stages",
+        "three_stages",
+        "grid_partials",
+        "single_launch",
+        "single_launch_of_clusters",
+        "halving",
+    ),
+    wrong_value=lambda template_parameters, axis, value: None,
+    skip_reason=_skip_reason,
+    make_instance=_make_instance,
+    instance_axes=("dtype", "operation"),
+    work=input_bytes,
+    races=True,
+    draws_accesses=True,
+    table="steps",
+)

@@ -6,7 +6,6 @@ for one (files.py).
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -16,6 +15,7 @@ from typing import Any
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.json_files import check_device, read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.platforms.choose import recordings
@@ -86,7 +86,7 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), checked_points(own, source.plan), [drawn] if drawn else []
+    return list(dict.fromkeys(sum(others, own))), checked_points(own, source), [drawn] if drawn else []
 
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
@@ -103,7 +103,8 @@ def profiled_recordings(project: Project) -> list[str]:
 
 def _multiprocessors(project: Project, recording: str) -> int:
     """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
-    environment = json.loads((project.root / files.recording(recording, "environment.json")).read_text())
+    environment = read_json(project.root / files.recording(recording, "environment.json"))
+    check_device(environment.get("device"), files.recording(recording, "environment.json"))
     return int(environment["device"]["multiprocessors"])
 
 
@@ -142,7 +143,7 @@ def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]
     return {
         study: settings(project, study, "title", "kernels", "reference")
         for study in project.studies_of(scope)
-        if project.studies[study].settings["problem"] != "exchange"
+        if project.studies[study].problem.races
     }
 
 
@@ -281,18 +282,21 @@ def archived_files(project: Project, platform: str) -> str:
 
 
 def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
-    """The settings of the studies by which devices are compared. An exchange has no bandwidth to compare."""
-    settings_of = {study: project.studies[study].settings for study in project.config["studies"]}
-    return {study: found for study, found in settings_of.items() if found["problem"] == "reduction"}
+    """The settings of the studies by which devices are compared: those whose kernels do the same work."""
+    studies = {study: project.studies[study] for study in project.config["studies"]}
+    return {name: study.settings for name, study in studies.items() if study.problem.races}
 
 
 def found_devices(project: Project) -> list[str]:
     """The platforms of GPUs with results from earlier runs, which this run uses but does not update."""
-    descriptions = [json.loads(path.read_text()) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
+    descriptions = [read_json(path) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
     return [
         device["platform"]
         for device in descriptions
-        if KINDS[device["kind"]].needs_gpu
+        # An earlier version's may lack either key.
+        if device.get("kind") in KINDS
+        and KINDS[device["kind"]].needs_gpu
+        and device.get("platform")
         and device["platform"] not in project.models
         and Path(files.measurements(device["platform"])).is_file()
     ]

@@ -19,6 +19,7 @@ from kernelsweep.observe.profiling.definitions import check_metric_names, defini
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.files import parts_of
+from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernel_source import KernelSource
@@ -118,7 +119,7 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def load_study(name: str, root: Path) -> Study:
     """A study, checked by every stage. Raises UserError as load_project."""
-    study = read_study(name, root)
+    study = read_study(name, root, KNOWN)
     for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
         check_names(entry["platforms"], study.file)
     check_baselines(study)

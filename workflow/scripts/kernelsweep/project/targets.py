@@ -84,8 +84,8 @@ def profile(project: Project) -> list[str]:
 
 
 def count(project: Project) -> list[str]:
-    """The emulator's counts, and a figure of the accesses of each study of reductions."""
-    drawn = [name for name in project.config["studies"] if project.studies[name].settings["problem"] == "reduction"]
+    """The emulator's counts, and a figure of the accesses of each study whose problem has one."""
+    drawn = [name for name in project.config["studies"] if project.studies[name].problem.draws_accesses]
     return [files.metrics(EMULATOR), *(f"{files.access_pattern(study=name)}.svg" for name in drawn)]
 
 

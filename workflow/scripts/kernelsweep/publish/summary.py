@@ -10,6 +10,8 @@ import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
+from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.sweep.points import in_words
 
 # Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
 _TIME_RANGES_US = (10, 50)
@@ -122,8 +124,7 @@ def failed_points(counted: RowCounts) -> list[str]:
         for row in listed:
             expected = " (expected of undefined behaviour)" if is_excused(row) else ""
             lines.append(
-                f"- {study}/{kernel}, array size {row['array_size']}, block size {row['block_size']}, "
-                f"unroll {row['unroll']}, {row['dtype']} {row['operation']}, {row['cache']}: "
+                f"- {study}/{kernel}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}: "
                 f"**{row['status']}**{expected}: {row['message']}"
             )
         if more := counted.failed[study, kernel] - len(listed):

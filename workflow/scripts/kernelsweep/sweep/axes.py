@@ -1,4 +1,4 @@
-"""Axis values: how they are written in YAML, how overrides combine, and which points a restriction admits."""
+"""Axis values: how they are written in YAML, how overrides combine, and what they are on a device."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.problem import Axis
 
-# The axes of a sweep, in the order in which its points are listed.
-AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll", "grid_size", "width", "arguments")
-
-# The axes that only some kernels have, with the value they have for the others.
-ABSENT: Mapping[str, Any] = {"grid_size": None, "width": None, "arguments": ""}
-
+# The values of every axis, in the order in which points are listed.
 Axes = dict[str, list[Any]]
 
 _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
@@ -45,20 +41,18 @@ def _power(value: str) -> int:
     return power + (int(f"{sign}{offset}") if sign else 0)
 
 
-def resolve_axes(*layers: Mapping[str, Sequence[Any]]) -> Axes:
-    """Combine axis settings from the most general to the most specific; a later layer replaces whole axes.
+def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:
+    """Combine the settings of a problem's axes from the most general to the most specific.
 
-    Sizes become integers, and doubles are dropped. Raises UserError naming an axis that no layer sets.
+    A later layer replaces whole axes; settings of other problems' axes are left out, and so are doubles. Raises
+    UserError naming an axis that no layer sets.
     """
-    merged: dict[str, Sequence[Any]] = {axis: [value] for axis, value in ABSENT.items()}
+    merged = {name: axis.values for name, axis in of_problem.items()}
     for layer in layers:
-        merged.update(layer)
-    missing = [axis for axis in AXES if axis not in merged]
-    if missing:
+        merged.update({name: layer[name] for name, axis in of_problem.items() if name in layer and not axis.is_fixed})
+    if missing := [name for name, values in merged.items() if values is None]:
         raise UserError(f"no values for the axis {missing[0]}: set it in the sweep of config/config.yaml")
-    return {
-        axis: list(dict.fromkeys(parse_size(v) if axis == "array_size" else v for v in merged[axis])) for axis in AXES
-    }
+    return {name: list(dict.fromkeys(values or ())) for name, values in merged.items()}
 
 
 def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) -> int:
@@ -73,6 +67,8 @@ def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
     """The axes for a device with that many multiprocessors: every grid size is a number of blocks, or of threads such
     as "270336 threads", which sweep.points divides by the block size.
     """
+    if "grid_size" not in axes:
+        return axes
     grids = [None if grid is None else _on_device(grid, multiprocessors) for grid in axes["grid_size"]]
     return {**axes, "grid_size": list(dict.fromkeys(grids))}
 

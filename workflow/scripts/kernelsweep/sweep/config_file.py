@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.sweep.axes import AXES, parse_size
+from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
+from kernelsweep.sweep.axes import parse_size
 from kernelsweep.sweep.expressions import CONDITION, check_kind
 from kernelsweep.sweep.schema import check, nearest
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
+
+# The names that a schema may ask for as `x-known`, as schema.check() takes them.
+NAMES_OF_PROBLEMS: Mapping[str, Iterable[str]] = {
+    "problems": PROBLEMS,
+    "operations": OPERATIONS,
+    "dtypes": CXX_TYPES,
+}
 
 
 def study_names(root: Path) -> list[str]:
@@ -27,7 +37,8 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """
     # Snakemake's --config profile=true passes a text.
     written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
-    checked = check({**config, **written}, root / "workflow/schemas/config.schema.yaml", CONFIG_FILE)
+    schema = root / "workflow/schemas/config.schema.yaml"
+    checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
     known = study_names(root)
     for name in checked["studies"]:
         if name not in known:
@@ -39,31 +50,31 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
-    check_sizes(checked, CONFIG_FILE)
-    check_restrictions(checked, CONFIG_FILE)
+    parse_sizes(checked, CONFIG_FILE)
+    check_restrictions(checked, ALL_AXES, CONFIG_FILE)
     return checked
 
 
-def check_sizes(settings: Any, shown: str, key: str = "") -> None:
-    """Raise UserError if an array size, wherever it stands, isn't from 1 to 2^32 once it is computed."""
+def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
+    """Replace every array size, wherever it stands, by its number of elements. Raises UserError unless 1 to 2^32."""
     children = settings.items() if isinstance(settings, dict) else enumerate(settings)
     for name, value in children:
         path = f"{key}.{name}" if key else str(name)
         if isinstance(value, (dict, list)):
-            check_sizes(value, shown, path)
+            parse_sizes(value, shown, path)
         elif "array_size" in path.split(".") and value is not None:
             try:
-                parse_size(value)
+                settings[name] = parse_size(value)
             except ValueError as error:
                 raise UserError(
                     f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
                 ) from error
 
 
-def check_restrictions(settings: Mapping[str, Any], shown: str) -> None:
-    """Raise UserError if a restriction isn't a condition over the axes."""
+def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
+    """Raise UserError if a restriction isn't a condition over these axes."""
     for number, restriction in enumerate(settings["restrictions"]):
         try:
-            check_kind(restriction, AXES, CONDITION)
+            check_kind(restriction, axes, CONDITION)
         except UserError as error:
             raise UserError(f"{shown}: restrictions.{number}: {error}") from error

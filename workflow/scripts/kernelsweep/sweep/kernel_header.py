@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import AXES
+from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.expressions import NUMBER, check_kind
-from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, TEMPLATE_PARAMETERS, KernelSource
+from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, KernelSource
 from kernelsweep.sweep.schema import check, keys_of
 from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
@@ -123,8 +124,8 @@ def _read_header(text: str, known: Collection[str], shown: str) -> tuple[dict[st
     return settings or {}, first
 
 
-def read_kernel(path: Path, root: Path) -> KernelSource:
-    """Parse a kernel file; `root` is the project's folder, for the paths in messages and the schema.
+def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
+    """Parse a file with a kernel that solves `problem`; `root` is the folder of the schemas, and of paths in messages.
 
     Raises UserError, naming file and key, for a file that is missing, a header that can't be read or breaks the schema,
     or a template that the sweep can't instantiate.
@@ -137,10 +138,11 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
     header = _read_header(text, keys_of(schema), shown)
     written, line = header or ({}, 0)
     of_header = f"{shown}, line {line}, header" if header else f"{shown}, header"
-    settings = check(written, schema, of_header)
+    known = {"plans": problem.plans, "operations": OPERATIONS, "dtypes": CXX_TYPES}
+    settings = check(written, schema, of_header, known)
     for key, others in (("summation_depth", [LAUNCHES]), ("shared_elements", [])):
         try:
-            check_kind(settings[key], [*AXES, *others], NUMBER)
+            check_kind(settings[key], [*problem.axes, *others], NUMBER)
         except UserError as error:
             raise UserError(f"{of_header}: {key}: {error}") from error
 
@@ -150,12 +152,12 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
         raise UserError(f"{shown}: no kernel of the file's name; expected 'template <...> __global__ void {name}('")
     declared = [parameter.split() for parameter in match["parameters"].split(",") if parameter.strip()]
     for *kind, parameter in declared:
-        if parameter not in TEMPLATE_PARAMETERS:
+        if parameter not in problem.template_parameters:
             raise UserError(
-                f"{shown}: template parameter {parameter!r} is not one the sweep can supply: "
-                f"{', '.join(TEMPLATE_PARAMETERS)}"
+                f"{shown}: template parameter {parameter!r} is not one that the problem {problem.name} has: "
+                f"{', '.join(problem.template_parameters)}"
             )
-        expected = TEMPLATE_PARAMETERS[parameter]
+        expected = problem.template_parameters[parameter]
         if " ".join(kind) not in (expected, "class" if expected == "typename" else f"{expected} int"):
             raise UserError(
                 f"{shown}: template parameter {parameter!r} is declared {' '.join(kind)!r}; it has to be {expected}"
@@ -164,9 +166,10 @@ def read_kernel(path: Path, root: Path) -> KernelSource:
     return KernelSource(
         name=name,
         path=path,
+        problem=problem,
         has_header=header is not None,
         template_parameters=tuple(words[-1] for words in declared),
-        plan=settings["plan"],
+        plan=settings["plan"] or problem.plans[0],
         input_is_const="const" in input_declared.rpartition("*")[0].split(),
         block_size=settings["block_size"],
         smallest_block_size=settings["smallest_block_size"],

@@ -9,28 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.problems.operations import supports
+from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.build_targets import architecture_number, target_named
-
-# An exchange's own arguments, each with its type as a template parameter.
-EXCHANGE_ARGUMENTS: Mapping[str, str] = {
-    "source_lane": "unsigned",
-    "delta": "unsigned",
-    "offset": "int",
-    "lane_mask": "unsigned",
-    "first": "unsigned",
-    "second": "unsigned",
-}
-
-# The template parameters a kernel may have, each with its type; the sweep supplies them by name.
-TEMPLATE_PARAMETERS: Mapping[str, str] = {
-    "Element": "typename",
-    "Operation": "typename",
-    "block_size": "unsigned",
-    "unroll": "unsigned",
-    "width": "unsigned",
-    **EXCHANGE_ARGUMENTS,
-}
 
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
@@ -49,8 +29,9 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 class KernelSource:
     """One kernel file, parsed.
 
+    problem              what it computes
     has_header           whether its leading comments have a header; without one, all that a header says is the default
-    template_parameters  names of TEMPLATE_PARAMETERS in the order of the template
+    template_parameters  the names of the problem's template parameters that it has, in their order
     input_is_const       whether its first parameter points to const; what it does to its input is found by running it
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings an element's value goes through on the device
@@ -58,6 +39,7 @@ class KernelSource:
 
     name: str
     path: Path
+    problem: Problem
     has_header: bool
     template_parameters: tuple[str, ...]
     plan: str
@@ -85,11 +67,8 @@ class KernelSource:
             return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
         if point["dtype"] not in self.dtypes:
             return f"element type {point['dtype']}: the kernel supports {_listed(self.dtypes)}"
-        if "Operation" in self.template_parameters:
-            if point["operation"] not in self.operations:
-                return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
-            if not supports(point["operation"], point["dtype"]):
-                return f"operation {point['operation']}: not defined for {point['dtype']}"
+        if "Operation" in self.template_parameters and point["operation"] not in self.operations:
+            return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
         return None
 
     def unsupported_on(self, target: str | None) -> str | None:
@@ -103,11 +82,6 @@ class KernelSource:
         if smallest and compiled_for.architecture and compiled_for.architecture < smallest:
             return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
         return None
-
-    @property
-    def exchange_arguments(self) -> tuple[str, ...]:
-        """The names of an exchange's own arguments, in the order of the template."""
-        return tuple(name for name in self.template_parameters if name in EXCHANGE_ARGUMENTS)
 
 
 def _listed(values: Sequence[Any]) -> str:

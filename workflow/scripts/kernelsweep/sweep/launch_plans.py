@@ -192,10 +192,25 @@ FITTED_PLANS = ("grid_partials", "single_launch", "single_launch_of_clusters")
 PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)
 
 
-def round_elements(plan: str, point: Point) -> int:
-    """How many elements all blocks take in one round, or one block where the array sets their number."""
+def block_elements(plan: str, point: Point) -> int:
+    """How many elements a thread block takes in one round."""
     vector = VECTOR_BYTES // np.dtype(point["dtype"]).itemsize if plan in FITTED_PLANS else 1
-    return int(point["block_size"] * point["unroll"] * vector * (point["grid_size"] or 1))
+    return int(point["block_size"] * point["unroll"] * vector)
+
+
+def round_elements(plan: str, point: Point) -> int:
+    """How many elements all blocks take in one round, or one block if the array sets their number."""
+    return block_elements(plan, point) * int(point.get("grid_size") or 1)
+
+
+def edge_sizes(plan: str, point: Point) -> tuple[int, ...]:
+    """Array sizes that show a mistake at the end of a block, the one that reaches most code first.
+
+    Where the sweep sets the grid, the blocks come round a second time for the last elements.
+    """
+    block = block_elements(plan, point)
+    largest = (round_elements(plan, point) if point.get("grid_size") else 3 * block) + 7
+    return tuple(size for size in dict.fromkeys((largest, block - 1, block + 1, 1)) if size > 0)
 
 
 def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:

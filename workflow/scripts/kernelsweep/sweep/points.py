@@ -7,15 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from kernelsweep.problems.lanes import missing_lane
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import AXES, Axes, grid_of_threads
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernel_source import TEMPLATE_PARAMETERS, KernelSource
-
-# The axes that no template has: points that differ in these alone are of one variant.
-_WITHIN_A_VARIANT = ("array_size", "cache", "grid_size")
+from kernelsweep.sweep.kernel_source import KernelSource
 
 
 class Point(Mapping[str, Any]):
@@ -48,11 +42,25 @@ class Point(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Point({dict(self)})"
 
+    def __str__(self) -> str:
+        return in_words(self)
+
     def at(self, **changes: Any) -> Point:
         """The point with other values on some of its axes. Raises KeyError for an axis that it hasn't."""
         for axis in changes:
             self._places[axis]
         return Point({**self, **changes})
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """Values by axis for a reader, numbers before words: "array size 1000, block size 256, int32, sum".
+
+    A word needs no axis' name. What is empty is left out.
+    """
+    texts = {axis: str(value) for axis, value in values.items() if value not in (None, "")}
+    words = [text for text in texts.values() if text[0].isalpha()]
+    numbers = [f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items() if not text[0].isalpha()]
+    return ", ".join([*numbers, *words])
 
 
 @cache
@@ -67,18 +75,11 @@ def points(*sweeps: Axes) -> list[Point]:
 
 
 def _combinations(axes: Axes) -> Iterator[Point]:
-    for combination in itertools.product(*(axes[axis] for axis in AXES)):
-        values = dict(zip(AXES, combination, strict=True))
-        yield Point({**values, "grid_size": grid_of_threads(values["grid_size"], values["block_size"])})
-
-
-def parse_arguments(arguments: str) -> dict[str, int]:
-    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0".
-
-    Raises ValueError for a text of another form.
-    """
-    pairs = [word.split("=") for word in arguments.split()]
-    return {name: int(value) for name, value in pairs}
+    for combination in itertools.product(*axes.values()):
+        values = dict(zip(axes, combination, strict=True))
+        if "grid_size" in values:
+            values["grid_size"] = grid_of_threads(values["grid_size"], values["block_size"])
+        yield Point(values)
 
 
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
@@ -88,13 +89,11 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     target        what the kernel is compiled for: an architecture such as sm_90, "emulator" or "counting"; None for a
                   GPU of any architecture
     """
-    unsupported = kernel.unsupported(point) or kernel.unsupported_on(target)
-    if unsupported:
-        return unsupported
-    if point["width"] is not None:
-        missing = missing_lane(kernel.name, point["width"], parse_arguments(point["arguments"]), point["block_size"])
-        if missing:
-            return missing
+    reason = (
+        kernel.unsupported(point) or kernel.problem.skip_reason(kernel.name, point) or kernel.unsupported_on(target)
+    )
+    if reason:
+        return reason
     for restriction in restrictions:
         if not admits(restriction, point):
             return f"restriction: {restriction}"
@@ -106,16 +105,10 @@ def instantiation(kernel: KernelSource, point: Point) -> str:
 
     Points that differ in nothing the template depends on share a variant's machine code.
     """
-    values = {**point, **parse_arguments(point.get("arguments", ""))}
-
-    def argument(name: str) -> str:
-        if name == "Element":
-            return CXX_TYPES[point["dtype"]]
-        if name == "Operation":
-            return OPERATIONS[point["operation"]].cxx
-        return f"{values[name]}u" if TEMPLATE_PARAMETERS[name] == "unsigned" else str(values[name])
-
-    return f"{kernel.name}<{', '.join(argument(name) for name in kernel.template_parameters)}>"
+    values = kernel.problem.template_values(point)
+    types = kernel.problem.template_parameters
+    arguments = [f"{values[name]}{'u' if types[name] == 'unsigned' else ''}" for name in kernel.template_parameters]
+    return f"{kernel.name}<{', '.join(arguments)}>"
 
 
 def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
@@ -128,18 +121,20 @@ def variants_run(
 ) -> list[str]:
     """The distinct variants of which the sweeps run some point, sorted; the rest is as in skip_reason().
 
-    Points that differ only in array size, cache state or grid are of one variant, and only a restriction tells them
-    apart. So of these axes one value does where no restriction names them: a plan of 1,000 kernels with 10,000 points
-    each would wait minutes for points that say nothing new.
+    Points that differ only in axes that no template has, such as the array size, are of one variant, and only a
+    restriction tells them apart. One value of such an axis is enough unless a restriction names the axis: a plan of
+    1,000 kernels with 10,000 points each would wait minutes for points that say nothing new.
     """
     restricted = {name for restriction in restrictions for name in expression(restriction).names}
     found: set[str] = set()
     for axes in sweeps:
-        within = {axis: axes[axis] if axis in restricted else axes[axis][:1] for axis in _WITHIN_A_VARIANT}
-        between = [axis for axis in AXES if axis not in within]
-        for values in itertools.product(*(axes[axis] for axis in between)):
-            of_variant = {axis: [value] for axis, value in zip(between, values, strict=True)}
-            candidates = _combinations({**within, **of_variant})
+        between = {axis: values for axis, values in axes.items() if kernel.problem.axes[axis].in_variant}
+        within = {
+            axis: values if axis in restricted else values[:1] for axis, values in axes.items() if axis not in between
+        }
+        for of_variant in itertools.product(*between.values()):
+            fixed = {axis: [value] for axis, value in zip(between, of_variant, strict=True)}
+            candidates = _combinations({**within, **fixed})
             run = (point for point in candidates if not skip_reason(point, kernel, restrictions, target))
             found.update(instantiation(kernel, point) for point in itertools.islice(run, 1))
     return sorted(found)

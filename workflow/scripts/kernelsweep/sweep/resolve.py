@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.sweep.axes import ABSENT, Axes, resolve_axes
+from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import variants_run
-from kernelsweep.sweep.study import EXCHANGE, Study
+from kernelsweep.sweep.study import Study
 
 
 def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
@@ -38,13 +38,9 @@ def swept_axes(
         for settings in (config, study.settings, entry, last):
             layers.append(settings.get("axes", {}))
             layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
-        axes = resolve_axes(*layers)
-        if plan not in PLANS_WITH_A_GRID:
-            axes["grid_size"] = [ABSENT["grid_size"]]
-        if study.settings["problem"] == EXCHANGE:
-            axes["operation"] = [EXCHANGE]
-        else:
-            axes |= {"width": [ABSENT["width"]], "arguments": [ABSENT["arguments"]]}
+        axes = resolve_axes(study.problem.axes, *layers)
+        if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
+            axes["grid_size"] = [None]
         sweeps.append(axes)
     return sweeps
 

@@ -12,17 +12,7 @@ from typing import Any
 import jsonschema
 
 from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.relations import RELATIONS
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.yaml_files import check_values, read_yaml
-
-# What a schema means by `x-known: operations`: the names that the code knows, so that a new one has one place.
-_KNOWN = {
-    "operations": list(OPERATIONS),
-    "dtypes": list(CXX_TYPES),
-    "relations": list(RELATIONS),
-}
 
 # JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
 _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
@@ -41,17 +31,21 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
+@cache
 def keys_of(schema_path: Path) -> list[str]:
     """The keys that a schema allows at the file's top level."""
-    return list(_read_schema(schema_path)["properties"])
+    return list(read_yaml(schema_path, schema_path.name)["properties"])
 
 
-def check(data: Mapping[str, Any], schema_path: Path, shown: str) -> dict[str, Any]:
+def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """A copy of `data` with the schema's defaults filled in.
+
+    known  the names that the code knows, by kind: where the schema says `x-known: operations`, a name in
+           known["operations"] is allowed
 
     Raises UserError with the first mistake: the file as `shown`, the key, its value, and what is allowed.
     """
-    schema = _read_schema(schema_path)
+    schema = _read_schema(schema_path, tuple((kind, tuple(names)) for kind, names in known.items()))
     validator = _Validator(schema)
     check_values(data, shown)
     completed = copy.deepcopy(dict(data))
@@ -117,19 +111,20 @@ def _described(schema: Mapping[str, Any]) -> str | None:
 
 # Every kernel's header is checked by the same one.
 @cache
-def _read_schema(path: Path) -> dict[str, Any]:
-    """A schema with every `$ref: file` replaced by that file's content, where the keys beside the reference win.
+def _read_schema(path: Path, known: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, Any]:
+    """A schema in which each `x-known: KIND` is an enum of the known names of that kind.
 
-    `x-known: NAME` becomes an enum of the names that the code knows.
+    Each `$ref: FILE` is replaced by that file's content; the keys beside the reference win.
     """
+    names = dict(known)
 
     def resolved(node: Any) -> Any:
         if isinstance(node, dict):
             node = {key: resolved(value) for key, value in node.items()}
             if "x-known" in node:
-                node["enum"] = _KNOWN[node.pop("x-known")]
+                node["enum"] = list(names[node.pop("x-known")])
             if "$ref" in node:
-                node = {**_read_schema(path.parent / node.pop("$ref")), **node}
+                node = {**_read_schema(path.parent / node.pop("$ref"), known), **node}
         elif isinstance(node, list):
             node = [resolved(item) for item in node]
         return node

@@ -8,27 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.axes import parse_size
-from kernelsweep.sweep.config_file import check_restrictions, check_sizes
-from kernelsweep.sweep.element_types import CXX_TYPES
+from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions, parse_sizes
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import parse_arguments
 from kernelsweep.sweep.schema import check, nearest
 from kernelsweep.sweep.yaml_files import read_yaml
-
-# The problem whose kernels have no operation; what stands in that column of the results.
-EXCHANGE = "exchange"
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study's checked settings and its kernels' sources, by name in the order of their story."""
+    """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story."""
 
     name: str
     settings: Mapping[str, Any]
+    problem: Problem
     kernels: Mapping[str, KernelSource]
 
     @property
@@ -37,18 +35,22 @@ class Study:
         return f"config/studies/{self.name}.yaml"
 
 
-def read_study(name: str, root: Path) -> Study:
+def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Study:
     """Read a study's file and its kernels' headers, and check what concerns the sweep.
+
+    known  the names that later stages know, by kind, as schema.check() takes them
 
     Raises UserError with file, key, value and what is allowed.
     """
     shown = f"config/studies/{name}.yaml"
-    settings = check(read_yaml(root / shown, shown), root / "workflow/schemas/study.schema.yaml", shown)
-    check_sizes(settings, shown)
-    check_restrictions(settings, shown)
-    settings["reference"]["array_size"] = parse_size(settings["reference"]["array_size"])
-    if settings["problem"] == EXCHANGE:
-        settings["reference"]["operation"] = EXCHANGE
+    schema = root / "workflow/schemas/study.schema.yaml"
+    settings = check(read_yaml(root / shown, shown), schema, shown, {**NAMES_OF_PROBLEMS, **known})
+    problem = PROBLEMS[settings["problem"]]
+    parse_sizes(settings, shown)
+    check_restrictions(settings, problem.axes, shown)
+    settings["reference"] |= {
+        name: axis.values[0] for name, axis in problem.axes.items() if axis.is_fixed and axis.values
+    }
     kernels: dict[str, KernelSource] = {}
     listed: dict[Path, list[str]] = {}
     for entry in settings["kernels"]:
@@ -63,8 +65,8 @@ def read_study(name: str, root: Path) -> Study:
                 f"{shown}: kernels names {kernel!r}{nearest(kernel, listed[folder]) or ';'} "
                 f"Files in kernels/{folder.name}/: {', '.join(listed[folder]) or 'none'}."
             )
-        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root)
-        _check_problem(settings, entry, kernels[kernel], shown)
+        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root, problem)
+        _check_axes(settings, entry, kernels[kernel], shown)
     if not settings["ladder"]:
         settings["ladder"] = [
             {
@@ -79,29 +81,30 @@ def read_study(name: str, root: Path) -> Study:
     for key in ("profiled", "claims"):
         for number, point in enumerate(settings[key]):
             _check_place(point["at"], f"{shown}: {key}.{number}")
-    return Study(name, settings, kernels)
+    return Study(name, settings, problem, kernels)
 
 
-def _check_problem(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
-    """Raise UserError if a kernel's launch plan doesn't fit the study's problem, or lacks an axis that it needs."""
-    exchanges = settings["problem"] == EXCHANGE
-    if exchanges != (kernel.plan == "one_to_one"):
-        raise UserError(
-            f"{shown}: kernels has {kernel.name!r}, whose plan is {kernel.plan}. The problem {settings['problem']} "
-            f"needs {'the plan one_to_one' if exchanges else 'another plan'}."
-        )
-    layers = [layer["axes"] for layer in (settings, *settings["platforms"].values())]
-    layers += [layer["axes"] for layer in (entry, *entry["platforms"].values())]
-    if kernel.plan in PLANS_WITH_A_GRID and not any("grid_size" in axes for axes in layers):
-        raise UserError(
-            f"{shown}: kernels has {kernel.name!r}, whose plan {kernel.plan} needs the axis grid_size. It isn't set."
-        )
-    for arguments in (arguments for axes in layers for arguments in axes.get("arguments", [])):
-        if not exchanges or set(parse_arguments(arguments)) != set(kernel.exchange_arguments):
-            needed = " ".join(f"{name}=..." for name in kernel.exchange_arguments) or "none"
-            raise UserError(f"{shown}: arguments of {kernel.name!r} are {arguments!r}. It takes {needed}.")
-    if exchanges and not (any("arguments" in axes for axes in layers) and any("width" in axes for axes in layers)):
-        raise UserError(f"{shown}: kernels has {kernel.name!r}, an exchange, which needs the axes width and arguments.")
+def _check_axes(settings: Mapping[str, Any], entry: Mapping[str, Any], kernel: KernelSource, shown: str) -> None:
+    """Raise UserError if a kernel gets an axis or a value that its problem hasn't, or lacks an axis that it needs."""
+    problem = kernel.problem
+    layers = [
+        layer["axes"]
+        for with_axes in (settings, entry, *settings["further"])
+        for layer in (with_axes, *with_axes["platforms"].values())
+    ]
+    for name, values in (item for axes in layers for item in axes.items()):
+        if name not in problem.axes:
+            known = ", ".join(problem.axes)
+            raise UserError(f"{shown}: axes has {name!r}, but the problem {problem.name} has no such axis: {known}.")
+        for value in values:
+            if wrong := problem.wrong_value(kernel.template_parameters, name, value):
+                raise UserError(f"{shown}: {name} of {kernel.name!r} is {value!r}. {wrong}")
+    for name, axis in problem.axes.items():
+        needed = axis.of_study or (name == "grid_size" and kernel.plan in PLANS_WITH_A_GRID)
+        if needed and not any(name in axes for axes in layers):
+            raise UserError(
+                f"{shown}: kernels has {kernel.name!r}, whose plan {kernel.plan} needs the axis {name}. It isn't set."
+            )
 
 
 def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str, KernelSource], shown: str) -> None:
@@ -121,10 +124,8 @@ def _check_steps(steps: Iterable[dict[str, Any]], key: str, kernels: Mapping[str
 
 
 def _check_place(at: dict[str, Any], shown: str) -> None:
-    """Raise UserError if a point's element type or operation is unknown, and turn its size into a number."""
+    """Raise UserError if a point's element type or operation is unknown."""
     for key, known in (("dtype", list(CXX_TYPES)), ("operation", list(OPERATIONS))):
         if at[key] is not None and at[key] not in known:
             guess = nearest(at[key], known) or ";"
             raise UserError(f"{shown} has the {key} {at[key]!r}{guess} Known: {', '.join(known)}.")
-    if at["array_size"] is not None:
-        at["array_size"] = parse_size(at["array_size"])

@@ -41,7 +41,7 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
 def _reason(studies: Collection[str], device: Mapping[str, Any]) -> str:
     """The reason why there are no best configurations."""
     if not studies:
-        return "Exchanges each do something else, so none is the best."
+        return "The kernels do different work, so none is the best."
     if not has_times(device):
         return "There are no times on this platform, so no configuration is the best."
     return "No point of these studies has a time."

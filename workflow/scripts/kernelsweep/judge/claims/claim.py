@@ -9,12 +9,13 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
-from kernelsweep.results import BASELINE_PREFIX, read_rows
+from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
 from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.schema import nearest
 
-# Quantities that are not metrics: the reference kernel's time over the kernel's, and an exchange's result.
+# Quantities that are not metrics: the reference kernel's time over the kernel's, and what a kernel leaves.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
@@ -105,8 +106,8 @@ def published_claims(path: Path) -> list[Claim]:
                 arguments=row["arguments"],
                 quantity=row["quantity"],
                 relation=row["relation"],
-                value=row["value"] if row["quantity"] == OUTPUT else f"{float(row['value']):g}",
-                tolerance=float(row["tolerance"]) if row["tolerance"] else None,
+                value=row["value"] if row["quantity"] == OUTPUT else f"{finite(row['value']):g}",
+                tolerance=finite(row["tolerance"]) if row["tolerance"] else None,
             )
         except ValueError as error:
             raise UserError(f"{shown}: {error}; unroll factors, value and tolerance are numbers") from error
@@ -156,8 +157,10 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if settings["problem"] != "exchange" or entry["relation"] != EQUAL:
-                raise UserError(f"{key}.quantity is 'output'. Allowed only for exchanges, with the relation equal.")
+            if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
+                raise UserError(
+                    f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
+                )
         elif isinstance(entry["value"], str):
             raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
 

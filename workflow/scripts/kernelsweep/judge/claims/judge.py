@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_reference, has_times, in_one_group, undefined_kernels
+from kernelsweep.analysis.reference import at_reference, has_times, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
@@ -27,7 +27,7 @@ class Judged:
     """A claim with its verdict, one of relations.CLAIM_VERDICTS.
 
     measured  the quantity with its interval; None if there is none, and for outputs
-    output    the exchange's result, for a claim about it
+    output    what the kernel left, for a claim about it
     message   the reason for a missing quantity, or a remark on the quantity
     """
 
@@ -45,7 +45,7 @@ class _Point:
     where      the point in words
     rows       its measurements
     on_host    its measurements with any block size and cache state, which the host's baselines don't have
-    in_group   an exchange's measurements in one thread block that is one group
+    outputs    its measurements whose outputs are compared with published ones
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
@@ -55,7 +55,7 @@ class _Point:
     where: str
     rows: pandas.DataFrame
     on_host: pandas.DataFrame
-    in_group: pandas.DataFrame
+    outputs: pandas.DataFrame
     metrics: pandas.DataFrame
     steps: Sequence[Step]
     kernels: Collection[str]
@@ -86,7 +86,7 @@ def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, f
         where=reference_text(study),
         rows=at_reference(study, data.measurements),
         on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
-        in_group=in_one_group(study, data.measurements),
+        outputs=with_shown_output(study, data.measurements),
         metrics=at_reference(study, data.metrics.rows),
         steps=ladder_steps(study, data.device),
         kernels=data.kernel_names,
@@ -189,7 +189,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 
 def _output(claim: Claim, point: _Point) -> str:
-    """The exchange's result at the reference point, element by element."""
-    of_arguments = point.in_group[point.in_group["arguments"] == claim.arguments]
+    """What the kernel leaves at the reference point, element by element."""
+    of_arguments = point.outputs[point.outputs["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

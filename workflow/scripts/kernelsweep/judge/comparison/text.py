@@ -26,6 +26,8 @@ from kernelsweep.judge.comparison.verdicts import (
     overall,
     sizes_with_verdict,
 )
+from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.sweep.points import in_words
 
 # A sentence names this many kernels and counts the others.
 _NAMED_KERNELS = 3
@@ -171,11 +173,8 @@ def _interval(found: Interval) -> str:
 
 def _point(point: ComparedPoint) -> str:
     """A point in words."""
-    row = point.row
-    words = [f"array size {size_text(point.array_size)}", f"block size {row['block_size']}", f"unroll {row['unroll']}"]
-    words += [f"{row['dtype']} {row['operation']}", str(row["cache"])]
-    words += [f"width {row['width']}, {row['arguments']}"] if row.get("width") else []
-    return f"{point.kernel}, {', '.join(words)}"
+    values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
+    return f"{point.kernel}, {in_words({**values, 'array_size': size_text(point.array_size)})}"
 
 
 def _failure(failed: Sequence[ComparedPoint]) -> str:

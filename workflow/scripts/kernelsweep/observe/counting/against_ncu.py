@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.analysis.step_metrics import title
 from kernelsweep.analysis.words import device_text, step_name
-from kernelsweep.results import FURTHER_POINT_COLUMNS, POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS
 
 # The allowed difference: in percentage points for efficiencies, else as a fraction of the measured value.
 PERCENTAGE_POINTS = 0.1
@@ -21,7 +21,7 @@ SHARED = ("shared_load_requests", "shared_load_wavefronts", "shared_store_reques
 CONFLICTS = "bank_conflict"
 COMPARED = (*EFFICIENCIES, *GLOBAL, *SHARED, CONFLICTS)
 
-_NAMES = ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
+_NAMES = ("study", "kernel", *ALL_POINT_COLUMNS)
 _PERCENT_DECIMALS = 2
 
 # A point's metrics by name, by the columns that name the point.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelsweep.observe.profiling.selection import points_to_profile
+from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
 from kernelsweep.sweep.points import Point
-from kernelsweep.sweep.study import EXCHANGE, Study
+from kernelsweep.sweep.study import Study
 
 # Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
@@ -19,24 +20,19 @@ def counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
     return [each.point for each in points_to_profile(study.settings, sweep) if not each.skipped]
 
 
-def checked_points(counted: Sequence[Point], plan: str) -> list[Point]:
-    """The same variants at sizes around block boundaries: a single element, and every kind of ragged tail."""
-    sizes = {point: _boundary_sizes(point, plan) for point in counted}
-    return [point.at(array_size=size) for point, found in sizes.items() for size in found]
+def checked_points(counted: Sequence[Point], kernel: KernelSource) -> list[Point]:
+    """The same variants at array sizes that show a mistake at an edge: a single element and all ragged ends."""
+    return [point.at(array_size=size) for point in counted for size in _sizes(point, kernel)]
 
 
-def _boundary_sizes(point: Point, plan: str) -> list[int]:
-    if point["width"] is not None:
-        return [point["array_size"]]
-    span = round_elements(plan, point.at(grid_size=None))
-    # If the sweep sets the grid size, this size has every thread loop a second time for the last elements.
-    largest = 3 * span + 7 if point["grid_size"] is None else round_elements(plan, point) + 7
-    return [1, span - 1, span, span + 1, largest]
+def _sizes(point: Point, kernel: KernelSource) -> Sequence[int]:
+    own = kernel.problem.edge_sizes([point["array_size"]]) if kernel.problem.edge_sizes else ()
+    return own or sorted({*edge_sizes(kernel.plan, point), block_elements(kernel.plan, point)})
 
 
 def drawn_point(study: Study, kernel: str, counted: Sequence[Point]) -> Point | None:
-    """The point whose first warp is drawn: the kernel's last step, with one small block; None for exchanges."""
-    if not counted or study.settings["problem"] == EXCHANGE:
+    """The point whose first warp is drawn: a kernel's last step, of one small block; None if its problem draws none."""
+    if not counted or not study.problem.draws_accesses:
         return None
     last = counted[-1]
     grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.points import Point, points
 
 
 def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:
     """A kernel's points to profile.
 
     study  its checked settings: ladder, reference, profiled
-    sweep  the kernel's first sweep; an exchange uses the widest groups that fit and the first arguments
+    sweep  the kernel's first sweep; an axis that neither step nor reference point sets has its largest number with
+           which the point can run, or its first text
 
     A kernel that is no step of the ladder has only the points that `profiled` names.
     """
@@ -28,14 +29,17 @@ def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[Plan
         values = {**study["reference"], **changed, "unroll": step["unroll"], "grid_size": step["grid_size"]}
         if step["grid_size"] is not None:
             values["grid_size"] = grid_on_device(step["grid_size"], sweep.multiprocessors, values["block_size"])
-        candidates = [
-            Point({axis: {**values, "width": width, "arguments": axes["arguments"][0]}[axis] for axis in axes})
-            for width in sorted(axes["width"], key=lambda width: -(width or 0))
-        ]
-        planned = sweep.planned(candidates)
+        free = {axis: _candidates(swept) for axis, swept in axes.items() if axis not in values}
+        fixed = {axis: [value] for axis, value in values.items()}
+        planned = sweep.planned(points({axis: {**free, **fixed}[axis] for axis in axes}))
         found = next((each for each in planned if not each.skipped), planned[-1])
         chosen[found.point] = found
     return list(chosen.values())
+
+
+def _candidates(values: Sequence[Any]) -> list[Any]:
+    """The values of an axis to try in turn: numbers from the largest, or the first text."""
+    return list(values[:1]) if any(isinstance(value, str) for value in values) else sorted(values, reverse=True)
 
 
 def why_not_compiled(planned: PlannedPoint, variants: Container[str]) -> str | None:

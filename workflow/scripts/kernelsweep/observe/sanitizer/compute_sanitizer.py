@@ -64,7 +64,7 @@ def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behav
     """
     troubles = [*log.troubles, *_troubles(run, log, points)]
     mistakes = [
-        f"{answer.status} at {describe(point)}: {answer.message}"
+        f"{answer.status} at {point}: {answer.message}"
         for point, answer in zip(points, run.answers, strict=False)
         if _is_mistake(answer, undefined_behaviour)
     ]
@@ -94,16 +94,8 @@ def _troubles(run: Observed, log: Log, points: Sequence[Point]) -> Iterator[str]
         yield "compute-sanitizer ended as if it had found something, but its log counts nothing"
     done = len(run.answers)
     if done < len(points):
-        yield f"{done} of {len(points)} points were run; the next was {describe(points[done])}"
+        yield f"{done} of {len(points)} points were run; the next was {points[done]}"
 
 
 def _is_mistake(answer: Answer, undefined_behaviour: bool) -> bool:
     return answer.status != "ok" and not (undefined_behaviour and answer.status == "wrong_result")
-
-
-def describe(point: Point) -> str:
-    """A point in words."""
-    words = [f"array size {point['array_size']}", f"block size {point['block_size']}", f"unroll {point['unroll']}"]
-    words += [f"grid {point['grid_size']}"] if point["grid_size"] is not None else []
-    words += [f"width {point['width']}", point["arguments"]] if point["width"] is not None else []
-    return ", ".join([*filter(None, words), f"{point['dtype']} {point['operation']}"])

@@ -6,26 +6,28 @@ import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
+from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.launch_plans import round_elements
+from kernelsweep.sweep.launch_plans import edge_sizes
 from kernelsweep.sweep.points import Point, instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_CHECKED_POINTS = 24
 
-# An exchange runs the sweep's own sizes up to this one, since its boundaries are those of lane groups, not of blocks.
-LARGEST_EXCHANGE = 1000
-
 
 def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[PlannedPoint]:
-    """Points around block boundaries: at most MOST_CHECKED_POINTS, but at least one of each group.
+    """Points that show a mistake at an edge: at most MOST_CHECKED_POINTS, but at least one of each group.
 
     variants  the C++ names of the compiled variants; points of others are left out
 
-    A group is an element type with an operation, or an exchange's width with its arguments. The first group gets every
-    corner of the sweep (the smallest and the largest block size, unroll factor and grid) at every size, up to the
-    limit; each other group gets one point, at the corners in turn.
+    A group has one value on each axis that says what is computed, such as the element type and the operation. The first
+    group gets every corner of the axes that say how the kernel is launched (the smallest and the largest block size,
+    unroll factor and grid) at every size, until there are enough points; each other group gets one of the corners, in
+    turn.
     """
+    axes = sweep.kernel.problem.axes
+    of_group = [name for name, axis in axes.items() if axis.in_variant and not axis.of_kernel]
+    of_corner = [name for name, axis in axes.items() if axis.of_kernel]
     swept = sweep.points()
 
     def runs(point: Point) -> bool:
@@ -33,11 +35,11 @@ def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[Planne
 
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
-        # The cache state makes no difference, since nothing is timed.
+        # Nothing is timed, so hot and cold are the same.
         shape = point.at(array_size=1, cache=swept[0]["cache"])
-        group = groups.setdefault((point["dtype"], point["operation"], point["width"], point["arguments"]), {})
+        group = groups.setdefault(tuple(point[name] for name in of_group), {})
         group.setdefault(shape, []).append(point["array_size"])
-    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, sweep.kernel.plan, runs))]
+    by_rank = [ranked for shapes in groups.values() if (ranked := _by_rank(shapes, sweep.kernel, of_corner, runs))]
     if not by_rank:
         return []
     first, *others = by_rank
@@ -47,30 +49,28 @@ def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[Planne
     return [PlannedPoint(point, instantiation(sweep.kernel, point)) for point in chosen]
 
 
-def _by_rank(shapes: Mapping[Point, Sequence[int]], plan: str, runs: Callable[[Point], bool]) -> list[list[Point]]:
-    """A group's points: the corners at each shape's most important size, then at its next one, and so on."""
-    sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, plan)] for shape, swept in shapes.items()]
+def _by_rank(
+    shapes: Mapping[Point, Sequence[int]],
+    kernel: KernelSource,
+    of_corner: Sequence[str],
+    runs: Callable[[Point], bool],
+) -> list[list[Point]]:
+    """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
+    sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, kernel)] for shape, swept in shapes.items()]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
-    return [_corners(rank) for rank in ranks if rank]
+    return [_corners(rank, of_corner) for rank in ranks if rank]
 
 
-def _sizes(shape: Point, swept: Sequence[int], plan: str) -> list[int]:
-    """Array sizes for a shape, the one that executes most code first."""
-    if shape["width"] is not None:
-        small = sorted({size for size in swept if size <= LARGEST_EXCHANGE}, reverse=True)
-        if small:
-            return small
-    span = round_elements(plan, shape.at(grid_size=None))
-    # If the sweep sets the grid size, this size has every thread loop a second time for the last elements.
-    largest = 3 * span + 7 if shape["grid_size"] is None else round_elements(plan, shape) + 7
-    return [size for size in dict.fromkeys((largest, span - 1, span + 1, 1)) if size > 0]
+def _sizes(shape: Point, swept: Sequence[int], kernel: KernelSource) -> Sequence[int]:
+    own = kernel.problem.edge_sizes(swept) if kernel.problem.edge_sizes else ()
+    return own or edge_sizes(kernel.plan, shape)
 
 
-def _corners(among: Sequence[Point]) -> list[Point]:
-    """The points with extreme block sizes, unroll factors and grids, beginning with all smallest and all largest."""
-    signs = sorted(itertools.product((1, -1), repeat=3), key=lambda sign: -abs(sum(sign)))
+def _corners(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
+    """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
+    every = sorted(itertools.product((1, -1), repeat=len(axes)), key=lambda signs: -abs(sum(signs)))
 
-    def corner(block: int, unroll: int, grid: int) -> Point:
-        return min(among, key=lambda p: (block * p["block_size"], unroll * p["unroll"], grid * (p["grid_size"] or 0)))
+    def corner(signs: Sequence[int]) -> Point:
+        return min(among, key=lambda p: [sign * (p[axis] or 0) for axis, sign in zip(axes, signs, strict=True)])
 
-    return list(dict.fromkeys(corner(*sign) for sign in signs))
+    return list(dict.fromkeys(map(corner, every)))

@@ -29,7 +29,7 @@ from kernelsweep.drawing.layout import (
     text_width_pt,
     wrap,
 )
-from kernelsweep.sweep.points import parse_arguments
+from kernelsweep.problems.exchange import parse_arguments
 
 FIGURE = Declaration(
     title="Which lane's value lands where",

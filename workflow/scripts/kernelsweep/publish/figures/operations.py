@@ -15,8 +15,8 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_caption, bandwidth_figure, bandwidths
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.sweep.element_types import CXX_TYPES
 
 FIGURE = Declaration(
     title="By operation and type",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, in_one_group, undefined_kernels
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels, with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
@@ -65,7 +65,7 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
     for kernel in data.settings["kernels"]:
         if kernel["name"] not in {name for name, _ in outputs}:
             exchanges.append((kernel["name"], _first_arguments(kernel, data)))
-    reference = in_one_group(data.settings, data.measurements)
+    reference = with_shown_output(data.settings, data.measurements)
     undefined = undefined_kernels(data.measurements)
     rows = []
     for kernel, arguments in exchanges:

@@ -1,4 +1,4 @@
-"""The table of any study: of exchanges, or of steps with their hardware counters."""
+"""The table of any study: of its steps with their hardware counters, or of exchanges."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pandas
 
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
 from kernelsweep.publish.tables.formats import TableText
@@ -17,10 +18,20 @@ from kernelsweep.publish.tables.ladder_text import study_text
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     """A study's table for programs, and the same for readers."""
-    if data.compares_outputs:
-        table = exchange_table(data)
-        return table, exchange_text(table, data)
+    return _TABLES[PROBLEMS[data.settings["problem"]].table](data)
+
+
+def _steps(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     table = study_table(data)
     found = step_metrics(data)
     text = replace(study_text(table, data), below=metrics_text(found, data))
     return with_metrics(table, found, data), text
+
+
+def _exchanges(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
+    table = exchange_table(data)
+    return table, exchange_text(table, data)
+
+
+# By the name that a problem gives its table.
+_TABLES = {"steps": _steps, "exchanges": _exchanges}

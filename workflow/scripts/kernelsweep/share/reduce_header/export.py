@@ -19,11 +19,11 @@ from jinja2 import Environment, StrictUndefined
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.words import device_text
 from kernelsweep.errors import UserError
+from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, ONE_VALUE_PLANS, is_offered, needed_architecture
 from kernelsweep.share.reduce_header.size_classes import Choice, ReductionKind, Shape, choose
 from kernelsweep.share.reduce_header.sources import library_includes, namespace, source_files
-from kernelsweep.sweep.element_types import CXX_TYPES
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_source import KernelSource, source_sha256
 from kernelsweep.sweep.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
