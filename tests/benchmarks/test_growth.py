@@ -96,7 +96,7 @@ def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path
     good, other, joined = (tmp_path / name for name in ("good.csv", "other.csv", "joined.csv"))
     write_rows(good, MEASUREMENT_COLUMNS, [{"study": "a", "message": 'two\nlines, and "quotes"'}])
     write_rows(other, MEASUREMENT_COLUMNS[:-1], [{"study": "b"}])
-    with pytest.raises(UserError, match=r"other\.csv is of another version"):
+    with pytest.raises(UserError, match=r"other\.csv was written by another version"):
         join_files(joined, MEASUREMENT_COLUMNS, [good, other])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "other.csv"]
     join_files(joined, MEASUREMENT_COLUMNS, [good, good])

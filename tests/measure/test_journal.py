@@ -106,7 +106,7 @@ def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_l
     before = path.read_bytes()
     with Journal(path) as journal:
         journal.add("small", 1)
-        with pytest.raises(UserError, match=r"can't be written: File too large\. Free some space") as error:
+        with pytest.raises(UserError, match=r"can't be written: File too large\. Free some disk space") as error:
             journal.add("large", "x" * 1000)
         assert str(path) in str(error.value)
         assert journal.get("large") is None
@@ -128,7 +128,7 @@ def test_a_line_that_could_not_be_taken_back_is_healed(path: Path, file_limit: N
 
 def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text("a file")
-    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: .*Move away what is there in its place"):
+    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: .*Move away the file or folder in its place"):
         Journal(tmp_path / "journal/kernel.jsonl")
     (tmp_path / "kernel.jsonl").mkdir()
     with pytest.raises(UserError, match=r"kernel.jsonl can't be written: Is a directory"):

@@ -135,7 +135,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         (
             "metrics",
             {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
-            ["metrics.time.unit is 'GB', but what it is read from is in ns. Allowed: ns, us, ms, s."],
+            ["metrics.time.unit is 'GB', but its counter has the unit ns. Allowed: ns, us, ms, s."],
         ),
         ("arch", 90, ["arch is 90. Allowed: native, or an architecture such as sm_90"]),
         ("arch", "compute_90", ["arch is 'compute_90'. Allowed: native"]),

@@ -150,7 +150,7 @@ def test_a_full_disk_ends_the_job_with_a_sentence_and_keeps_what_was_finished(
     job = start(limit=2000)
     _, said = job.communicate(timeout=PATIENCE_SECONDS)
     assert job.returncode == 1
-    assert "journal.jsonl can't be written: File too large. Free some space there" in said
+    assert "journal.jsonl can't be written: File too large. Free some disk space" in said
     assert "Traceback" not in said
     kept = (tmp_path / "journal.jsonl").read_bytes()
     assert 0 < len(kept) <= 2000 and kept.endswith(b"\n")

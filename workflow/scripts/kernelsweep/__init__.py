@@ -13,7 +13,7 @@ observe      count, profile and check kernels without timing them
 judge        claims, best configurations, comparisons of sweeps
 publish      tables, figures, summary and report page
 share        recordings, archives, devices side by side, the C++ header
-project      what the rules ask: files, inputs, resources
+project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.
 """

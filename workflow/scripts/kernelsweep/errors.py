@@ -22,12 +22,11 @@ class LaunchError(Exception):
 def unwritable(path: str | Path, error: OSError) -> UserError:
     """The error of a result file that can't be written."""
     if error.errno in FULL:
-        advice = "Free some space there"
+        advice = "Free some disk space"
     elif isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError):
-        advice = "Move away what is there in its place"
+        advice = "Move away the file or folder in its place"
     else:
-        advice = "Make it and its folder writable for you"
+        advice = "Make it and its folder writable"
     return UserError(
-        f"{path} can't be written: {error.strerror}. {advice}, and type the same command again: every point that was "
-        "finished is kept."
+        f"{path} can't be written: {error.strerror}. {advice}, and repeat the command: every finished point is kept."
     )

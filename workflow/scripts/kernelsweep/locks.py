@@ -76,17 +76,17 @@ def process(number: int | None) -> str:
 
 
 def clear_locks_of_killed_run(folder: Path) -> bool:
-    """Delete the locks in `folder`/locks if the run of Snakemake that made them is gone; True where there were any.
+    """Delete the locks in `folder`/locks if the run of Snakemake that made them has ended; True if there were any.
 
-    Snakemake's own locks outlive a run that is killed, and every later run then stops at them. So each run also holds a
-    lock that dies with its process, from this call on.
+    Snakemake's own locks outlive a killed run, and then stop every later run. So from this call on, each run also holds
+    a lock that ends with its process.
     """
     locks = folder / "locks"
     try:
         folder.mkdir(exist_ok=True)
         file = os.open(folder / "kernelsweep.run", os.O_RDWR | os.O_CREAT, 0o666)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # Another run is alive, or this file system has no such locks: Snakemake says the rest.
+    except OSError:  # Another run is active, or this file system has no such locks: Snakemake reports it.
         return False
     _LOCKS_OF_THIS_RUN.append(file)
     stale = list(locks.glob("*.lock")) if locks.is_dir() else []

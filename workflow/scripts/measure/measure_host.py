@@ -1,4 +1,4 @@
-"""Sum a study's reference array on the host's processor, in each way that the study names: rows for measurements."""
+"""Sum a study's reference array on the host's processor, by each of the study's baselines."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
 
-    # No GPU is used, but what their jobs do on the host would show in the times.
+    # No GPU is used, but jobs that use one would disturb the host's times.
     with leased_host(wildcards.platform, notifier(terminal, f"{wildcards.study}, on the host")):
         rows = measure_baselines(
             names=params.baselines,

@@ -14,7 +14,7 @@ from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
-# Of the warp that is drawn; the longest shipped kernel has 40.
+# Requests of the drawn warp; the longest shipped kernel has 40.
 MOST_TRACED = 200
 
 with logged(snakemake.log[0]):

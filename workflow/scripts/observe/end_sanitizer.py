@@ -13,6 +13,6 @@ with logged(snakemake.log[0]) as terminal:
         kernels = sorted({result.name for result in bad})
         raise UserError(
             f"compute-sanitizer failed or found something in {', '.join(kernels)}: see {snakemake.input.summary}. "
-            "After mending a kernel, type the same command again; what failed for another reason is tried again by "
+            "After correcting a kernel, repeat the command; to retry a job that failed for another reason, use "
             "--forcerun sanitize_kernel."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.json_files import read_device
 from kernelsweep.problems.registry import PROBLEMS
 
 PUBLISHED_FOLDER = Path("resources/published")
@@ -103,7 +103,7 @@ def read_study_data(
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name),
-        device=json.loads(Path(device).read_text(encoding="utf-8")),
+        device=read_device(device),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
     )

@@ -124,8 +124,8 @@ def compare_points(
 def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
     """The row before, by the name of the row after.
 
-    A grid may be so many blocks for each multiprocessor, or the launch plan's: where only one row of each sweep has all
-    the other names, the two are the same point whatever their grids.
+    A grid size may depend on the multiprocessors, or be the launch plan's. So if only one row of each sweep has certain
+    values in all other name columns, the two are the same point with any grid sizes.
     """
     exact = {name_of(row): row for row in before}
     partners = {name_of(row): exact[name_of(row)] for row in after if name_of(row) in exact}

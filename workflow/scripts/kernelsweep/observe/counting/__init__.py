@@ -1,4 +1,4 @@
-"""Count what a kernel does to memory while the emulator runs it: requests, sectors, conflicts, and mistakes.
+"""Count a kernel's memory accesses on the emulator: requests, sectors, bank conflicts, and mistakes.
 
 selection          which points are counted, checked and drawn
 run                count or trace a kernel's points

@@ -85,8 +85,8 @@ def _factor(name: str, unit: str, base: str) -> float:
         return known[unit]
     if base in _FACTORS or unit in every_scale:
         raise UserError(
-            f"metrics.{name}.unit is {unit!r}, but what it is read from is in {base or 'no unit'}. "
-            f"Allowed: {', '.join(filter(None, known)) or 'a name for what is counted'}."
+            f"metrics.{name}.unit is {unit!r}, but its counter has {f'the unit {base}' if base else 'no unit'}. "
+            f"Allowed: {', '.join(filter(None, known)) or 'a name for the counted events'}."
         )
     return 1.0  # A count or a ratio with a more specific name: sectors, threads.
 

@@ -113,7 +113,7 @@ def profile(
     answers, ended = observed.answers, observed.exit_status is not None
     output = log.read_text(encoding="utf-8", errors="replace")
     if ended and not answers and not any(text in output for text in _FAILURES):
-        raise UserError(f"{kernel}: the process under Nsight Compute came to no point. It ended with: {output[-1000:]}")
+        raise UserError(f"{kernel}: the process under Nsight Compute ran no point. It ended with: {output[-1000:]}")
     too_long = "Nsight Compute took longer than profiling.timeout_seconds allows."
     failure = why_no_counters(output, kernel) if ended else too_long
     if failure or not any(answer.launches for answer in answers):

@@ -96,7 +96,7 @@ def parse_log(text: str) -> Log:
     if not races:  # Only racecheck's summary counts warnings.
         warnings += sum(finding.count for finding in found if finding.severity == "warning")
     if errors is None:
-        troubles.append("the log has no summary: compute-sanitizer didn't come to its end")
+        troubles.append("the log has no summary: compute-sanitizer didn't end normally")
     elif errors == 0 and any(finding.severity == "error" for finding in found):
         first = next(finding for finding in found if finding.severity == "error")
         troubles.append(f"the log's summary counts no error, but the log has one: {first.message}")
