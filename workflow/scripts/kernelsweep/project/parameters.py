@@ -141,7 +141,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """What best configurations are found by, by study; without studies whose kernels don't compete."""
     return {
-        study: settings(project, study, "title", "kernels", "reference")
+        study: settings(project, study, "title", "problem", "kernels", "reference")
         for study in project.studies_of(scope)
         if project.studies[study].problem.races
     }
