@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
