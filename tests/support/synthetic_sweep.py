@@ -346,3 +346,11 @@ def study_data(
     outputs = study.get("problem") == "exchange"
     published = load_published(study["published"], ROOT / "resources/published", outputs)
     return StudyData(study, rows, device, published, of or Metrics())
+
+
+@functools.cache
+def shipped_data(name: str, device_name: str) -> StudyData:
+    """A shipped study with made-up rows and metrics, and what is published of it."""
+    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
+    study, rows = shipped(name, device_name)
+    return study_data(study, rows, device, metrics(study, name, rows, device))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from kernelsweep.drawing.layout import save
+from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text
@@ -18,7 +19,7 @@ with logged(snakemake.log[0]):
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
     if named["after"] == NOW:
-        device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+        device = read_device(snakemake.input.device)
         of_after = f"now, {device['provenance']}"
         if is_recording(snakemake.wildcards.platform):
             settings_after = read_settings(Path(snakemake.input.device).parent)

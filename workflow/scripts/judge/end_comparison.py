@@ -1,15 +1,15 @@
 """End a comparison: show its answer on the terminal, and fail if results became wrong, or kernels slower."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0], file=terminal)
-    summary = json.loads(Path(snakemake.input.summary).read_text(encoding="utf-8"))
+    summary = read_json(snakemake.input.summary)
     if summary["failed"]:
         raise UserError(
             f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}. "

@@ -1,17 +1,17 @@
 """Find each kernel's best configurations: as JSON for programs and as Markdown for readers."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json, best_text
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]):
     params, studies = snakemake.params, snakemake.params.studies
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     found = []
     for name, study in studies.items():
         measurements = load_measurements([Path(path) for path in params.measurements[name]], name)

@@ -1,11 +1,11 @@
 """Judge the published claims about some studies, and the studies' own claims: a table and a page."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.json_files import read_device
 from kernelsweep.judge.claims.claim import own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
@@ -14,7 +14,7 @@ from kernelsweep.results import write_rows
 
 with logged(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
-    device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
+    device = read_device(inputs.device)
     metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.found_metrics)])
     published = published_claims(Path(inputs.claims))
 

@@ -1,9 +1,7 @@
 """Time the driver's copy and fill at every size of a study, which are limits of the device's memory."""
 
-import json
-from pathlib import Path
-
 from kernelsweep.baselines.driver import driver_points, measure_driver
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_device
@@ -11,7 +9,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
         # This import starts CUDA, which then sees only the leased GPU.
         from kernelsweep.platforms.gpu import GpuPlatform

@@ -4,10 +4,10 @@ A long sweep is cut into chunks, for each of which this is run, too: it leaves t
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
 """
 
-import json
 from contextlib import ExitStack
 from pathlib import Path
 
+from kernelsweep.json_files import read_device
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.registry import PROBLEMS
@@ -36,7 +36,7 @@ with logged(snakemake.log[0]) as terminal, started:
     kernel_file = Path(snakemake.input.kernel)
     kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
     source = source_sha256(kernel_file, Path("kernels/include"))
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])

@@ -1,10 +1,10 @@
 """Measure a library's reduction at every size, type and operation of a study, checked and timed like a kernel."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
@@ -19,7 +19,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     library = Path(snakemake.input.library)
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     rival = as_kernel(wildcards.rival)
     planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
     report = library_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)

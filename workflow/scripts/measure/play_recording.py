@@ -5,14 +5,16 @@ import json
 import shutil
 from pathlib import Path
 
+from kernelsweep.json_files import read_json
 from kernelsweep.logs import logged
-from kernelsweep.share.recording import recorded_device
+from kernelsweep.share.recording import check_content, recorded_device
 
 with logged(snakemake.log[0]):
+    check_content(Path(snakemake.input.environment).parent)
     with gzip.open(snakemake.input.measurements) as packed, open(snakemake.output.measurements, "wb") as rows:
         shutil.copyfileobj(packed, rows)
     shutil.copy(snakemake.input.builds, snakemake.output.builds)
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
-    environment = json.loads(Path(snakemake.input.environment).read_text(encoding="utf-8"))
+    environment = read_json(snakemake.input.environment)
     device = recorded_device(environment, snakemake.wildcards.name)
     Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n", encoding="utf-8")

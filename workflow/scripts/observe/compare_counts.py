@@ -1,8 +1,8 @@
 """Hold the emulator's counts against a recording's counters: a page of Markdown for docs/."""
 
-import json
 from pathlib import Path
 
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.results import read_rows
@@ -14,7 +14,7 @@ with logged(snakemake.log[0]):
     measured = [row for row in read_rows(snakemake.input.measured) if row["study"] in studies]
     measured.sort(key=lambda row: steps.get((row["study"], row["kernel"], int(row["unroll"])), len(steps)))
     compared = compare_counts(read_rows(snakemake.input.counted), measured)
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     page = counts_page(compared, device, snakemake.params.command)
     Path(snakemake.output[0]).write_text(page, encoding="utf-8")
     print(f"{len(compared)} values compared, {sum(one.is_within for one in compared)} within the goals")

@@ -1,12 +1,12 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
-import json
 from pathlib import Path
 from textwrap import shorten
 
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
@@ -25,7 +25,7 @@ from kernelsweep.sweep.kernels.launch_plans import point_columns
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.study["problem"]])
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
     folder = Path(snakemake.output.reports)

@@ -1,10 +1,10 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.requests import Requests
@@ -22,7 +22,7 @@ with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if kind.needs_gpu:

@@ -1,11 +1,11 @@
 """End a run: show its summary on the terminal, and fail where a point failed, rows are missing, or nothing was run."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import incomplete_run
 from kernelsweep.results import each_row
@@ -13,7 +13,7 @@ from kernelsweep.results import each_row
 with logged(snakemake.log[0]) as terminal:
     print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
     print(f"All of it on one page: {snakemake.input.page}\n", file=terminal)
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     counted = row_counts(row for path in snakemake.input.measurements for row in each_row(path))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
     if failed := +counted.failures:

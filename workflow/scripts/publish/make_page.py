@@ -1,12 +1,12 @@
 """Put a platform's results, or one study's, on one HTML page that needs nothing beside it."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
@@ -29,9 +29,9 @@ with logged(snakemake.log[0]):
     base, studies = page.parent, params.studies
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
-    device = json.loads(Path(inputs.device).read_text(encoding="utf-8"))
+    device = read_device(inputs.device)
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
-    environment = json.loads(environment_file.read_text(encoding="utf-8")) if environment_file else None
+    environment = read_json(environment_file) if environment_file else None
 
     results = Results(
         base=base,

@@ -1,10 +1,10 @@
 """Count a run's points by how they came out, and name those that failed."""
 
-import json
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
 from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import summary_text
 from kernelsweep.results import each_row
@@ -14,7 +14,7 @@ with logged(snakemake.log[0]):
     counted = row_counts(row for row in rows if row["study"] in snakemake.params.studies)
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
-    device = json.loads(Path(snakemake.input.device).read_text(encoding="utf-8"))
+    device = read_device(snakemake.input.device)
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
     Path(snakemake.output[0]).write_text(
         summary_text(counted, device["provenance"], metrics, planned), encoding="utf-8"

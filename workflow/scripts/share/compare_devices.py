@@ -1,12 +1,12 @@
 """Compare recordings and this machine's GPUs: tables, a figure a study, and the verdicts on claims."""
 
-import json
 from pathlib import Path
 
 import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.drawing.layout import WIDTHS, file_names, save
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.tables.formats import as_csv
@@ -21,9 +21,9 @@ with logged(snakemake.log[0]):
         folder = Path(path).parent
         if is_recording(platform):
             check_recording(folder)
-            device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
+            device = recorded_device(read_json(folder / "environment.json"), folder.name)
         else:
-            device = json.loads((folder / "device.json").read_text())
+            device = read_device(folder / "device.json")
         judged = params.claims.get(platform)
         claims = pandas.read_csv(judged, dtype=str, keep_default_na=False) if judged else None
         measurements = load_measurements([Path(path)], references=params.studies)

@@ -1,10 +1,10 @@
 """Write the C++ header that reduces an array with the best configuration of its size."""
 
-import json
 import time
 from pathlib import Path
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.project.project import load_study
@@ -16,7 +16,7 @@ with logged(snakemake.log[0]):
     kernels = {(name, kernel): source for name, study in studies.items() for kernel, source in study.kernels.items()}
     history = []
     for path in inputs.environment:
-        environment = json.loads(Path(path).read_text(encoding="utf-8"))
+        environment = read_json(path)
         history.append(f"Measured {environment['measured'][:10]} at revision {environment['git_revision']}.")
     history.append(f"Exported {time.strftime('%F', time.gmtime())} at revision {git_revision() or 'unknown'}.")
     licence = Path(inputs.licence).read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ with logged(snakemake.log[0]):
         load_measurements([Path(path) for path in inputs.measurements]),
         kernels,
         root / "kernels",
-        json.loads(Path(inputs.device).read_text(encoding="utf-8")),
+        read_device(inputs.device),
         history,
     )
     Path(snakemake.output[0]).write_text(header, encoding="utf-8")

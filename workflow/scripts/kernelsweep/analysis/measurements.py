@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,13 +11,17 @@ from typing import Any
 import pandas
 
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import AGAIN
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
     FURTHER_POINT_INTEGERS,
+    INTERVAL,
     MEASUREMENT_COLUMNS,
+    NUMBERS,
     POINT_INTEGERS,
+    STATUSES,
 )
 
 OTHER_INTEGERS = ("launches", "samples", *FURTHER_POINT_INTEGERS)
@@ -28,6 +34,16 @@ FLOATS = (
     "peak_fraction",
     "clock_mhz",
     "relative_error",
+)
+
+# What pandas and its decompressors raise for what is no CSV file.
+UNREADABLE = (
+    OSError,
+    EOFError,
+    zlib.error,
+    UnicodeDecodeError,
+    pandas.errors.ParserError,
+    pandas.errors.EmptyDataError,
 )
 
 # Rows per chunk when reading CSV.
@@ -63,6 +79,13 @@ def load_measurements(
 
 
 def _load(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
+    try:
+        return _checked(path, study, references)
+    except UNREADABLE as error:
+        raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
+
+
+def _checked(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
     columns = pandas.read_csv(path, nrows=0).columns
     missing = [column for column in CONTRACT_COLUMNS if column not in columns]
     if missing:
@@ -78,7 +101,24 @@ def _load(path: Path, study: str | None, references: Mapping[str, Mapping[str, A
             raise UserError(f"{path}: column {column}: {error}") from error
         if column in POINT_INTEGERS and rows[column].isna().any():
             raise UserError(f"{path}: column {column} is empty in some row; every row names its point in full")
+    _check_values(rows, path)
     return rows
+
+
+def _check_values(rows: pandas.DataFrame, path: Path) -> None:
+    """Raise UserError, naming file and line, for a value that its column can't have."""
+    for column in NUMBERS:
+        refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
+    refuse(rows, ~rows["status"].isin(STATUSES), "status", ", ".join(STATUSES), path)
+    low, time, high = (rows[column] for column in INTERVAL)
+    refuse(rows, (time < low) | (time > high), "time_us", "times within their interval", path)
+
+
+def refuse(rows: pandas.DataFrame, wrong: pandas.Series, column: str, allowed: str, path: Path) -> None:
+    """Raise UserError for the first row whose value in a column is wrong, naming file, line and what is allowed."""
+    if wrong.any():
+        line = rows.index[wrong][0] + 2  # The header is the first line, and rows count from 0.
+        raise UserError(f"{path}, line {line}: {column} is {rows[column][wrong].iloc[0]}. Allowed: {allowed}. {AGAIN}")
 
 
 def _wanted(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas
 
+from kernelsweep.analysis.measurements import UNREADABLE, refuse
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import AGAIN
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
     FURTHER_POINT_COLUMNS,
@@ -36,7 +39,10 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
 
 
 def _load(path: Path) -> pandas.DataFrame:
-    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except UNREADABLE as error:
+        raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
     missing = [column for column in METRIC_COLUMNS if column not in (*rows.columns, *_OPTIONAL)]
     if missing:
         raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(METRIC_COLUMNS)}")
@@ -48,6 +54,7 @@ def _load(path: Path) -> pandas.DataFrame:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:
             raise UserError(f"{path}: column {column}: {error}") from error
+        refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
     return rows[list(METRIC_COLUMNS)]
 
 

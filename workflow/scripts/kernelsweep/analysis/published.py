@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.results import read_rows
+from kernelsweep.results import finite, read_rows
 from kernelsweep.sweep.schema import nearest
 
 FOLDER = "resources/published"
@@ -25,7 +25,7 @@ class Published:
 
     label     how tables and figures call the publication
     file      its CSV in resources/published
-    device    the device that it measured
+    device    the device that was measured
     source    the source of its times
     compare   which of its figures compare with ours: `times`, or only the `ratios` between steps, for another kind of
               device
@@ -125,7 +125,7 @@ def _metrics(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, int | None,
                 " narrow published.where to the rows of one run"
             )
         try:
-            values[figure] = float(row["value"])
+            values[figure] = finite(row["value"])
         except ValueError:
             raise UserError(
                 f"{path}: value `{row['value']}` of {row['kernel']}'s {row['metric']} is no number"
@@ -146,7 +146,10 @@ def _outputs(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, str], str]:
 
 
 def _unroll(row: Mapping[str, str]) -> int | None:
-    return int(row["unroll"]) if row.get("unroll") else None
+    try:
+        return int(row["unroll"]) if row.get("unroll") else None
+    except ValueError:
+        raise UserError(f"published.file: unroll `{row['unroll']}` of {row['kernel']} is no whole number") from None
 
 
 def _step_text(row: Mapping[str, str]) -> str:
@@ -174,7 +177,7 @@ def _microseconds(row: Mapping[str, str], path: Path) -> float:
         raise UserError(f"{path}: unit `{row['unit']}` of {row['kernel']}'s time; known: {', '.join(MICROSECONDS)}")
     try:
         # Rounded to a femtosecond: 0.1644 ms is 164.4 us, not 164.39999999999998.
-        return round(float(row["value"]) * MICROSECONDS[row["unit"]], 9)
+        return round(finite(row["value"]) * MICROSECONDS[row["unit"]], 9)
     except ValueError:
         raise UserError(f"{path}: value `{row['value']}` of {row['kernel']}'s time is no number") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.json_files import read_device
 from kernelsweep.problems.registry import PROBLEMS
 
 PUBLISHED_FOLDER = Path("resources/published")
@@ -28,7 +28,7 @@ class StudyData:
     measurements  its rows of measurements.csv as load_measurements() gives them, those of libraries, the driver and the
                   host included
     device        the platform's device.json
-    published     what is published of its kernels, or None
+    published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
     Raises ValueError when `measurements` are of several studies.
     """
@@ -83,7 +83,7 @@ class StudyData:
 
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:
-    """Whether a study's problem is one whose outputs are shown, instead of times and metrics."""
+    """Whether a study shows its kernels' outputs instead of times and metrics."""
     return PROBLEMS[settings["problem"]].shows_output is not None
 
 
@@ -103,7 +103,7 @@ def read_study_data(
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name),
-        device=json.loads(Path(device).read_text(encoding="utf-8")),
+        device=read_device(device),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
     )

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import check_keys, read_json
+
 # Its keys: status (ok or build_failed), message (the compiler's errors or warnings), target, compiler, and variants,
 # which has each variant's resources by its C++ name.
 Report = dict[str, Any]
@@ -17,6 +20,9 @@ def write_report(path: Path, report: Report) -> None:
 
 
 def read_report(path: Path) -> Report:
-    """Read a build report back."""
-    report: Report = json.loads(path.read_text(encoding="utf-8"))
+    """Read a build report back. Raises UserError, naming file and key, where it is none."""
+    report = read_json(path)
+    check_keys(report, {"status": str, "message": str, "target": str, "compiler": str, "variants": dict}, path)
+    if report["status"] not in ("ok", "build_failed"):
+        raise UserError(f"{path}: status is {report['status']!r}. Allowed: ok, build_failed.")
     return report

@@ -126,7 +126,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
         arrays = _dynamic_shared_arrays(objects[0])
         if arrays:
             source = Path(folder) / "shared.s"
-            source.write_text(_shared_memory(arrays))
+            source.write_text(_shared_memory(arrays), encoding="utf-8")
             objects.append(source)
         link = [*_LINK, *(_COUNTING_LINK if counting else [])]
         linked = _run([*compiler, *link, *map(str, objects), "-o", str(library)])
@@ -216,7 +216,7 @@ def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
         found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
         if found is None or found.name == "emulator.hpp":
             continue
-        for number, line in enumerate(found.read_text().splitlines(), start=1):
+        for number, line in enumerate(found.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
             if _ASSEMBLY.search(line):
                 return f"{_relative(str(found))}:{number}"
     return None

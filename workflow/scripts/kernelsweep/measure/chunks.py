@@ -51,5 +51,5 @@ def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:
     return {
         Point(failure["point"]): read_outcome(failure["outcome"])
         for path in paths
-        for failure in json.loads(path.read_text())
+        for failure in json.loads(path.read_text(encoding="utf-8"))
     }

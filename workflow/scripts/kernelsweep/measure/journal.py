@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kernelsweep.errors import unwritable
+from kernelsweep.errors import UserError, unwritable
 from kernelsweep.locks import lock_first, process
 
 # Raise it when the form of a line, or the meaning of its value, changes.
@@ -54,6 +54,8 @@ class Journal:
         self._size = 0
         self._disk = ThreadPoolExecutor(1)  # Waits for the disk while the next point runs.
         self._synced: Future[None] | None = None
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is no file. Move it away, and type the same command again.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()

@@ -108,10 +108,10 @@ def find_work(
             "driver": device.get("driver"),
             "visit": visit,
         }
-        known = journal.get(journal_key(parts))
-        if known:
+        known = journal.get(journal_key(parts)) or {}
+        try:
             work.visited[each.point][visit] = read_outcome(known["outcome"])
-        else:
+        except (KeyError, TypeError):  # Not there, or a line that was edited.
             work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
     return work
 

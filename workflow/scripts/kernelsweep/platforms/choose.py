@@ -58,7 +58,7 @@ def recordings(root: Path) -> list[str]:
     for folder in (root / "resources/recordings").glob("*/"):
         environment = folder / "environment.json"
         if environment.is_file():
-            measured = re.search(r'"measured": "([^"]*)"', environment.read_text())
+            measured = re.search(r'"measured": "([^"]*)"', environment.read_text(encoding="utf-8", errors="replace"))
             found.append((measured[1] if measured else "", folder.name))
     return [name for _, name in sorted(found, reverse=True)]
 

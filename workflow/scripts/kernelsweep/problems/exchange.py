@@ -126,14 +126,14 @@ def _edge_sizes(swept: Sequence[int]) -> Sequence[int]:
 EXCHANGE = Problem(
     name="exchange",
     axes={
-        "dtype": Axis(),
-        "operation": Axis(values=("exchange",), is_fixed=True),
-        "cache": Axis(in_variant=False),
+        "dtype": Axis(has_texts=True),
+        "operation": Axis(has_texts=True, values=("exchange",), is_fixed=True),
+        "cache": Axis(has_texts=True, in_variant=False),
         "array_size": Axis(in_variant=False),
         "block_size": Axis(of_kernel=True),
         "unroll": Axis(of_kernel=True),
         "width": Axis(of_study=True),
-        "arguments": Axis(of_study=True),
+        "arguments": Axis(has_texts=True, of_study=True),
     },
     template_parameters={
         "Element": "typename",

@@ -28,6 +28,7 @@ class Axis:
                 condition
     in_variant  whether it is fixed when a variant is compiled; points that differ in other axes only share a variant
     of_study    whether each study has to set it, because the sweeps in config.yaml have no values for it
+    has_texts   whether its values are texts instead of numbers
     values      its values where nothing sets it; None if something has to
     is_fixed    whether `values` are its only values
     """
@@ -35,6 +36,7 @@ class Axis:
     of_kernel: bool = False
     in_variant: bool = True
     of_study: bool = False
+    has_texts: bool = False
     values: Sequence[Any] | None = None
     is_fixed: bool = False
 

@@ -175,9 +175,9 @@ def _make_instance(kernel: str, point: Point, longest: int, seed: int) -> Reduct
 REDUCTION = Problem(
     name="reduction",
     axes={
-        "dtype": Axis(),
-        "operation": Axis(),
-        "cache": Axis(in_variant=False),
+        "dtype": Axis(has_texts=True),
+        "operation": Axis(has_texts=True),
+        "cache": Axis(has_texts=True, in_variant=False),
         "array_size": Axis(in_variant=False),
         "block_size": Axis(of_kernel=True),
         "unroll": Axis(of_kernel=True),

@@ -6,7 +6,6 @@ for one (files.py).
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -16,6 +15,7 @@ from typing import Any
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.json_files import check_device, read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
 from kernelsweep.platforms.choose import recordings
@@ -103,7 +103,8 @@ def profiled_recordings(project: Project) -> list[str]:
 
 def _multiprocessors(project: Project, recording: str) -> int:
     """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
-    environment = json.loads((project.root / files.recording(recording, "environment.json")).read_text())
+    environment = read_json(project.root / files.recording(recording, "environment.json"))
+    check_device(environment.get("device"), files.recording(recording, "environment.json"))
     return int(environment["device"]["multiprocessors"])
 
 
@@ -140,7 +141,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """What best configurations are found by, by study; without studies whose kernels don't compete."""
     return {
-        study: settings(project, study, "title", "kernels", "reference")
+        study: settings(project, study, "title", "problem", "kernels", "reference")
         for study in project.studies_of(scope)
         if project.studies[study].problem.races
     }
@@ -288,11 +289,14 @@ def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
 
 def found_devices(project: Project) -> list[str]:
     """The platforms of GPUs with results from earlier runs, which this run uses but does not update."""
-    descriptions = [json.loads(path.read_text()) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
+    descriptions = [read_json(path) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
     return [
         device["platform"]
         for device in descriptions
-        if KINDS[device["kind"]].needs_gpu
+        # An earlier version's may lack either key.
+        if device.get("kind") in KINDS
+        and KINDS[device["kind"]].needs_gpu
+        and device.get("platform")
         and device["platform"] not in project.models
         and Path(files.measurements(device["platform"])).is_file()
     ]

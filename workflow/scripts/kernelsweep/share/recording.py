@@ -7,13 +7,23 @@ import gzip
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import check_device
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import BUILD_COLUMNS, CONTRACT_COLUMNS, METRIC_COLUMNS, STATUSES
+from kernelsweep.results import (
+    BUILD_COLUMNS,
+    CONTRACT_COLUMNS,
+    FURTHER_POINT_COLUMNS,
+    METRIC_COLUMNS,
+    POINT_COLUMNS,
+    STATUSES,
+    impossible,
+)
 
 # Every clone contains the recordings, so they are small.
 LARGEST_BYTES = 2_000_000
@@ -83,6 +93,14 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
     size = sum(path.stat().st_size for path in folder.iterdir())
     if size > LARGEST_BYTES:
         raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
+    check_content(folder)
+    for path in sorted(folder.iterdir()):
+        _check_private(_text(path), private, f"{shown}/{path.name}")
+
+
+def check_content(folder: Path) -> None:
+    """Raise UserError, with file, line and the mistake, if a recording can't be drawn."""
+    shown = f"resources/recordings/{folder.name}"
     device = _checked_environment(folder / ENVIRONMENT, f"{shown}/{ENVIRONMENT}")
     measured = _rows(folder / TABLES[0], CONTRACT_COLUMNS, f"{shown}/{TABLES[0]}")
     _check_points(measured, device, f"{shown}/{TABLES[0]}")
@@ -90,13 +108,14 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
     for name in OPTIONAL_TABLES:
         if (folder / name).is_file():
             _rows(folder / name, [column for column in METRIC_COLUMNS if column != "message"], f"{shown}/{name}")
-    for path in sorted(folder.iterdir()):
-        _check_private(_text(path), private, f"{shown}/{path.name}")
 
 
 def _text(path: Path) -> str:
-    content = path.read_bytes()
-    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 
 
 def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
@@ -105,13 +124,18 @@ def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
         environment = json.loads(_text(path))
     except ValueError as error:
         raise UserError(f"{shown}: not valid JSON: {error}") from error
+    if not isinstance(environment, dict):
+        raise UserError(f"{shown}: expected keys with values, found {type(environment).__name__}")
     for key in ENVIRONMENT_KEYS:
         if key not in environment:
             raise UserError(f"{shown}: lacks the key {key!r}; rerun with this version of kernelsweep")
     device: Mapping[str, Any] = environment["device"]
+    check_device(device, shown)
     for key in DEVICE_KEYS:
         if key not in device:
             raise UserError(f"{shown}: device lacks the key {key!r}; rerun with this version of kernelsweep")
+    if device["kind"] not in KINDS:
+        raise UserError(f"{shown}: device.kind is {device['kind']!r}. Allowed: {', '.join(KINDS)}")
     if not KINDS[device["kind"]].has_clock:
         raise UserError(f"{shown}: measured on {device['name']}. Recordings need times, which only GPUs have")
     return device
@@ -119,11 +143,19 @@ def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
 
 def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]]:
     """The rows of a table. Raises UserError if it lacks one of these columns, or has no rows."""
-    reader = csv.DictReader(_text(path).splitlines())
+    reader = csv.DictReader(_text(path).splitlines(), strict=True)
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:
         raise UserError(f"{shown}: no column {', '.join(missing)}; expected {', '.join(columns)}")
-    rows = list(reader)
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise UserError(f"{shown}, line {reader.line_num}: {error}") from error
+    for line, row in enumerate(rows, start=2):
+        if None in row or None in row.values():
+            raise UserError(f"{shown}, line {line}: not as many columns as in the header")
+        if problem := impossible(row):
+            raise UserError(f"{shown}, line {line}: {problem}")
     if not rows:
         raise UserError(f"{shown}: has no rows")
     return rows
@@ -131,10 +163,15 @@ def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]
 
 def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], shown: str) -> None:
     """Raise UserError for an unknown status, a second platform, or a time if and only if the status is not `ok`."""
+    there: set[tuple[str, ...]] = set()
     for line, row in enumerate(rows, start=2):
         where = f"{shown}, line {line} ({row['study']}/{row['kernel']})"
         if row["status"] not in STATUSES:
             raise UserError(f"{where}: status is {row['status']!r}. Allowed: {', '.join(STATUSES)}")
+        point = tuple(row.get(column, "") for column in ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS))
+        if point in there:
+            raise UserError(f"{where}: the point {' '.join(point[2:])} stands twice. Keep one row a point")
+        there.add(point)
         if row["platform"] != device["platform"]:
             raise UserError(f"{where}: platform is {row['platform']!r}, but the device's is {device['platform']!r}")
         for column in _TIMES:

@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.problems.registry import ALL_AXES
 
 _LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own
 _LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
 _LARGEST_NUMBER = 2**64
 
-# The axes whose values are texts. Any other axis has numbers.
-_TEXT_AXES = frozenset({"dtype", "operation", "cache", "arguments"})
+_TEXT_AXES = frozenset(name for name, axis in ALL_AXES.items() if axis.has_texts)
 
 NUMBER, TEXT, CONDITION, LIST = "a number", "a text", "a condition", "a list"
 

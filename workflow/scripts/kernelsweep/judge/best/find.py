@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
+from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.results import ALL_POINT_COLUMNS
 
-# The fastest configuration is looked for in each group of rows with equal values of these.
-_PLACE = ("kernel", "array_size", "dtype", "operation", "cache")
-_COLUMNS = (*_PLACE, "block_size", "unroll", "grid_size", "time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
+_TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A launch configuration with its time; grid_size is None if the kernel's launch plan sets it."""
+    """A launch configuration with its time.
 
-    block_size: int
-    unroll: int
-    grid_size: int | None
+    parameters  the values of the axes that say how a kernel is launched; grid_size is None if the kernel's launch plan
+                sets it
+    """
+
+    parameters: Mapping[str, Any]
     time_us: float
     time_low_us: float
     time_high_us: float
@@ -30,21 +32,19 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Best:
-    """The fastest of a kernel's configurations at one array size.
+    """The fastest of a kernel's configurations at one point.
 
+    undefined  whether the kernel's behaviour is undefined, so that its results may be wrong
+    point      the values of the other axes: array_size, dtype, operation, cache
     compared   the number of configurations with a time
     fastest    the one with the shortest median time
     ties       others by time, whose ratio to the fastest time has an interval that contains 1
-    undefined  whether the kernel's behaviour is undefined, so that its results may be wrong
     """
 
     study: str
     kernel: str
     undefined: bool
-    array_size: int
-    dtype: str
-    operation: str
-    cache: str
+    point: Mapping[str, Any]
     compared: int
     fastest: Configuration
     ties: tuple[Configuration, ...]
@@ -55,31 +55,33 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 
     gridded  the kernels whose grid size is an axis of the sweep
     """
+    of_problem = PROBLEMS[data.settings["problem"]].axes
+    axes = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
+    parameters = [axis for axis in axes if of_problem[axis].of_kernel]
+    others = [axis for axis in axes if axis not in parameters]
     rows = timed(data.kernel_rows, data.device)
     undefined = undefined_kernels(data.measurements)
     kernels = data.kernel_names
     # By time; the other columns make the order of equal times reproducible.
-    ordered = rows[list(_COLUMNS)].sort_values(["time_us", "block_size", "unroll", "grid_size"]).to_dict("records")
+    ordered = rows[["kernel", *axes, *_TIMES]].sort_values(["time_us", *parameters]).to_dict("records")
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered:
-        places.setdefault(tuple(row[column] for column in _PLACE), []).append(row)
+        places.setdefault(tuple(row[column] for column in ("kernel", *others)), []).append(row)
     found = []
     for place in sorted(places, key=lambda place: (kernels.index(place[0]), *place[1:])):
-        kernel, array_size, dtype, operation, cache = place
-        first, *others = places[place]
-        ties = [row for row in others if is_tie(row, first)]
+        kernel, *point = place
+        first, *slower = places[place]
+        ties = [row for row in slower if is_tie(row, first)]
+        fastest, *tied = (_configuration(row, parameters, kernel in gridded) for row in (first, *ties))
         found.append(
             Best(
                 study=name,
                 kernel=kernel,
                 undefined=kernel in undefined,
-                array_size=int(array_size),
-                dtype=dtype,
-                operation=operation,
-                cache=cache,
+                point=dict(zip(others, point, strict=True)),
                 compared=len(places[place]),
-                fastest=_configuration(first, kernel in gridded),
-                ties=tuple(_configuration(row, kernel in gridded) for row in ties),
+                fastest=fastest,
+                ties=tuple(tied),
             )
         )
     return found
@@ -90,13 +92,7 @@ def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     return ratio(over=time_interval(row), under=time_interval(fastest)).low <= 1
 
 
-def _configuration(row: Mapping[Any, Any], gridded: bool) -> Configuration:
-    return Configuration(
-        block_size=int(row["block_size"]),
-        unroll=int(row["unroll"]),
-        grid_size=int(row["grid_size"]) if gridded else None,
-        time_us=float(row["time_us"]),
-        time_low_us=float(row["time_low_us"]),
-        time_high_us=float(row["time_high_us"]),
-        bandwidth_gbs=float(row["bandwidth_gbs"]),
-    )
+def _configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool) -> Configuration:
+    grid = {} if gridded else {"grid_size": None}
+    values = {name: row[name] for name in parameters}
+    return Configuration({**values, **grid}, *(float(row[column]) for column in _TIMES))

@@ -23,11 +23,18 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
 
     studies  the names of the searched studies
     """
-    entries = []
-    for best in found:
-        entry = asdict(best)
-        fastest, ties, undefined = entry.pop("fastest"), entry.pop("ties"), entry.pop("undefined")
-        entries.append({**entry, "undefined_behaviour": undefined, **fastest, "ties": list(ties)})
+    entries = [
+        {
+            "study": best.study,
+            "kernel": best.kernel,
+            **best.point,
+            "compared": best.compared,
+            "undefined_behaviour": best.undefined,
+            **_entry(best.fastest),
+            "ties": [_entry(tie) for tie in best.ties],
+        }
+        for best in found
+    ]
     document = {
         "schema_version": SCHEMA_VERSION,
         "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
@@ -36,6 +43,11 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
         "entries": entries,
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _entry(configuration: Configuration) -> dict[str, Any]:
+    entry = asdict(configuration)
+    return {**entry.pop("parameters"), **entry}
 
 
 def _reason(studies: Collection[str], device: Mapping[str, Any]) -> str:
@@ -72,22 +84,22 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
 
 
 def _is_shown(best: Best, study: Mapping[str, Any]) -> bool:
-    return all(getattr(best, key) == study["reference"][key] for key in ("dtype", "operation", "cache"))
+    return all(value == study["reference"][axis] for axis, value in best.point.items() if axis != "array_size")
 
 
 def _table(shown: Sequence[Best]) -> list[str]:
     lines = ["| kernel | array size | fastest | as fast | µs | GB/s |", "|---|---:|---|---|---:|---:|"]
     fastest = {
-        size: min(best.fastest.time_us for best in shown if best.array_size == size and not best.undefined)
-        for size in {best.array_size for best in shown if not best.undefined}
+        size: min(best.fastest.time_us for best in shown if best.point["array_size"] == size and not best.undefined)
+        for size in {best.point["array_size"] for best in shown if not best.undefined}
     }
     for best in shown:
-        chosen = best.fastest
+        chosen, size = best.fastest, best.point["array_size"]
         mark = " (undefined behaviour)" if best.undefined else ""
         time = f"{chosen.time_us:.2f}"
-        if not best.undefined and chosen.time_us == fastest[best.array_size]:
+        if not best.undefined and chosen.time_us == fastest[size]:
             time = f"**{time}**"
-        names = f"`{best.kernel}`{mark} | {size_text(best.array_size)} | {_names([chosen])} | {_ties(best.ties)}"
+        names = f"`{best.kernel}`{mark} | {size_text(size)} | {_names([chosen])} | {_ties(best.ties)}"
         lines.append(f"| {names} | {time} | {chosen.bandwidth_gbs:,.0f} |")
     return lines
 
@@ -103,8 +115,8 @@ def _ties(ties: Sequence[Configuration]) -> str:
 def _names(configurations: Sequence[Configuration]) -> str:
     """Configurations in short, grouped by unroll factor and grid: `128, 256 × 8; 512 × 4`."""
     groups: dict[tuple[int | None, int], list[int]] = {}
-    for one in configurations:
-        groups.setdefault((one.grid_size, one.unroll), []).append(one.block_size)
+    for one in (configuration.parameters for configuration in configurations):
+        groups.setdefault((one["grid_size"], one["unroll"]), []).append(one["block_size"])
     names = []
     for (grid, unroll), blocks in groups.items():
         name = f"{', '.join(str(block) for block in sorted(blocks))} × {unroll}"

@@ -10,7 +10,7 @@ from typing import Any
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.results import BASELINE_PREFIX, read_rows
+from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.schema import nearest
@@ -106,8 +106,8 @@ def published_claims(path: Path) -> list[Claim]:
                 arguments=row["arguments"],
                 quantity=row["quantity"],
                 relation=row["relation"],
-                value=row["value"] if row["quantity"] == OUTPUT else f"{float(row['value']):g}",
-                tolerance=float(row["tolerance"]) if row["tolerance"] else None,
+                value=row["value"] if row["quantity"] == OUTPUT else f"{finite(row['value']):g}",
+                tolerance=finite(row["tolerance"]) if row["tolerance"] else None,
             )
         except ValueError as error:
             raise UserError(f"{shown}: {error}; unroll factors, value and tolerance are numbers") from error

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
+from kernelsweep.json_files import read_json
 from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
 from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, time_columns
@@ -54,7 +55,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
     path = folder / "environment.json"
     if not path.is_file():
         return {}
-    environment = json.loads(path.read_text())
+    environment = read_json(path)
     config = environment["configuration"]["config"]
     settings = settings_of(config["measuring"], config["seed"], environment["device"])
     return {**settings, "compilers": ", ".join(environment["compilers"])}
@@ -156,7 +157,7 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
     Lines of earlier versions of kernelsweep, which lack the point, are left out.
     """
     records: dict[Name, dict[tuple[str, str], _Record]] = {}
-    values = [value for journal in journals for value in read_values(journal)]
+    values = [value for journal in journals for value in read_values(journal) if isinstance(value, dict)]
     # Lines of one journal are in order; chunks of a kernel wrote their journals at the same time.
     values.sort(key=lambda value: str(value.get("measured", "")))
     for place, value in enumerate(values):

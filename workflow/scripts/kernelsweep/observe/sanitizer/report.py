@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kernelsweep.json_files import read_json
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.log import Finding
 from kernelsweep.results import Row
@@ -59,7 +60,7 @@ def write_result(path: Path, result: Result) -> None:
 
 def read_result(path: Path) -> Result:
     """Read a result back."""
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_json(path)
     return Result(**{**content, "findings": tuple(Finding(**finding) for finding in content["findings"])})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import kernelsweep
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
@@ -63,7 +63,7 @@ def study_figures(name: str, figures: Mapping[str, Mapping[str, Any]], results: 
     figures  by name, the figure's declaration and the file that draws it
     """
     folder = results.study(name)
-    texts = json.loads((folder / "figures" / TEXTS_FILE).read_text(encoding="utf-8"))
+    texts = read_json(folder / "figures" / TEXTS_FILE)
     embedded = {}
     for figure in sorted(figures, key=lambda figure: figure == CORRECTNESS):
         declared = figures[figure]

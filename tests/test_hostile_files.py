@@ -1,0 +1,188 @@
+"""Files of results that were cut, edited or made up: each is refused with one sentence that names file and line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.metric_rows import load_metrics
+from kernelsweep.build.build_report import read_report
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import read_device
+from kernelsweep.judge.claims.claim import published_claims
+from kernelsweep.measure.journal import Journal
+from kernelsweep.results import CONTRACT_COLUMNS, METRIC_COLUMNS, read_rows
+from kernelsweep.share.recording import check_content
+
+POINT = {"array_size": 1024, "block_size": 64, "unroll": 1, "dtype": "int32", "operation": "sum", "cache": "cold"}
+MEASURED = {
+    "study": "toy",
+    "kernel": "one",
+    "platform": "nvidia-h200",
+    "device": "H200",
+    "status": "ok",
+    "time_low_us": 1,
+    "time_us": 2,
+    "time_high_us": 3,
+    **POINT,
+}
+COUNTED = {"study": "toy", "kernel": "one", "metric": "duration", "value": 1, **POINT}
+DEVICE = {"platform": "p", "kind": "gpu", "name": "H200", "multiprocessors": 132, "provenance": "here"}
+REPORT = {"status": "ok", "message": "", "target": "sm_90", "compiler": "nvcc", "variants": {}}
+
+
+def table(path: Path, columns: tuple[str, ...], *rows: dict[str, Any]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def assert_refused(read: Callable[[], object], *parts: str) -> None:
+    """Reading raises one short message with these parts."""
+    with pytest.raises(UserError) as error:
+        read()
+    message = str(error.value)
+    assert len(message.splitlines()) <= 3 and "Traceback" not in message
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    "read", [lambda path: load_measurements([path]), read_rows], ids=["load_measurements", "read_rows"]
+)
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("time_us", -1),
+        ("time_us", 9),
+        ("time_us", "fast"),
+        ("time_low_us", 2.5),
+        ("time_high_us", 1.5),
+        ("time_us", "inf"),
+        ("bandwidth_gbs", -5),
+        ("noise", "-inf"),
+        ("status", "fine"),
+        ("array_size", "many"),
+        ("block_size", -64),
+    ],
+)
+def test_an_impossible_measurement(tmp_path: Path, read: Callable[[Path], object], column: str, value: object) -> None:
+    path = table(tmp_path / "m.csv", CONTRACT_COLUMNS, MEASURED, {**MEASURED, "kernel": "two", column: value})
+    assert_refused(lambda: read(path), "m.csv", "time" if column.startswith("time") else column)
+
+
+def test_the_measurement_itself_is_accepted(tmp_path: Path) -> None:
+    path = table(tmp_path / "m.csv", CONTRACT_COLUMNS, MEASURED)
+    assert len(load_measurements([path])) == len(read_rows(path)) == 1
+
+
+@pytest.mark.parametrize(("column", "value"), [("value", -1), ("value", "inf"), ("value", "x"), ("unroll", "x")])
+def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> None:
+    path = table(tmp_path / "metrics.csv", METRIC_COLUMNS, {**COUNTED, column: value})
+    assert_refused(lambda: load_metrics([path]), "metrics.csv", column)
+
+
+@pytest.mark.parametrize("read", [lambda path: load_measurements([path]), lambda path: load_metrics([path]), read_rows])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cut.csv.gz", gzip.compress(b"study,kernel\n" * 1000)[:60]),
+        ("plain.csv.gz", b"study,kernel\na,b\n"),
+        ("binary.csv", bytes(range(256))),
+        ("latin.csv", "study,kernel\nä,b\n".encode("latin-1")),
+        ("short.csv", b"study,kernel\na\n"),
+        ("long.csv", b"study,kernel\na,b,c\n"),
+        ("quote.csv", b'study,kernel\n"a,b\n'),
+    ],
+)
+def test_what_is_no_table(tmp_path: Path, read: Callable[[Path], object], name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert_refused(lambda: read(tmp_path / name), name)
+
+
+@pytest.mark.parametrize(
+    ("read", "content"),
+    [
+        *(
+            (read, text)
+            for read in (read_device, read_report)
+            for text in ("", "{", "[1]", "null", "{} {}", "\0", '"x"')
+        ),
+        *((read_device, json.dumps({key: value for key, value in DEVICE.items() if key != left})) for left in DEVICE),
+        *((read_device, json.dumps({**DEVICE, "multiprocessors": value})) for value in (0, -1, "x", 1e30, None, True)),
+        *((read_report, json.dumps({key: value for key, value in REPORT.items() if key != left})) for left in REPORT),
+        *((read_report, json.dumps({**REPORT, "status": value})) for value in ("fine", 1, None)),
+        (read_report, json.dumps({**REPORT, "variants": []})),
+    ],
+)
+def test_what_is_no_device_or_build_report(tmp_path: Path, read: Callable[[Path], object], content: str) -> None:
+    path = tmp_path / "it.json"
+    path.write_text(content, encoding="utf-8")
+    assert_refused(lambda: read(path), "it.json")
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        (",about,", ",near,"),
+        (",above,1", ",above,nan"),
+        (",above,1", ",above,inf"),
+        ("id,", "name,"),
+        (",above,1", ",above,x"),
+    ],
+)
+def test_an_impossible_claim(tmp_path: Path, written: str, instead: str) -> None:
+    text = (ROOT / "resources/published/claims.csv").read_text(encoding="utf-8")
+    assert written in text
+    (tmp_path / "claims.csv").write_text(text.replace(written, instead, 1), encoding="utf-8")
+    assert_refused(lambda: published_claims(tmp_path / "claims.csv"), "claims.csv")
+
+
+def test_a_claim_that_stands_twice(tmp_path: Path) -> None:
+    text = (ROOT / "resources/published/claims.csv").read_text(encoding="utf-8")
+    (tmp_path / "claims.csv").write_text(text + text.splitlines()[-1] + "\n", encoding="utf-8")
+    assert_refused(lambda: published_claims(tmp_path / "claims.csv"), "claims.csv", "twice")
+
+
+def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    for name in ("pipe.jsonl", "folder.jsonl"):
+        assert_refused(lambda path=tmp_path / name: Journal(path), name, "is no file")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "part"),
+    [
+        ("environment.json", lambda text: text[: len(text) // 2], "not valid JSON"),
+        ("environment.json", lambda text: "[]", "expected keys with values"),
+        ("environment.json", lambda text: text.replace('"kind": "gpu"', '"kind": "abacus"'), "device.kind is 'abacus'"),
+        ("environment.json", lambda text: text.replace('"multiprocessors": 132', '"multiprocessors": -1'), "is -1"),
+        ("builds.csv", lambda text: text.replace("registers", "spills", 1), "no column registers"),
+        ("measurements.csv", lambda text: text + text.splitlines()[-1] + "\n", "stands twice"),
+        ("measurements.csv", lambda text: text[: len(text) // 2], "line "),
+        ("measurements.csv", lambda text: text.replace(",ok,", ",fine,", 1), "status is 'fine'"),
+        ("measurements.csv", lambda text: text.replace("nvidia-h200", "nvidia-l4", 1), "platform is 'nvidia-l4'"),
+    ],
+)
+def test_an_impossible_recording(tmp_path: Path, file: str, change: Callable[[str], str], part: str) -> None:
+    shipped = ROOT / "resources/recordings/nvidia-h200"
+    for path in shipped.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    check_content(tmp_path)
+    path = tmp_path / (file if (tmp_path / file).exists() else f"{file}.gz")
+    content = path.read_bytes()
+    text = change((gzip.decompress(content) if path.suffix == ".gz" else content).decode())
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    assert_refused(lambda: check_content(tmp_path), file, part)

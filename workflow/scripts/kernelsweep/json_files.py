@@ -1,0 +1,63 @@
+"""Read JSON that jobs or recordings left, and check it: a file may have been cut or edited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import UserError
+
+# What every description of a device has, with its type.
+_DEVICE: Mapping[str, type | tuple[type, ...]] = {
+    "platform": str,
+    "kind": str,
+    "name": str,
+    "multiprocessors": int,
+    "provenance": str,
+}
+
+AGAIN = "The file was cut or edited: delete it and type the same command again."
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """The object in a JSON file. Raises UserError, naming file and line, where there is none."""
+    if not Path(path).is_file():
+        raise UserError(f"{path}: no such file.")
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}, line {error.lineno}: not valid JSON: {error.msg}. {AGAIN}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not valid JSON: {error}. {AGAIN}") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected keys with values, found {type(content).__name__}. {AGAIN}")
+    return content
+
+
+def check_keys(content: Mapping[str, Any], types: Mapping[str, type | tuple[type, ...]], shown: str | Path) -> None:
+    """Raise UserError, naming file and key, for a key that is missing or has a value of another type."""
+    for key, expected in types.items():
+        if key not in content:
+            raise UserError(f"{shown}: lacks the key {key!r}. {AGAIN}")
+        if not isinstance(content[key], expected) or isinstance(content[key], bool):
+            raise UserError(f"{shown}: {key} is {str(content[key])[:100]!r}, a value of another type. {AGAIN}")
+
+
+def read_device(path: str | Path) -> dict[str, Any]:
+    """The description of a device in device.json. Raises UserError, naming file and key, where it is none."""
+    device = read_json(path)
+    check_device(device, path)
+    return device
+
+
+def check_device(device: Any, shown: str | Path) -> None:
+    """Raise UserError, naming file and key, for what is no description of a device."""
+    if not isinstance(device, dict):
+        raise UserError(f"{shown}: device is no object. {AGAIN}")
+    check_keys(device, _DEVICE, shown)
+    for key in ("multiprocessors", "peak_bandwidth_gbs", "memory_bytes", "l2_bytes"):
+        value = device.get(key)
+        if value is not None and not (isinstance(value, int | float) and 0 < value < 2**63):
+            raise UserError(f"{shown}: {key} is {value!r}. Allowed: numbers above 0.")
