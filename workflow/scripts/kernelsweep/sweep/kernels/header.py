@@ -13,7 +13,7 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.expressions import NUMBER, check_kind
-from kernelsweep.sweep.kernels.source import ATTRIBUTES, LAUNCHES, KernelSource
+from kernelsweep.sweep.kernels.source import ATTRIBUTES, LAUNCHES, KernelSource, read_source
 from kernelsweep.sweep.schema import check, keys_of
 from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
@@ -133,7 +133,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     shown = str(path.relative_to(root) if path.is_relative_to(root) else path)
     if not path.is_file():
         raise UserError(f"{shown}: no such kernel; a study's kernel NAME is the file kernels/<study>/NAME.cu")
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_source(path)
     schema = root / "workflow/schemas/kernel.schema.yaml"
     header = _read_header(text, keys_of(schema), shown)
     written, line = header or ({}, 0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
@@ -104,9 +105,20 @@ def included_files(path: Path, include: Path) -> list[Path]:
     return found
 
 
+def read_source(path: Path) -> str:
+    """The text of a kernel's file or of one that it includes. Raises UserError where it is none in UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}.") from error
+
+
 def directly_included(path: Path, include: Path) -> list[Path]:
     """The files that a source itself includes with quotes, in their order; looked for as by included_files."""
-    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(path.read_text(encoding="utf-8"))]
+    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(read_source(path))]
     return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
 
 
