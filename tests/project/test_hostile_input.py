@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
-from kernelsweep.sweep.kernel_source import source_sha256
+from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
