@@ -360,3 +360,8 @@ def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
         assert message.startswith(("config/", "kernels/", "platform is ", "there is no recording")), message
     finally:
         (toy / STUDY).write_bytes(kept)
+
+
+def test_a_folder_of_temporary_files_in_which_none_can_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", "/proc")
+    assert_refused(toy, "TMPDIR is /proc", ["Set it to another folder"])
