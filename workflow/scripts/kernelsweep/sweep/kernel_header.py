@@ -163,7 +163,7 @@ def _settings(text: str, schema: Path, problem: Problem, shown: str) -> tuple[di
 
 
 def _template_parameters(declarations: str, problem: Problem, shown: str) -> tuple[str, ...]:
-    """The names in a template's parameter list. Raises UserError for one that the problem hasn't, or of another type."""
+    """The names in a template's parameter list. Raises UserError for one that the problem lacks or gives another type."""
     declared = [declaration.split() for declaration in declarations.split(",") if declaration.strip()]
     for *kind, parameter in declared:
         if parameter not in problem.template_parameters:
