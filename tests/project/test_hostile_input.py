@@ -5,6 +5,7 @@ Every fault gets one sentence of at most three lines that names the file and the
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from checkout import copy_project
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
+from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
@@ -217,3 +219,68 @@ def test_a_number_that_no_sweep_has(toy: Path, key: str, value: Any) -> None:
 def test_a_sweep_of_more_points_than_can_be_planned(toy: Path) -> None:
     changed(toy, STUDY, "axes", {"array_size": list(range(1, 10_001)), "block_size": list(range(1, 1025))})
     assert_refused(toy, STUDY, ["'doubled' span 51,200,000 points on emulator; at most 10,000,000"])
+
+
+@pytest.mark.parametrize("content", [KERNEL_TEXT.encode("utf-16"), "// Größe\n".encode("latin-1"), b"\x7fELF\x00\xff"])
+def test_a_kernel_that_is_no_utf_8(toy: Path, content: bytes) -> None:
+    (toy / KERNEL).write_bytes(content)
+    assert_refused(toy, KERNEL, ["line 1: not a text in UTF-8"])
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "part"),
+    [
+        ("block_size: power_of_two", "block_size: power_of_two\n//   block_size: any", "'block_size' stands twice"),
+        ("unroll: [1, 2]", "unroll: [.nan]", "unroll.0 is nan"),
+        ("unroll: [1, 2]", "unroll: [1" + "0" * 5000 + "]", "the header is no YAML"),
+        ("unroll: [1, 2]", "yes: 1", "the key 'yes' is no text"),
+        ("unroll: [1, 2]", "summation_depth: dtype", "is a text, where a number is needed"),
+        ("unroll: [1, 2]", "shared_elements: 9**9**9**unroll * '1'", "'1' is a text, where a number is needed"),
+        ("__global__", "__device__", "no kernel of the file's name"),
+    ],
+)
+def test_a_kernels_header(toy: Path, written: str, instead: str, part: str) -> None:
+    (toy / KERNEL).write_text(KERNEL_TEXT.replace(written, instead, 1), encoding="utf-8")
+    assert_refused(toy, KERNEL, [part])
+
+
+@pytest.mark.parametrize("name", ["all", "build", "profile", "measure_kernel", "a b", "Größe", "1st", "a.b", "-n"])
+def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
+    path = toy / f"config/studies/{name}.yaml"
+    path.write_text(STUDY_TEXT, encoding="utf-8")
+    try:
+        assert_refused(toy, f"config/studies/{name}.yaml", ["Rename the file"])
+    finally:
+        path.unlink()
+
+
+def test_files_of_editors_beside_studies_are_no_studies(toy: Path) -> None:
+    studies = toy / "config/studies"
+    others = [studies / name for name in (".#toy.yaml", "toy.yaml~", "#toy.yaml#", ".toy.yaml.swp")]
+    others[0].symlink_to("someone@somewhere.1234")
+    for path in others[1:]:
+        path.write_text("x: [", encoding="utf-8")
+    try:
+        load(toy)
+    finally:
+        for path in others:
+            path.unlink()
+
+
+def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
+    path = toy / "config/studies/other.yaml"
+    path.mkdir()
+    try:
+        assert_refused(toy, "config/studies/other.yaml", ["is no file"])
+        path.rmdir()
+        os.mkfifo(path)
+        assert_refused(toy, "config/studies/other.yaml", ["is no file"])
+    finally:
+        path.unlink()
+
+
+@pytest.mark.parametrize("included", ["doubled.cu", "/dev/null", "..", "../../config/config.yaml", "nowhere.cuh", ""])
+def test_what_a_kernel_includes_is_the_compilers_to_judge(toy: Path, included: str) -> None:
+    (toy / KERNEL).write_text(f'#include "{included}"\n{KERNEL_TEXT}', encoding="utf-8")
+    load(toy)
+    source_sha256(toy / KERNEL, toy / "kernels/include")

@@ -28,8 +28,8 @@ from synthetic_sweep import (
     UNROLLING,
     WARP_SHUFFLE,
     fail,
-    metrics,
     shipped,
+    shipped_data,
     study_data,
     sweep,
 )
@@ -80,9 +80,8 @@ def draw(
 
 
 def draw_shipped(name: str, figure: str, device: dict[str, Any], width: layout.Width = layout.TWO_COLUMNS) -> Figure:
-    study, rows = shipped(name, device["name"])
-    data = study_data(study, rows, device, metrics(study, name, rows, device))
-    drawn = import_module(f"kernelsweep.publish.figures.{figure}").draw(data, width)
+    module = import_module(f"kernelsweep.publish.figures.{figure}")
+    drawn = module.draw(shipped_data(name, device["name"]), width)
     assert isinstance(drawn, Figure)
     return drawn
 

@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from synthetic_sweep import EMULATOR, H200, metrics, shipped, study_data
+from synthetic_sweep import EMULATOR, H200, shipped_data
 
 from kernelsweep.analysis.metric_rows import load_metrics
 from kernelsweep.analysis.step_metrics import step_metrics
@@ -32,8 +32,7 @@ from kernelsweep.share.recording import record
 
 def known(name: str, device: dict[str, Any] = H200) -> StudyData:
     """A shipped study with made-up measurements and made-up metrics."""
-    study, rows = shipped(name, device["name"])
-    return study_data(study, rows, device, metrics(study, name, rows, device))
+    return shipped_data(name, device["name"])
 
 
 def with_rows(data: StudyData, rows: pandas.DataFrame) -> StudyData:

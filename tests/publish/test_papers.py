@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from checkout import ROOT
-from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, shipped, study_data, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.formats import as_latex
@@ -31,8 +31,7 @@ MOST_OVER_PT = 1.0
 
 def table_of_shipped(name: str, device: dict[str, object]) -> str:
     """A shipped study's table.tex, with made-up times on a GPU and made-up metrics."""
-    study, rows = shipped(name, str(device["name"]))
-    _, text = table_of(study_data(study, rows, device, metrics(study, name, rows, device)))
+    _, text = table_of(shipped_data(name, str(device["name"])))
     return as_latex(text)
 
 

@@ -21,7 +21,7 @@ from kernelsweep.problems.lanes import source_elements
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import Point, points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
@@ -346,3 +346,11 @@ def study_data(
     outputs = study.get("problem") == "exchange"
     published = load_published(study["published"], ROOT / "resources/published", outputs)
     return StudyData(study, rows, device, published, of or Metrics())
+
+
+@functools.cache
+def shipped_data(name: str, device_name: str) -> StudyData:
+    """A shipped study with made-up rows and metrics, and what is published of it."""
+    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
+    study, rows = shipped(name, device_name)
+    return study_data(study, rows, device, metrics(study, name, rows, device))

@@ -25,7 +25,7 @@ class Published:
 
     label     how tables and figures call the publication
     file      its CSV in resources/published
-    device    the device that it measured
+    device    the device that was measured
     source    the source of its times
     compare   which of its figures compare with ours: `times`, or only the `ratios` between steps, for another kind of
               device

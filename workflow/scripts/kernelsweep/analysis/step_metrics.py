@@ -1,4 +1,4 @@
-"""The metrics of each step of a study's ladder at its reference point, and how readers are told of them."""
+"""The metrics of each step of a study's ladder at its reference point, and texts about metrics for readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a study's ladder: which rows are theirs, and how tables and figures call them."""
+"""The steps of a study's ladder: their rows, and their names in tables and figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas
 from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
 from kernelsweep.results import POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
-from kernelsweep.sweep.launch_plans import VECTOR_BYTES, whole_clusters
+from kernelsweep.sweep.kernels.launch_plans import VECTOR_BYTES, whole_clusters
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Step:
 
 
 def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
-    """Which rows have as many blocks as their array has work for, in whole clusters or not (see launch_plans)."""
+    """The rows whose grid just covers their array, in whole clusters or not (see launch_plans)."""
     # Converted to integers, since pandas with pyarrow makes a column of text from no rows.
     element_bytes = rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize).astype("int64")
     sizes = rows["array_size"] * element_bytes
@@ -65,7 +65,7 @@ def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[St
 
 
 def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
-    """The steps' names, with the grid size where nothing else tells two apart, and marked where undefined."""
+    """The steps' names, with the grid size if nothing else tells two apart; undefined behaviour is marked."""
     names = [step.name for step in steps]
     labels = []
     for step in steps:

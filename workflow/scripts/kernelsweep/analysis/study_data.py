@@ -28,7 +28,7 @@ class StudyData:
     measurements  its rows of measurements.csv as load_measurements() gives them, those of libraries, the driver and the
                   host included
     device        the platform's device.json
-    published     what is published of its kernels, or None
+    published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
     Raises ValueError when `measurements` are of several studies.
     """
@@ -83,7 +83,7 @@ class StudyData:
 
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:
-    """Whether a study's problem is one whose outputs are shown, instead of times and metrics."""
+    """Whether a study shows its kernels' outputs instead of times and metrics."""
     return PROBLEMS[settings["problem"]].shows_output is not None
 
 

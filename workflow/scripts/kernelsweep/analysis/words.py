@@ -1,4 +1,4 @@
-"""How tables, figures and claims write what they show: sizes, steps, the reference point, the device, statuses."""
+"""Words for readers of tables, figures and claims: sizes, steps, the reference point, the device, statuses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def device_text(device: Mapping[str, Any]) -> str:
 def no_bandwidth(
     rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], free: Sequence[str]
 ) -> str:
-    """Why `rows`, those at the reference point but for the axes in `free`, have no bandwidth to draw."""
+    """Why `rows`, at the reference point except for the axes in `free`, have no bandwidth to draw."""
     if not has_times(device):
         return f"No times, so no bandwidth: {device_text(device)}."
     if rows.empty:
@@ -89,7 +89,7 @@ def status_key(statuses: Sequence[str]) -> str:
 
 
 def failures_text(statuses: Sequence[str]) -> str:
-    """How many points failed in which way: "1 out of memory, 3 wrong result"; "" if all are `ok`."""
+    """The number of points with each failure: "1 out of memory, 3 wrong result"; "" if all are `ok`."""
     failed = [status for status in statuses if status != "ok"]
     return ", ".join(f"{failed.count(status)} {status.replace('_', ' ')}" for status in sorted(set(failed)))
 

@@ -56,9 +56,9 @@ LEAST_ROWS = 3
 
 @dataclass(frozen=True)
 class PanelAxis:
-    """What stands along one side of a panel: the columns of the rows, and the labels of their values in drawing order.
+    """One side of a panel: columns of the rows that it shows, and the labels of their values in drawing order.
 
-    The values are tuples where the columns are several.
+    With several columns, the values are tuples.
     """
 
     columns: Sequence[str]
@@ -84,7 +84,7 @@ class Panel:
 
     values        rows by columns, NaN without one
     statuses      the same shape: the status of a cell without a value, "" where it is not in the sweep
-    down, across  what its rows and its columns are
+    down, across  the side of its rows and that of its columns
     best          the row and column of a cell to outline
     """
 
@@ -123,12 +123,12 @@ def as_panel(title: str, rows: pandas.DataFrame, down: PanelAxis, across: PanelA
 
 
 def bandwidths(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
-    """`rows` with a bandwidth only where there is one to report: of right points, on a device with times."""
+    """`rows` with the bandwidth of right points on a device with times, and NaN elsewhere."""
     return rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
 
 
 def best_cell(rows: pandas.DataFrame, tie_break: Sequence[str]) -> Any:
-    """The index of the row with the largest bandwidth among kernels of defined behaviour, None without any."""
+    """The index of the row with the largest bandwidth, None without any; undefined behaviour doesn't count."""
     allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
     ranked = allowed.sort_values(["bandwidth_gbs", *tie_break])
     return None if ranked.empty else ranked.index[-1]
@@ -141,7 +141,7 @@ def bandwidth_caption(
 
     rows     the rows that are drawn; they differ from the reference point in the axes `free`
     cells    what its cells show besides the bandwidth
-    grids    steps.grids_text() of the steps, where each panel is one
+    grids    steps.grids_text(), if each panel is a step
     further  sentences of its own, each after a blank
     """
     text = (

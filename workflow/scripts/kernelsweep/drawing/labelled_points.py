@@ -70,7 +70,8 @@ def points_caption(data: StudyData, found: pandas.DataFrame, meaning: str, line:
     """The caption of a figure of times and metrics.
 
     found    the metrics as step_metrics() gives them
-    meaning  what the axes show; line explains a line that is drawn
+    meaning  what the axes show
+    line     what a line shows
     """
     steps = data.steps
     where = f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}"
@@ -94,7 +95,7 @@ def why_no_points(data: StudyData, found: pandas.DataFrame, metric: str, without
 
 
 def _axes(frame: Frame, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | None]:
-    """Axes for the points, and axes below for the names where there is no room beside."""
+    """Axes for the points, and axes below for the names if there is no room beside."""
     if not frame.width.stacks:
         figure = new_figure(frame, BODY_IN)
         return figure, figure.subplots(), None

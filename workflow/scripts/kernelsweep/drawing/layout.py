@@ -38,12 +38,12 @@ LEGEND_LINE_PT = style.TEXT_PT * LINE_SPACING
 # sizes.
 BELOW_LINE_PT = 9.6
 HANDLE_EM, LEGEND_GAPS_EM = 3.2, 2.2
-# The width of a y axis, below which such a legend has no room.
+# The width of a y axis, which such a legend leaves free.
 AXIS_PT = 40.0
 # The share of a narrow figure's width that wrapped text may take: on a screen, letters are set on whole pixels, which
 # makes some lines longer by up to 3%.
 NARROW_ROOM = 0.96
-# The body of a figure that says why it shows nothing.
+# The height of a figure's body that only says why it is empty.
 EMPTY_BODY_IN = 1.2
 
 # An axes' position is rounded to so many digits, as shares of the figure.
@@ -52,7 +52,7 @@ POSITION_DIGITS = 8
 # Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
 MOST_TICKS = 10
 
-# The files' dates would make every run's differ.
+# Dates would make the files of every run differ.
 NO_DATES: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
@@ -63,7 +63,7 @@ FORMATS = tuple(NO_DATES)
 
 @dataclass(frozen=True)
 class Width:
-    """A width that figures are laid out for; `stacks` where panels stand one above the other, names below them."""
+    """A width of figures; `stacks` says that panels stand one above the other, and names below them."""
 
     inches: float
     stacks: bool
@@ -128,7 +128,7 @@ def _lay_out(figure: Figure) -> None:
         return
     screen_dpi = figure.get_dpi()
     figure.set_dpi(RASTER_DPI)
-    # The layout alone: draw_without_rendering() would go through all artists once more, for nothing.
+    # Only the layout: draw_without_rendering() would visit all artists once more.
     engine.execute(figure)
     # None, not "none": with any engine, even one that does nothing, savefig draws the figure twice.
     figure.set_layout_engine(None)
@@ -141,7 +141,7 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
     """An empty figure: title and message, a body `body_in` inches high for the axes, the caption.
 
     The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
-    laid out by matplotlib's constrained layout inside the body. `with_legend` leaves so many lines for `legend_above`.
+    laid out by matplotlib's constrained layout inside the body. `with_legend` lines are left for `legend_above`.
     """
     width = frame.width
     room_pt = width.points - 2 * MARGIN_PT
@@ -181,7 +181,7 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
 
 
 def texts_of(figure: Figure) -> dict[str, str]:
-    """The texts that `new_figure` gave a figure, for readers who can't see it: title, message and caption."""
+    """The title, message and caption of a figure, for readers who can't see it."""
     kinds = ("title", "message", "caption")
     return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
 
@@ -294,7 +294,7 @@ def panels_above_a_legend(frame: Frame, legend: Legend, count: int, most_columns
 
 
 def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **options: Any) -> None:
-    """A legend of so many lines, just above the body of a figure made `with_legend` of as many."""
+    """A legend just above the body of a figure; `lines` is the figure's `with_legend`."""
     engine = figure.get_layout_engine()
     assert engine is not None, "new_figure sets one"
     _, bottom, _, height = engine.get()["rect"]
@@ -356,7 +356,7 @@ def wrap(text: str, width_pt: float, size_pt: float = style.TEXT_PT, bold: bool 
     words = [word for word in text.split(" ") if word]
     lines: list[str] = []
     while words:
-        # Measuring takes long, and each further word makes a line wider.
+        # A binary search, since measuring takes long and each further word makes a line wider.
         fitting = bisect_right(
             range(1, len(words) + 1),
             width_pt,

@@ -66,7 +66,7 @@ GREY, PALE_GREY, GRID_GREY = "#6b6b6b", "#d9d9d9", "#e4e4e4"
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Run a figure's `draw` under the common settings, whatever the caller's are."""
+    """Run a figure's `draw` under the common settings, independent of the caller's."""
 
     @wraps(draw)
     def styled_draw(*arguments: Parameters.args, **options: Parameters.kwargs) -> Figure:
@@ -77,7 +77,7 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """The colour, dashes and markers that tell the line of that number from others."""
+    """The colour, dashes and marker of a figure's line of that number."""
     return {
         "color": LINE_COLOURS[index % len(LINE_COLOURS)],
         "linestyle": DASHES[index % len(DASHES)],

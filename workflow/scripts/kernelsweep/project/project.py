@@ -5,7 +5,8 @@ Each stage checks its own part of a study here, so that the module that reads st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 
@@ -75,6 +76,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     for folder in {root, Path.cwd()}:
         check_folder(folder)
     checked = load_config(config, root)
+    check_study_names(study_names(root), root)
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
@@ -103,6 +105,23 @@ def check_folder(folder: Path) -> None:
             raise UserError(
                 f"{folder}: the path has the character {character!r}, which {tool} would misread. "
                 "Move or rename the folder."
+            )
+
+
+def check_study_names(names: Iterable[str], root: Path) -> None:
+    """Raise UserError for a study that can't be a target, because of its name or because a rule has it."""
+    rules = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
+    taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
+            raise UserError(
+                f"config/studies/{name}.yaml: a study's name has letters, digits, underscores and hyphens only, and "
+                "begins with a letter. Rename the file and the folder of its kernels."
+            )
+        if name in taken:
+            raise UserError(
+                f"config/studies/{name}.yaml: {name} is a rule of the workflow already. Rename the file and "
+                "the folder of its kernels."
             )
 
 

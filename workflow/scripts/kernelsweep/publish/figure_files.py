@@ -12,7 +12,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.sweep.schema import nearest
 from kernelsweep.sweep.study import Study
 
-# Every study has it, whether it names it or not.
+# Every study has this figure without naming it.
 CORRECTNESS = "correctness"
 
 # The titles, messages and captions of a study's figures, in the figures' folder.
@@ -36,7 +36,7 @@ def _in_folder(folder: Path) -> dict[str, Path]:
 
 
 def check_figures(study: Study, root: Path) -> None:
-    """Raise UserError if a study names a figure that doesn't exist, or has one that is no figure."""
+    """Raise UserError if a study names a figure that doesn't exist, or if one of its own can't be used."""
     own, shipped = own_figures(study.name, root), shipped_figures()
     for name, file in own.items():
         read_declaration(file)
@@ -52,7 +52,7 @@ def check_figures(study: Study, root: Path) -> None:
 
 
 def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
-    """The files of the figures that are drawn of a study, by name; without a clock, none that needs times."""
+    """The files of the figures that are drawn for a study, by name; without a clock, none that needs times."""
     files = shipped_figures() | own_figures(study.name, root)
     named = {name: files[name] for name in (CORRECTNESS, *study.settings["figures"])}
     return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
@@ -65,7 +65,7 @@ def load_figure(file: Path) -> Any:
     if spec is None or spec.loader is None:
         raise UserError(f"{file}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    # Where dataclasses look up the names in their annotations.
+    # dataclasses look up the names in their annotations here.
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""The summary that ends a run: how many points came out how, every failed one by name, and how well times repeat."""
+"""The summary that ends a run: points by status, failed points by name, and how well times repeat."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_exc
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.points import in_words
 
-# Repeatability is told for points of up to so many microseconds, and for those above: short ones repeat less well.
+# Repeatability is given for ranges of times with these bounds, since short times repeat less well.
 _TIME_RANGES_US = (10, 50)
 
-# More kernels than this that miss counters for one reason are counted, not listed.
+# If more kernels miss counters for one reason, they are counted instead of listed.
 _NAMED_KERNELS = 3
 
 # The flags that are remarks on a time; results.py explains them.
 _REMARKS = ("noisy", "throttled", "other_processes")
 
-# Of a kernel that doesn't compile, all points fail for one reason.
+# All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
 
 
@@ -34,7 +34,7 @@ def summary_text(
 ) -> str:
     """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
 
-    metrics  the rows of metrics.csv, of which those without a value are named
+    metrics  the rows of metrics.csv; those without a value are named
     planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
     """
     statuses = list(counted.by_status())
@@ -52,7 +52,7 @@ def summary_text(
 
 
 def _times(counted: RowCounts) -> list[str]:
-    """How far the visits to a point lie apart, what else is to be known of the times, and what they took."""
+    """How far a point's visits differ, remarks on times, and how long measuring took, as Markdown."""
     if not counted.spreads:
         return []
     lines = ["## Times", "", "How far the medians of a point's visits lie apart:", ""]
@@ -112,12 +112,12 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 
 
 def failed_points(counted: RowCounts) -> list[str]:
-    """The points that failed, as Markdown: the worst first, of each kernel the first few; or that all are right."""
+    """Each kernel's first failed points as Markdown, the worst kernels first; or a sentence that none failed."""
     if not counted.failed:
         run = counted.points.total() - counted.skipped.total()
         return ["Every point that was run is right." if run else "**No point was run.**"]
     lines = ["## Failed", ""]
-    # What is worst comes first.
+    # The worst come first.
     for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
@@ -133,7 +133,7 @@ def failed_points(counted: RowCounts) -> list[str]:
 
 
 def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:
-    """Why values of metrics.csv are empty, as Markdown: each reason with how many values and of which kernels."""
+    """Why values of metrics.csv are empty, as Markdown: each reason, its number of values, and their kernels."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row["value"] == "":

@@ -26,8 +26,8 @@ NAMES_OF_PROBLEMS: Mapping[str, Iterable[str]] = {
 
 
 def study_names(root: Path) -> list[str]:
-    """The names of the studies that have a file in config/studies/."""
-    return sorted(path.stem for path in (root / "config/studies").glob("*.yaml"))
+    """The names of the studies that have a file in config/studies/; hidden files are an editor's."""
+    return sorted(path.stem for path in (root / "config/studies").glob("*.yaml") if not path.name.startswith("."))
 
 
 def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:

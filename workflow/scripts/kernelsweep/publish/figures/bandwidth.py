@@ -1,6 +1,6 @@
 """Bandwidth against array size, a line for each ladder step, at the reference block size; cold and hot cache apart.
 
-Beside the steps, where the study has them: libraries' reductions, and the memory's measured limits.
+Libraries' reductions and the memory's measured limits are drawn too, if the study has them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many of each kernel's points gave the right result, by array size."""
+"""The number of each kernel's points that gave the right result, by array size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIGURE = Declaration(
     title="Points right, by kernel and array size",
     purpose="points that were right, by kernel and array size",
 )
-# A cell's height: what is above and below its text, and each line of it.
+# A cell's height: its frame, and each line of text.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13
 # Below a kernel's name, where that stands above its cells.
 NAME_BASE_IN = 0.03
@@ -83,7 +83,7 @@ class _Cells:
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each kernel, a column for each array size; cells say `right/tried` and what became of the rest.
+    """A row for each kernel, a column for each array size; cells say `right/tried` and the statuses of the rest.
 
     Skipped points are left out of the count and shown apart; sizes outside a kernel's sweep stay blank.
     """
@@ -161,7 +161,7 @@ def _draw_cell(
 
 
 def _lines(counts: pandas.Series[int], width_pt: float) -> list[str]:
-    """A cell's text: "18/20", then what became of the others, "2 W"; in more lines where they would not fit."""
+    """A cell's text: "18/20", then the statuses of the others, "2 W"; in several lines if one is too narrow."""
     right, run = _right_and_run(counts)
     if run == 0:
         return [STATUS_LETTERS["skipped"]]

@@ -1,4 +1,4 @@
-"""Which thread's value lands where: each published exchange as a picture of the array before and after it."""
+"""Where each thread's value goes: a picture of the array before and after each published exchange."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class _Frame:
     """Where a picture's parts stand: one cell wide a unit across, a point a unit down.
 
     lefts       the left edge of each cell
-    input_top   the upper edges of the input's and the output's cells
-    output_top
+    input_top   the upper edge of the input's cells
+    output_top  the upper edge of the output's cells
     width_pt    the picture's width in print
     """
 

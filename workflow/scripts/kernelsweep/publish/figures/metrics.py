@@ -1,4 +1,4 @@
-"""Hardware metrics step by step: a panel each, so that what a step changes besides its time can be seen at a glance."""
+"""Hardware metrics step by step, a panel each: what a step changes besides its time, at a glance."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MARK: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _Words:
-    """The steps' labels, the metrics' headings by name, and what the caption says of them."""
+    """The steps' labels, the metrics' headings by name, and the caption's sentence on the labels."""
 
     labels: Sequence[str]
     headings: dict[str, str]

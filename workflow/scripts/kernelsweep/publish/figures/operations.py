@@ -51,7 +51,7 @@ def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Pane
 
 
 def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str:
-    """How far operations are apart at most, within one kernel and element type."""
+    """The largest difference between operations within one kernel and element type."""
     labels = step_labels(steps)
     spreads = []
     for label, shown in zip(labels, of_steps, strict=True):

@@ -1,4 +1,4 @@
-"""How many times as fast as a library's reduction each kernel is at its fastest configuration, against array size.
+"""The speedup of each kernel's fastest configuration over a library's reduction, against array size.
 
 A panel for each element type and cache state. The library is the first of the study's rivals; beside the kernels are
 the other libraries, and kernels that only read, which are limits for all.
@@ -77,7 +77,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 
 def _speedups(data: StudyData) -> pandas.DataFrame:
-    """The first rival's time over that of everything's fastest configuration, where both have one.
+    """The first library's time over the fastest time of each kernel and library, where both have one.
 
     Columns: kernel, dtype, cache, array_size, speedup.
     """

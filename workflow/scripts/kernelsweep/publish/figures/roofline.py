@@ -30,8 +30,8 @@ AXIS_LABELS = ("operations for each byte that memory moves (logarithmic)", "10â
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A point for each ladder step, logarithmic both ways, and the roof that the memory's peak bandwidth sets.
 
-    An operation is one combination of two elements, and an array has as many as elements: what a kernel must do, not
-    what it executes. The bytes are those that the profiler saw moved, the time is the one measured without it.
+    An operation combines two elements, so an array has as many operations as elements: the work that a kernel must do,
+    not the instructions that it executes. The bytes come from the profiler, the time from a run without it.
     """
     found = step_metrics(data)
     points = _points(data, found)

@@ -24,7 +24,7 @@ class Chapter:
 
     @property
     def files(self) -> list[str]:
-        """The files that the page's own content comes from."""
+        """The files whose content the page shows."""
         return [self.markdown, *(f"{figure}{suffix}" for figure in self.figures for suffix in (".svg", ".png"))]
 
 

@@ -1,4 +1,4 @@
-"""Figures for the page: each as a picture inside it, in words, and with links to its files, its data and its script."""
+"""Figures inside the page: each as a picture, in words, and with links to its files, data and script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
 
-# A figure of thousands of points is shown as PNG, which is then smaller, and there at once.
+# A larger figure, of thousands of points, is shown as PNG, which is then smaller and appears at once.
 _LARGEST_SVG_BYTES = 1_000_000
 
 
@@ -46,7 +46,7 @@ class Figure:
 
     @property
     def alternative(self) -> str:
-        """What the picture says, for readers who can't see it."""
+        """The figure in words, for readers who can't see it."""
         return f"{self.title}. {self.message}".strip()
 
 
@@ -98,7 +98,7 @@ def data_uri(path: Path) -> str:
 
 
 def _size(path: Path) -> tuple[float, float]:
-    """An SVG file's width and height, so that the page doesn't jump while it is read."""
+    """An SVG file's width and height, which keep the page from jumping while it loads."""
     found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))
     if found is None:
         raise ValueError(f"{path}: no viewBox that begins at 0 0")

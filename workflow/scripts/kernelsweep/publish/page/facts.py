@@ -1,4 +1,4 @@
-"""What ran, where, when and how it came out: what the page opens with, and what it says of the environment."""
+"""The facts of a run: device, date, revision and points by status for the page's top, and its environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Facts = list[tuple[str, str]]
 
 _REVISION_DIGITS = 12
 
-# Of a device's description: what it is called, its key and how it is written. An emulator has few of them.
+# A device's facts: name, key in device.json, format. An emulator has few of them.
 _DEVICE_FACTS = (
     ("Compute capability", "compute_capability", "{}"),
     ("Multiprocessors", "multiprocessors", "{}"),
@@ -28,7 +28,7 @@ _DEVICE_FACTS = (
 
 
 def run_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
-    """What a reader asks first; without an environment, as where one study was run, neither when nor by which code."""
+    """The facts at the top of the page. Date and revision are omitted if there is no environment.json."""
     provenance = str(device["provenance"])
     facts = [
         ("Device", str(device["name"])),
@@ -43,7 +43,7 @@ def run_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mappin
 
 
 def environment_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
-    """Device, clocks, host, compilers, versions and git revision, as far as they are known."""
+    """Device, clocks, host, compilers, versions and git revision, where known."""
     facts = [("Device", str(device["name"]))]
     facts += [(name, text.format(device[key])) for name, key, text in _DEVICE_FACTS if device.get(key) is not None]
     lowest, highest = counted.clocks_mhz

@@ -1,4 +1,4 @@
-"""The other results' Markdown as parts of a page: headings below the page's own, tables that scroll by themselves."""
+"""Results in Markdown as parts of a page: headings below the page's own, tables that scroll by themselves."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from markdown_it.token import Token
 
 from kernelsweep.publish.page.embed import data_uri
 
-# All the HTML that our own Markdown has. Anything else of that look is text, such as the <int> of a compiler's message.
+# The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
 _LOWEST_HEADING = 6
 
 
 def to_html(text: str, title: str, level: int, folder: Path, base: Path) -> str:
-    """Markdown as HTML, without the heading that it opens with, which the page gives itself.
+    """Markdown as HTML, without its first heading, since the page has its own.
 
-    title   of this part of the page, by which its tables are named to those who don't see it
-    level   of the highest heading that is left
-    folder  what links and pictures are relative to; links will be relative to `base`, pictures become part of the page
+    title   the title of this part of the page, which screen readers announce with its tables
+    level   the level of the highest remaining heading
+    folder  the folder that links and pictures are relative to; links become relative to `base`, pictures are embedded
     """
     markdown = MarkdownIt("commonmark").enable("table").disable("html_block")
     tokens = markdown.parse(text)
     highest = min((_level(token) for token in tokens if token.type == "heading_open"), default=1)
     if tokens and tokens[0].type == "heading_open":
-        tokens = tokens[3:]  # It, its text, and its end.
+        tokens = tokens[3:]  # Its start, its text and its end.
         highest = min((_level(token) for token in tokens if token.type == "heading_open"), default=1)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -57,7 +57,7 @@ def _is_file(target: str) -> bool:
 
 
 def _with_boxes(tokens: Iterable[Token], title: str) -> Iterable[Token]:
-    """The tokens with each table in a box of its own, which a reader can scroll by the keyboard as well."""
+    """The tokens with each table in a box of its own, which readers can scroll with the keyboard."""
     label = escape(f"Table: {title}")
     for token in tokens:
         if token.type == "table_open":

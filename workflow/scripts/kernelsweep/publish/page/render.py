@@ -1,4 +1,4 @@
-"""The page's content, and how it becomes one HTML file: the same content gives the same bytes."""
+"""The page's content, and its rendering as one HTML file: the same content gives the same bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jinja2 import Environment, StrictUndefined
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 
-# What the page is made of, beside this file.
+# The page's template, style and script lie beside this file.
 SOURCES = Path(__file__).parent
 TEMPLATE, STYLE, SCRIPT = "template.html", "style.css", "script.js"
 
@@ -21,10 +21,10 @@ class Section:
     """A study, or a chapter that follows the studies.
 
     name         the anchor by which it is linked to
-    description  of a study, as text
-    points       of a study: how many came out how
+    description  a study's, as text
+    points       a study's number of points by status
     html         its table or text
-    files        the same for programs, its configuration and its kernels, under what they are
+    files        links to its results for programs, its configuration and its kernels, by kind
     """
 
     name: str
@@ -40,10 +40,10 @@ class Section:
 class Page:
     """All that the page shows.
 
-    statuses       that occur among the points
-    failed         the points that failed by name, or that none did, as HTML
+    statuses       the statuses that occur among the points
+    failed         the points that failed, by name, as HTML
     summary        every kernel's points, as HTML
-    missing        what the page says of chapters that aren't there, as HTML
+    missing        why chapters are missing, as HTML
     configuration  the resolved one, as text
     """
 

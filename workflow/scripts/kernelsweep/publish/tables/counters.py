@@ -17,13 +17,13 @@ from kernelsweep.results import COUNTED
 TITLE = "Hardware counters"
 TITLE_OF_COUNTS = "What the kernels do to memory"
 
-# Digits by which steps can be told apart, without those in which a counter differs from run to run.
+# Enough digits to tell steps apart, without those in which a counter varies from run to run.
 _DIGITS = 4
 _PERCENT_DECIMALS = 2
 
 
 def with_metrics(table: pandas.DataFrame, found: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
-    """The table that steps.study_table() made, with a column for each metric of the study and for its published values.
+    """The table that study_table() made, with a column for each metric of the study and for its published values.
 
     found  as step_metrics.step_metrics() gives it
 
@@ -42,7 +42,7 @@ def with_metrics(table: pandas.DataFrame, found: pandas.DataFrame, data: StudyDa
 
 
 def metrics_text(found: pandas.DataFrame, data: StudyData) -> TableText | None:
-    """How a reader sees the metrics, with footnotes for missing values; None where the study has not been profiled."""
+    """The metrics for readers, with footnotes for missing values; None if the study has not been profiled."""
     shown = _shown(data, found)
     if not shown:
         return None
@@ -90,7 +90,7 @@ def _columns(found: pandas.DataFrame, name: str, steps: int, published: Publishe
 
 
 def _cells(values: pandas.Series[float], unit: str) -> list[str]:
-    """Numbers in one notation a column: percentages as published, others with _DIGITS digits for the largest."""
+    """Numbers in one notation for a column: percentages as published, others with _DIGITS digits for the largest."""
     if values.isna().all():
         return [EMPTY] * len(values)
     decimals = _PERCENT_DECIMALS if unit == "%" else max(_DIGITS - len(f"{values.abs().max():.0f}"), 0)

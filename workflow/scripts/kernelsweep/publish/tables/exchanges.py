@@ -57,7 +57,7 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
                                     missing; without a publication the columns are left out
       points_right, points_run, points_skipped
                                     over the kernel's whole sweep, all its arguments: right, attempted, skipped
-      failures                      what became of the others: "2 wrong_result, 1 timed_out"
+      failures                      the statuses of the others: "2 wrong_result, 1 timed_out"
       flags, message                of the point
     """
     outputs = {} if data.published is None else data.published.outputs
@@ -94,7 +94,7 @@ def _first_arguments(kernel: Mapping[str, Any], data: StudyData) -> str:
 
 
 def exchange_text(table: pandas.DataFrame, data: StudyData) -> TableText:
-    """The table that exchange_table() made, as a reader sees it."""
+    """The table that exchange_table() made, for readers."""
     published, place = data.published, _place(data.settings)
     marks, notes = numbered([_notes(row, place) for _, row in table.iterrows()])
     columns = [Column("arguments", [text or EMPTY for text in table["arguments"]], right=False, names=True)]

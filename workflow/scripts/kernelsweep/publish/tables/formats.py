@@ -1,4 +1,4 @@
-"""How a table is written: CSV for programs, Markdown for readers, LaTeX for papers."""
+"""Tables as CSV for programs, Markdown for readers, LaTeX for papers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY = "–"
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
-# Columns of a table below, in LaTeX, beside the kernel and what tells its rows apart; more stand in another tabular.
+# The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
 
 LATEX_SPECIAL = {
@@ -69,8 +69,8 @@ class TableText:
     columns      the others
     notes        the footnotes
     explanation  what the columns hold
-    main_rows    how many rows there are above the line that LaTeX draws between rows of different kinds
-    below        a table that belongs to this one, under a title of its own
+    main_rows    the number of rows above the line that LaTeX draws between rows of different kinds
+    below        a second table under a title of its own
     """
 
     title: str
@@ -85,7 +85,7 @@ class TableText:
 
 
 def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
-    """The values as cells with so many decimals."""
+    """The values as cells with that number of decimals."""
     return [EMPTY if pandas.isna(value) else f"{value:.{decimals}f}{unit}" for value in values]
 
 
@@ -141,7 +141,7 @@ def _markdown_rows(columns: Sequence[Column]) -> list[str]:
 def as_latex(text: TableText) -> str:
     r"""The table for a paper: a `table` environment with caption and label; needs only the package booktabs.
 
-    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. What belongs below follows as a
+    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. The table `below` follows as a
     `table` of its own, with its title in the label too, since both would be too long for a page.
     """
     names = _latex_names(text)
@@ -219,7 +219,7 @@ def _tabulars(text: TableText) -> list[str]:
 
 
 def _apart(text: TableText) -> tuple[list[Column], list[int]]:
-    """The columns of the second table in LaTeX, and the rows that have something to tell there, each once."""
+    """The columns of the second table in LaTeX, and its rows: those with a value there, each once."""
     columns = [column for column in text.columns if column.apart]
     told = [row for row in range(len(text.kernels)) if any(column.cells[row] != EMPTY for column in columns)]
     different: dict[tuple[str, ...], int] = {}
@@ -260,7 +260,7 @@ def _heading(column: Column) -> str:
 
 
 def escape(text: str) -> str:
-    """A text as LaTeX sets it, with no character but ASCII's left of those that tables use."""
+    """A text for LaTeX: the characters that tables use, in ASCII."""
     escaped = "".join(LATEX_SPECIAL.get(character, character) for character in text.replace("`", ""))
     return re.sub(
         f"[{SUPERSCRIPT_DIGITS}]+",

@@ -15,7 +15,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.point_notes import NOT_MEASURED, POINT_COUNTS, PUBLISHED_ONLY, point_counts
 from kernelsweep.results import BASELINE_PREFIX
 
-# Present only on a platform with times.
+# Only on platforms with times.
 TIME_COLUMNS = (
     "time_us",
     "time_low_us",
@@ -66,7 +66,7 @@ FLOAT_COLUMNS = (
 )
 TEXT_COLUMNS = ("kernel", "device", "status", "failures", "flags", "message")
 
-# Columns of measurements.csv that a right point's row has besides its times.
+# The columns of measurements.csv that belong to a right point's time.
 _TIMES = tuple(column for column in TIME_COLUMNS if column not in ("speedup", "step_gain"))
 
 
@@ -103,7 +103,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                     the same bits, and all that were repeated
       points_right, points_run, points_skipped
                                     over the kernel's whole sweep (all its unroll factors): right, attempted, skipped
-      failures                      what became of the others: "2 wrong_result, 1 timed_out"
+      failures                      the statuses of the others: "2 wrong_result, 1 timed_out"
       flags, message                of the reference point
     On a device without times the time columns are left out, and so are libraries and baselines.
     """
@@ -112,7 +112,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     undefined = undefined_kernels(data.measurements)
     rows = [_step_row(step, data, reference) | _whole_sweep(step.kernel, data.measurements) for step in steps]
     for row in rows:
-        # A property of the kernel, so said even where the sweep has no row at the reference point.
+        # A property of the kernel, so it holds even if the sweep has no row at the reference point.
         if row["status"] == NOT_MEASURED and row["kernel"] in undefined:
             row["flags"] = UNDEFINED_BEHAVIOUR
     if data.has_times:
@@ -211,7 +211,7 @@ def _published_only(published: Published, steps: Sequence[Step]) -> list[dict[st
 
 
 def _before(times: pandas.Series[float], steps: Sequence[Step], undefined: set[str]) -> pandas.Series[float]:
-    """For each row the time of the step before it; NaN for the first, and for rows that are no steps."""
+    """The time of the step before each row; NaN for the first row, and for rows that are no steps."""
     before: list[float] = []
     last = float("nan")
     for step, time_us in zip(steps, times, strict=False):

@@ -1,4 +1,4 @@
-"""How a reader sees the table of a study with steps."""
+"""The table of a study with steps, for readers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kernelsweep.publish.tables.point_notes import (
     right_text,
 )
 
-# Four digits tell apart what the intervals tell apart (about 0.2% of a median); more would be noise.
+# Intervals are about 0.2% of a median, so more than four digits would be noise.
 TIME_DIGITS = 4
 # A speedup below this is written with two digits that are not zero, such as 0.021.
 SMALL_SPEEDUP = 0.1
@@ -31,7 +31,7 @@ NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means some
 
 
 def study_text(table: pandas.DataFrame, data: StudyData) -> TableText:
-    """The table that steps.study_table() made. Columns without any information in this study are left out."""
+    """The table that study_table() made. Columns without any information in this study are left out."""
     baseline = table["kernel"].isin(baseline_kernels(data.settings))
     rival = table["kernel"].isin(data.settings["rivals"])
     marks, notes = numbered([_notes(row, data) for _, row in table.iterrows()])
@@ -48,7 +48,7 @@ def study_text(table: pandas.DataFrame, data: StudyData) -> TableText:
 
 
 def _columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: StudyData) -> list[Column]:
-    """The step and its times. (The block size is the same in all rows, and said above the table.)"""
+    """The step and its times. The block size is the same in all rows and given above the table."""
     columns = []
     if (table["unroll"].dropna() != 1).any():
         columns.append(Column("unroll", numbers(table["unroll"], 0), names=True))

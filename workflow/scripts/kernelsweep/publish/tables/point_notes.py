@@ -1,4 +1,4 @@
-"""What every table says of a kernel's points: how many are right, and what became of the one in the row."""
+"""Texts about a kernel's points for every table: how many are right, and why the row's point is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.publish.tables.formats import EMPTY
 
-# The status of a row whose point is in no row of the measurements, and of a published row that is none of ours.
+# The status of a row whose point was not measured, and of a row that only the publication has.
 NOT_MEASURED = "not_measured"
 PUBLISHED_ONLY = "published_only"
 
@@ -29,7 +29,7 @@ FLAG_NOTES = {
 
 
 def point_counts(kernel: str, measurements: pandas.DataFrame) -> dict[str, Any]:
-    """The columns POINT_COUNTS and failures, over the kernel's whole sweep."""
+    """The columns POINT_COUNTS and failures for the kernel's whole sweep."""
     counts = measurements.loc[measurements["kernel"] == kernel, "status"].value_counts()
     failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
     return {
@@ -51,12 +51,12 @@ def right_text(row: pandas.Series[Any]) -> str:
 
 
 def flag_notes(row: pandas.Series[Any]) -> list[str]:
-    """What the row's flags mean."""
+    """The meanings of the row's flags."""
     return [FLAG_NOTES.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
 
 
 def failure_note(row: pandas.Series[Any], place: str) -> list[str]:
-    """Why the row's point, at the `place` in words, has no right result; nothing where it has, or wasn't tried."""
+    """Why the row's point, at `place`, has no right result; nothing if it has one or wasn't tried."""
     if row["status"] in ("ok", PUBLISHED_ONLY, NOT_MEASURED):
         return []
     message = " ".join(row["message"].split())

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
 # The name for the number of launches in a summation depth, which is an expression over the axes.
 LAUNCHES = "launches"
@@ -103,9 +104,20 @@ def included_files(path: Path, include: Path) -> list[Path]:
     return found
 
 
+def read_source(path: Path) -> str:
+    """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}.") from error
+
+
 def directly_included(path: Path, include: Path) -> list[Path]:
     """The files that a source itself includes with quotes, in their order, found as by included_files()."""
-    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(path.read_text(encoding="utf-8"))]
+    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(read_source(path))]
     return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
 
 

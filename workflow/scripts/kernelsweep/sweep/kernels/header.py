@@ -13,8 +13,8 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.expressions import NUMBER, check_kind
-from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, KernelSource
-from kernelsweep.sweep.leading_comments import leading_comments, line_number
+from kernelsweep.sweep.kernels.leading_comments import leading_comments, line_number
+from kernelsweep.sweep.kernels.source import ATTRIBUTES, LAUNCHES, KernelSource, read_source
 from kernelsweep.sweep.schema import check, keys_of
 from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
@@ -114,7 +114,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     shown = str(path.relative_to(root) if path.is_relative_to(root) else path)
     if not path.is_file():
         raise UserError(f"{shown}: no such kernel; a study's kernel NAME is the file kernels/<study>/NAME.cu")
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_source(path)
     settings, has_header = _settings(text, root / "workflow/schemas/kernel.schema.yaml", problem, shown)
     name = path.stem
     entry = re.search(_ENTRY % re.escape(name), text)
@@ -163,7 +163,7 @@ def _settings(text: str, schema: Path, problem: Problem, shown: str) -> tuple[di
 
 
 def _template_parameters(declarations: str, problem: Problem, shown: str) -> tuple[str, ...]:
-    """The names in a template's parameter list. Raises UserError for one that the problem lacks or gives another type."""
+    """The names in a template's parameter list. Raises UserError for one that the problem hasn't as declared."""
     declared = [declaration.split() for declaration in declarations.split(",") if declaration.strip()]
     for *kind, parameter in declared:
         if parameter not in problem.template_parameters:
