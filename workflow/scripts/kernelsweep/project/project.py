@@ -23,7 +23,7 @@ from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 

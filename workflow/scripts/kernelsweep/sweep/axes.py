@@ -51,7 +51,7 @@ def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[
     for layer in layers:
         merged.update({name: layer[name] for name, axis in of_problem.items() if name in layer and not axis.is_fixed})
     if missing := [name for name, values in merged.items() if values is None]:
-        raise UserError(f"no values for the axis {missing[0]}: set it in the sweep of config/config.yaml")
+        raise UserError(f"config/config.yaml: no values for the axis {missing[0]}: set it in the sweep")
     return {name: list(dict.fromkeys(values or ())) for name, values in merged.items()}
 
 

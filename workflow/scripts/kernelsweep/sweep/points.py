@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 
 
 class Point(Mapping[str, Any]):

@@ -13,7 +13,7 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.expressions import NUMBER, check_kind
-from kernelsweep.sweep.kernel_source import ATTRIBUTES, LAUNCHES, KernelSource, read_source
+from kernelsweep.sweep.kernels.source import ATTRIBUTES, LAUNCHES, KernelSource, read_source
 from kernelsweep.sweep.schema import check, keys_of
 from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 

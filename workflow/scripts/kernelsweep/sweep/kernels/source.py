@@ -11,7 +11,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
 # What a summation depth is computed from besides the axes.
 LAUNCHES = "launches"
