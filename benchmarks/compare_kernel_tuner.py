@@ -39,8 +39,8 @@ from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, poin
 from kernelsweep.build import nvcc
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS
+from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
 KERNEL = "warp_shuffle/shuffle"

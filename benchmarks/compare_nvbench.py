@@ -33,8 +33,8 @@ from support.own_sweep import binary_of, build_variants, kernel_of, leased, poin
 
 from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import DATA, PLANS
+from kernelsweep.sweep.kernels.launch_plans import DATA, PLANS
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 # One launch, in place and not, and a plan of two launches.
@@ -50,8 +50,8 @@ BLOCK_SIZE = 256
 # The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.measure.memory: the time of a short kernel depends on where its buffers lie, so samples go round
-# several places, while all of them fit into so many bytes.
+# As in kernelsweep.measure.point.memory: the time of a short kernel depends on the place of its buffers, so samples use
+# several places in turn, if all of them fit into this many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21

@@ -21,7 +21,7 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import Point, points
 
 VISITS = 3

@@ -27,9 +27,9 @@ from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,7 +21,7 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import variants_run
 
 STUDIES, KERNELS = 2, 15

@@ -19,7 +19,7 @@ from kernelsweep.errors import BuildError
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import instantiations
 from kernelsweep.sweep.resolve import kernel_variants
 

@@ -12,15 +12,15 @@ import pytest
 from planted import ROOT, built, point, run
 
 from kernelsweep.build import nvcc
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.reduction import REDUCTION, combine, make_reduction
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 # One thread a block combines the block's elements; `ending` then says what happens to the result.

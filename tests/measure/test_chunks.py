@@ -24,8 +24,8 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import instantiation
 
 SEED = 5
@@ -43,7 +43,7 @@ from kernelsweep.platforms import lease
 from kernelsweep.measure.chunks import points_of_chunk, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.task import read_task
 from kernelsweep.measure.worker.client import Workers

@@ -26,8 +26,8 @@ from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.measure.runner import Runner
 from kernelsweep.measure.work import measuring_modules
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -35,10 +35,10 @@ from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import REDUCTION, make_reduction
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.launch_plans import PLANS, Plan, block_partials
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import PLANS, Plan, block_partials
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 SIZES = (32, 64, 96, 128)
@@ -94,7 +94,12 @@ def test_a_measurement_depends_on_all_code_that_runs_it_and_on_no_other() -> Non
     # Pins: a list kept by hand, from which the module that makes the input was missing.
     package = ROOT / "workflow/scripts/kernelsweep"
     names = {module.relative_to(package).as_posix() for module in measuring_modules()}
-    assert names >= {"problems/problem.py", "measure/memory.py", "platforms/gpu.py", "sweep/launch_plans.py"}
+    assert names >= {
+        "problems/problem.py",
+        "measure/point/memory.py",
+        "platforms/gpu.py",
+        "sweep/kernels/launch_plans.py",
+    }
     assert not any(name.startswith(("analysis/", "publish/", "project/")) for name in names)
 
 

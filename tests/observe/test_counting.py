@@ -36,8 +36,8 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 VECTOR = "float4"

@@ -31,9 +31,9 @@ from kernelsweep.observe.requests import Answer, Requests
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
-from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.launch_plans import PLANS, point_columns
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import PLANS, point_columns
 from kernelsweep.sweep.points import Point, instantiation
 from kernelsweep.sweep.resolve import kernel_axes
 

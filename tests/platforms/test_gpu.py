@@ -33,9 +33,9 @@ from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 pytestmark = pytest.mark.gpu

@@ -23,9 +23,9 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import LAUNCHES, KernelSource
-from kernelsweep.sweep.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
 
 LARGEST = 20_000

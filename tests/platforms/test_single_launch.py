@@ -14,14 +14,14 @@ from synthetic_sweep import H200, shipped
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.build.translation_unit import cuda_unit
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import instantiation, points, skip_reason
 
 STUDY = load_study("bandwidth_bound", ROOT)

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 import yaml
-from checkout import copy_project
+from checkout import ROOT, copy_project
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
-from kernelsweep.sweep.kernel_source import source_sha256
+from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
@@ -49,10 +51,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = copy_project(tmp_path_factory.mktemp("hostile"))
     for study in (project / "config/studies").glob("*.yaml"):
         study.unlink()
-    settings = yaml.safe_load((project / CONFIG).read_text(encoding="utf-8"))
-    settings |= {"studies": ["toy"], "platform": ["emulator", "nvidia-h200"]}
-    settings["gpu_models"] = {"nvidia-h200": {"arch": "sm_90"}}
-    (project / CONFIG).write_text(yaml.safe_dump(settings), encoding="utf-8")
+    content = yaml.safe_load((project / CONFIG).read_text(encoding="utf-8"))
+    content |= {"studies": ["toy"], "platform": ["emulator", "nvidia-h200"]}
+    content["gpu_models"] = {"nvidia-h200": {"arch": "sm_90"}}
+    (project / CONFIG).write_text(yaml.safe_dump(content), encoding="utf-8")
     (project / STUDY).write_text(STUDY_TEXT, encoding="utf-8")
     (project / KERNEL).parent.mkdir()
     (project / KERNEL).write_text(KERNEL_TEXT, encoding="utf-8")
@@ -77,13 +79,13 @@ def load(project: Path) -> None:
 
 def changed(project: Path, file: str, key: str, value: Any) -> None:
     """Set one key of a YAML file, such as measuring.max_samples."""
-    settings = yaml.safe_load((project / file).read_text(encoding="utf-8"))
+    content = yaml.safe_load((project / file).read_text(encoding="utf-8"))
     *folders, last = key.split(".")
-    inner = settings
+    inner = content
     for folder in folders:
         inner = inner.setdefault(folder, {})
     inner[last] = value
-    (project / file).write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (project / file).write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
 def assert_refused(project: Path, file: str, parts: list[str]) -> None:
@@ -127,7 +129,7 @@ def test_the_project_itself_is_accepted(toy: Path) -> None:
         ("unroll in (1, 'two')", "all of them numbers or all of them texts"),
         ("1 == 2", "names no axis"),
         ("1e999 > unroll", "a number above 2**64"),
-        ("9" * 5000 + " > unroll", "at most 1000 are allowed"),
+        ("9" * 1500 + " > unroll", "at most 1000 are allowed"),
         ("(" * 300 + "unroll" + ")" * 300, "is no expression"),
         ("width < 4", "width"),
         ("grid_size < 4", "no kernel of the study toy has the axis grid_size"),
@@ -284,3 +286,82 @@ def test_what_a_kernel_includes_is_the_compilers_to_judge(toy: Path, included: s
     (toy / KERNEL).write_text(f'#include "{included}"\n{KERNEL_TEXT}', encoding="utf-8")
     load(toy)
     source_sha256(toy / KERNEL, toy / "kernels/include")
+
+
+SCHEMAS = {CONFIG: "config.schema.yaml", STUDY: "study.schema.yaml"}
+WRONG = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+    st.sampled_from(["yes", "2024-01-01", "1e999", "../x", "a" * 5000, 10**30, -1, 0, 1.5, float("nan"), [], {}, [[]]]),
+    st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
+)
+
+
+def keys_of_schema(schema: dict[str, Any], folder: Path, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every key that a schema names, as the way to it; 0 stands for a list's first item."""
+    if "$ref" in schema:
+        schema = {**yaml.safe_load((folder / schema["$ref"]).read_text(encoding="utf-8")), **schema}
+    for name, inner in schema.get("properties", {}).items():
+        yield (*above, name)
+        yield from keys_of_schema(inner, folder, (*above, name))
+    for name, key in (("items", 0), ("additionalProperties", "emulator")):
+        if isinstance(schema.get(name), dict):
+            yield from keys_of_schema(schema[name], folder, (*above, key))
+
+
+KEYS = [
+    (file, key)
+    for file, name in SCHEMAS.items()
+    for key in keys_of_schema(
+        yaml.safe_load((ROOT / "workflow/schemas" / name).read_text(encoding="utf-8")), ROOT / "workflow/schemas"
+    )
+]
+
+
+def put(content: Any, keys: tuple[str, ...], value: Any) -> Any:
+    """The content with a value at the end of a way of keys; what is missing on the way is made."""
+    if not keys:
+        return value
+    first, *rest = keys
+    if first == 0:
+        items = list(content) if isinstance(content, list) and content else [None]
+        return [put(items[0], tuple(rest), value), *items[1:]]
+    inner = content if isinstance(content, dict) else {}
+    return {**inner, first: put(inner.get(first), tuple(rest), value)}
+
+
+@settings(
+    max_examples=400,
+    deadline=10_000,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(place=st.sampled_from(KEYS), value=WRONG)
+def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
+    toy: Path, place: tuple[str, tuple[str, ...]], value: Any
+) -> None:
+    file, keys = place
+    content = {name: yaml.safe_load((toy / name).read_text(encoding="utf-8")) for name in (CONFIG, STUDY)}
+    content[file] = put(content[file], keys, value)
+    metrics = read_yaml(toy / "config/metrics.yaml", "config/metrics.yaml")
+    kept = (toy / STUDY).read_bytes()
+    (toy / STUDY).write_text(yaml.safe_dump(content[STUDY]), encoding="utf-8")
+    try:
+        load_project({**metrics, **content[CONFIG]}, toy)
+    except UserError as error:
+        message = str(error)
+        assert len(message.splitlines()) <= LINES, message
+        assert len(message) < 2000
+        assert message.startswith(("config/", "kernels/", "platform is ", "there is no recording")), message
+    finally:
+        (toy / STUDY).write_bytes(kept)
+
+
+def test_a_folder_of_temporary_files_in_which_none_can_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", "/proc")
+    assert_refused(toy, "TMPDIR is /proc", ["Set it to another folder"])

@@ -154,6 +154,6 @@ def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:
     write_rows(path, MEASUREMENT_COLUMNS, [row("ok")] * 3)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(
-        UserError, match=rf"points.csv: data row 3 has \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
+        UserError, match=rf"points.csv, line 4: \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
     ):
         list(each_row(path))

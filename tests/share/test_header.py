@@ -32,7 +32,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.share.reduce_header.export import reduce_header
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture
 from kernelsweep.sweep.axes import axes_on_device, resolve_axes
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, launched_points
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.points import Point, points, skip_reason
 
 # One process, since all use the same header.

@@ -21,7 +21,7 @@ from kernelsweep.problems.lanes import source_elements
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.points import Point, points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml

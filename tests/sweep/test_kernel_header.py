@@ -9,7 +9,7 @@ from checkout import ROOT
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 
 CODE = """\
 #include "operations.cuh"

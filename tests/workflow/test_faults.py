@@ -34,7 +34,7 @@ import json, resource, signal, sys
 from pathlib import Path
 from planted import DEVICE, measured
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint

@@ -86,7 +86,11 @@ def test_a_comment_or_text_elsewhere_runs_nothing(project: Path) -> None:
     edit(
         project / "workflow/scripts/kernelsweep/measure/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop'
     )
-    edit(project / "workflow/scripts/kernelsweep/measure/runner.py", "class Runner:\n", "class Runner:  # a remark\n")
+    edit(
+        project / "workflow/scripts/kernelsweep/measure/point/runner.py",
+        "class Runner:\n",
+        "class Runner:  # a remark\n",
+    )
     edit(project / "config/config.yaml", "# The studies that", "# Those studies that")
     edit(project / "README.md", "", "A new first line.\n\n")
     assert planned_jobs(project) == set()

@@ -1,6 +1,6 @@
 # Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
 
-from kernelsweep.sweep.build_targets import COUNTING, EMULATOR
+from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.

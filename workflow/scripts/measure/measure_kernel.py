@@ -26,9 +26,9 @@ from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import source_sha256
 from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.source import source_sha256
 
 with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params

@@ -11,7 +11,7 @@ from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mista
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
+from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
 # Requests of the drawn warp; the longest shipped kernel has 40.

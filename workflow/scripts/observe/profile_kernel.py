@@ -18,9 +18,9 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.launch_plans import point_columns
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import point_columns
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params

@@ -15,8 +15,8 @@ from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.sweep.kernel_header import read_kernel
 from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.header import read_kernel
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params

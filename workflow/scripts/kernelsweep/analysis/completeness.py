@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.launch_plans import launched_points
+from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.points import points
 
 

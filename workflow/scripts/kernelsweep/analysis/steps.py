@@ -12,7 +12,7 @@ import pandas
 from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
 from kernelsweep.results import POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
-from kernelsweep.sweep.launch_plans import VECTOR_BYTES, whole_clusters
+from kernelsweep.sweep.kernels.launch_plans import VECTOR_BYTES, whole_clusters
 
 
 @dataclass(frozen=True)

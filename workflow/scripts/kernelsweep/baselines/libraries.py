@@ -19,8 +19,8 @@ from kernelsweep.code_hash import code_hash
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study

@@ -10,7 +10,7 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.build_report import Report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.errors import BuildError
-from kernelsweep.sweep.build_targets import target_named
+from kernelsweep.sweep.kernels.build_targets import target_named
 
 
 def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kernelsweep.sweep.kernel_source import ATTRIBUTES
+from kernelsweep.sweep.kernels.source import ATTRIBUTES
 
 _HEAD = "// Generated: one translation unit a kernel, all its variants inside. Edit the kernel instead.\n"
 

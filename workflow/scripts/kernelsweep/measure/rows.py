@@ -7,8 +7,8 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS
+from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
 

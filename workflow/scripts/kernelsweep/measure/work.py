@@ -120,7 +120,7 @@ def find_work(
 def measuring_modules() -> tuple[Path, ...]:
     """The modules that what is measured depends on, besides the binary, the point and the protocol."""
     package = Path(__file__).parents[1]
-    starts = [package / name for name in ("measure/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
+    starts = [package / name for name in ("measure/point/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
     return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
 
 

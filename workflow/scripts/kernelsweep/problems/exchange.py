@@ -1,6 +1,6 @@
-"""The exchange problem: what every thread holds goes to another lane of its warp, and nothing else may change.
+"""The exchange problem: each thread's elements go to another lane of its warp, and nothing else may change.
 
-The elements of an array are numbered: element i has the value i, up to the tile's length and then again from 0.
+Element i of an array has the value i; the values start again from 0 after the tile's length.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.lanes import missing_lane, source_elements
 from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement, Point, Problem, input_bytes
 
-# An output of up to this many elements, a warp's worth, is shown in full.
+# Outputs of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
-# Elements compared at once: few enough for the processor's cache, so that arrays of many gigabytes take seconds.
+# Elements compared at once. They fit into the processor's cache, so that arrays of many gigabytes take seconds.
 _COMPARED = 2**18
-# Small arrays show every mistake at an edge: an exchange's edges are those of its groups of lanes.
+# Small arrays show every mistake at an edge, because the edges are those of groups of lanes, not of thread blocks.
 _LARGEST_AT_AN_EDGE = 1000
 
-# The arguments of the exchanges, each with its type as a template parameter.
+# The arguments of the exchanges, with their types as template parameters.
 _ARGUMENTS: Mapping[str, str] = {
     "source_lane": "unsigned",
     "delta": "unsigned",
@@ -35,7 +35,7 @@ _ARGUMENTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """The exchange that a kernel does, on elements of one type; see problem.Instance."""
+    """A kernel's exchange of elements of one type; see problem.Instance."""
 
     kernel: str
     dtype: np.dtype[Any]
@@ -43,7 +43,7 @@ class Exchange:
     poison = ALL_ONES  # No element is less than 0.
 
     def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
-        """Every element must be exactly the one that CUDA's rules put in its place."""
+        """Compare every element with the one that CUDA's rules put in its place. They must be equal."""
         output = " ".join(str(value) for value in results.tolist()) if len(results) <= _SHOWN else ""
         span = point["block_size"] * point["unroll"]
         step = max(_COMPARED // span, 1) * span
@@ -58,14 +58,14 @@ class Exchange:
         return Judgement(None, output=output)
 
     def _expected(self, point: Point, start: int, count: int) -> np.ndarray[Any, Any]:
-        """What belongs into `count` elements from `start` on, the first of a thread block."""
+        """The right values of `count` elements from `start` on, where a thread block begins."""
         span = point["block_size"] * point["unroll"]
         blocks = -(-count // span)
         sources = source_elements(
             self.kernel, point["width"], parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
         )
         padded = _repeated(self.tile, start, blocks * span)
-        padded[max(point["array_size"] - start, 0) :] = 0  # What threads past the array's end hold.
+        padded[max(point["array_size"] - start, 0) :] = 0  # Threads past the array's end hold zeros.
         return np.take(padded.reshape(blocks, span), sources, axis=1).ravel()[:count]
 
 
@@ -114,7 +114,7 @@ def _make_instance(kernel: str, point: Point, longest: int, seed: int) -> Exchan
 
 
 def _shows_output(row: Point, reference: Point) -> bool:
-    """The reference point's array is one thread block and one group of lanes."""
+    """Whether the row's array is one thread block and one group of lanes."""
     elements = reference["block_size"]
     return bool(row["block_size"] * row["unroll"] == elements and row["width"] == elements)
 

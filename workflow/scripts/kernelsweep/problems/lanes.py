@@ -1,4 +1,4 @@
-"""Which lane's value each of the seven exchanges hands to which lane: CUDA's rules for the __shfl_*_sync functions.
+"""The lane from which each lane receives its value in the seven exchanges: CUDA's rules for __shfl_*_sync.
 
 Source: CUDA C++ Programming Guide, "Warp Shuffle Functions". A warp's lanes form groups of `width` neighbours. A lane
 that would read from outside its group keeps its own value, but for an exclusive or, which may reach into an earlier
@@ -14,18 +14,18 @@ import numpy as np
 
 LANES = 32
 
-# What the exchange function behind each kernel is.
+# The kernels whose exchange is __shfl_xor_sync.
 _BUTTERFLIES = ("butterfly", "butterfly_array", "butterfly_swap")
 
 Indices = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def source_lanes(exchange: str, width: int, arguments: Mapping[str, int]) -> Indices:
-    """For each lane of a warp the lane whose value it receives, shape (32,).
+    """The lane from which each lane of a warp receives its value, shape (32,).
 
     exchange   the kernel's name
     width      2, 4, 8, 16 or 32
-    arguments  source_lane, delta, offset or lane_mask, whichever the exchange has
+    arguments  source_lane, delta, offset or lane_mask, depending on the exchange
     """
     lanes = np.arange(LANES)
     in_group = lanes % width
@@ -45,7 +45,7 @@ def source_lanes(exchange: str, width: int, arguments: Mapping[str, int]) -> Ind
 
 
 def missing_lane(exchange: str, width: int, arguments: Mapping[str, int], block_size: int) -> str | None:
-    """Why an exchange can't run in blocks of `block_size` threads, or None: a lane that is read has to exist."""
+    """The reason why an exchange can't run in blocks of `block_size` threads, a missing lane; or None."""
     sources = source_lanes(exchange, width, arguments)
     threads = block_size % LANES
     for lane in range(threads):
@@ -57,7 +57,7 @@ def missing_lane(exchange: str, width: int, arguments: Mapping[str, int], block_
 def source_elements(
     exchange: str, width: int, arguments: Mapping[str, int], block_size: int, elements_a_thread: int
 ) -> Indices:
-    """For each element that a thread block leaves, the one of its input that it is, shape (block_size * elements,).
+    """The input element that each output element of a thread block is, shape (block_size * elements_a_thread,).
 
     Thread t holds the elements from t * elements_a_thread on.
     """

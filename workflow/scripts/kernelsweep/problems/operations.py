@@ -1,4 +1,4 @@
-"""The operations that a reduction can apply, each with all that the host knows of it.
+"""The operations of reductions, with their references and inputs on the host.
 
 A new one is an entry here and a struct of the same meaning in kernels/include/operations.cuh: the reference against
 which a kernel is checked must not come from the kernel's own code.
@@ -22,10 +22,10 @@ class Operation:
 
     cxx       the struct's name in operations.cuh
     ufunc     NumPy's form of it
-    repeated  the combination of so many copies of a value; integers are exact, in Python's own, or reduced by `modulus`
-    integers  random elements of an integer type, such that no element can be dropped without a trace
+    repeated  the combination of a number of copies of a value; integers are exact, or modulo `modulus`
+    integers  random elements of an integer type, such that every dropped element changes the result
     floats    random elements of a floating-point type; None for an operation on integers only
-    poison    a 32-bit word that, repeated, makes an integer by which the combination of any right integers is wrong
+    poison    a 32-bit word; repeated, it is an integer that makes every combination with right integers wrong
     rounds    whether combining the elements of `floats` rounds
     """
 
@@ -87,9 +87,8 @@ OPERATIONS: Mapping[str, Operation] = {
         lambda value, times, modulus: value * times,
         _bytes,
         _fractions,
-        # -1 in the place of a partial: all partials are sums of integers from 0 to 255, of which no number makes up for
-        # a number of -1, unless more than 2^24 elements of int32 are missing, and their sum happens to wrap around to
-        # just that.
+        # -1 in place of a partial makes the sum too small: all partials are sums of integers from 0 to 255. Only more
+        # than 2^24 missing elements of int32 could make up for it, if their sum happened to wrap around to that number.
         poison=0xFFFFFFFF,
         rounds=True,
     ),
@@ -99,9 +98,9 @@ OPERATIONS: Mapping[str, Operation] = {
         lambda value, times, modulus: pow(int(value), times, modulus) if modulus else value**times,
         _odd_integers,
         _signs,
-        poison=0xFFFFFFFE,  # Even, and so is every product with it, where all right ones are odd.
+        poison=0xFFFFFFFE,  # Even, so every product with it is even; right products are odd.
     ),
-    # The ends of int32's range, and for int64 as near to them: one element in 2^32 lies as far out, of 2^22 at most.
+    # The ends of int32's range, and values near the ends of int64's: of 2^22 elements, one in 2^32 lies as far out.
     "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals, poison=0x80000000),
     "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals, poison=0x7FFFFFFF),
 }

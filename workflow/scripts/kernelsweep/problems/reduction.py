@@ -1,6 +1,6 @@
 """The reduction problem: an array's elements combined into one value, checked against an independent reference.
 
-The reference follows from that of the tile which the array repeats.
+The array repeats a tile, so its reference follows from the tile's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement,
 
 @dataclass(frozen=True)
 class Reduction:
-    """A reduction of one element type by one operation, over prefixes of one endless periodic array.
+    """A reduction of one element type by one operation, over the first elements of an endless periodic array.
 
     tile  the repeated elements, shape (at most TILE_LENGTH,)
     """
@@ -32,7 +32,7 @@ class Reduction:
 
     @property
     def poison(self) -> int:
-        """See problem.Instance, and for each operation on integers operations.Operation."""
+        """See problem.Instance; integers have the poison of their operation."""
         return ALL_ONES if self.dtype.kind == "f" else OPERATIONS[self.operation].poison
 
     @cached_property
@@ -49,7 +49,7 @@ class Reduction:
 
 
 def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduction:
-    """The problem's input for arrays of up to `longest` elements; operations.OPERATIONS says what they are."""
+    """The input for arrays of up to `longest` elements, which operations.OPERATIONS describes."""
     element = np.dtype(dtype)
     make = OPERATIONS[operation].integers if element.kind == "i" else OPERATIONS[operation].floats
     assert make is not None, f"{operation} is not defined for {dtype}; such points are skipped"
@@ -58,7 +58,7 @@ def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduc
 
 
 def reference(reduction: Reduction, array_size: int) -> Number:
-    """The first `array_size` elements' combination: exact modulo 2^bits for integers, exactly rounded for floats."""
+    """The first `array_size` elements combined: exact modulo 2^bits for integers, exactly rounded for floats."""
     if array_size not in reduction._references:
         reduction._references[array_size] = _reference(reduction, array_size)
     return reduction._references[array_size]
@@ -80,15 +80,15 @@ def _reference(reduction: Reduction, array_size: int) -> Number:
 
 
 def exact_sum(values: np.ndarray[Any, Any]) -> Fraction:
-    """The sum of up to 2^26 floats, without any rounding: as a float it is math.fsum's, in a hundredth of the time."""
+    """The sum of up to 2^26 floats without rounding. As a float it is math.fsum's, in a hundredth of the time."""
     if not len(values):
         return Fraction(0)
     wide = values.astype(np.float64)
     with np.errstate(over="ignore"):
         integers = wide * 2.0**53
-    if abs(integers).max() < 2.0**53 and (integers == np.trunc(integers)).all():  # As uniform random numbers are.
+    if abs(integers).max() < 2.0**53 and (integers == np.trunc(integers)).all():  # True for uniform random numbers.
         return Fraction(_sum_of_integers(integers.astype(np.int64)), 2**53)
-    # Each value is an integer of up to 53 bits times a power of two. The integers are added up for each power apart.
+    # Each value is an integer of up to 53 bits times a power of two. Integers of the same power are added up.
     mantissas, exponents = np.frexp(wide)
     integers = np.ldexp(mantissas, 53).astype(np.int64)
     return sum(
@@ -101,12 +101,12 @@ def exact_sum(values: np.ndarray[Any, Any]) -> Fraction:
 
 
 def _sum_of_integers(integers: np.ndarray[Any, Any]) -> int:
-    """The sum of up to 2^26 integers of up to 53 bits, in two halves whose sums have less than 64."""
+    """The sum of up to 2^26 integers of up to 53 bits, in two halves whose sums have less than 64 bits."""
     return int((integers >> 27).sum()) * 2**27 + int((integers & (2**27 - 1)).sum())
 
 
 def combine(values: np.ndarray[Any, Any], operation: str) -> Number:
-    """All of `values` combined on the host: modulo 2^bits for integers; floats in more digits than any type has."""
+    """All `values` combined on the host: integers modulo 2^bits, floats with more digits than any element type."""
     ufunc = OPERATIONS[operation].ufunc
     if values.dtype.kind == "i":
         with np.errstate(over="ignore"):
@@ -121,7 +121,7 @@ def _wrapped(value: int, modulus: int) -> int:
 
 
 def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
-    """How far from the reference a right result may be; 0 but for floating-point sums.
+    """How far a right result may be from the reference; 0 except for floating-point sums.
 
     depth  the longest chain of roundings that an element's value goes through before it reaches the host
 
@@ -135,24 +135,24 @@ def error_bound(reduction: Reduction, array_size: int, depth: int) -> float:
         return 0.0
     unit = float(np.finfo(reduction.dtype).eps) / 2
     size = abs(reference(reduction, array_size))
-    # The reference is rounded once, and so is what the host combines of the results.
+    # The reference is rounded once, and so are the results that the host combines.
     of_depth = depth * unit / (1 - depth * unit) if depth * unit < 1 else math.inf
     return min(of_depth, (array_size - 1) * unit) * size + 2 * 2.0**-53 * size
 
 
 def relative_error(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any]) -> float:
-    """How far the results' combination lies from the exactly rounded sum (math.fsum's), as a fraction of that."""
+    """The distance of the combined results from the exactly rounded sum (math.fsum's), as a fraction of that sum."""
     expected = reference(reduction, array_size)
     found = combine(results, reduction.operation)
     return abs(found - expected) / abs(expected) if expected else abs(found)
 
 
 def mistake(reduction: Reduction, array_size: int, results: np.ndarray[Any, Any], depth: int) -> str | None:
-    """What is wrong with a kernel's results (its partials, combined here), or None where they are right."""
+    """The mistake in a kernel's results (its partials, combined here), or None if they are right."""
     expected = reference(reduction, array_size)
     found = combine(results, reduction.operation)
     bound = error_bound(reduction, array_size, depth)
-    if abs(found - expected) <= bound:  # False for NaN, as it should be.
+    if abs(found - expected) <= bound:  # False for NaN.
         return None
     allowed = f" (may differ by {bound:.3g})" if bound else ""
     return f"expected {expected}{allowed}, found {found}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelsweep.sweep.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 RESULTS = "results"
 

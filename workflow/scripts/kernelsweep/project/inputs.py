@@ -23,8 +23,8 @@ from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
-from kernelsweep.sweep.build_targets import target_named
-from kernelsweep.sweep.kernel_source import included_files
+from kernelsweep.sweep.kernels.build_targets import target_named
+from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.

@@ -28,9 +28,9 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.build_targets import COUNTING, EMULATOR, target_named
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_named
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point, instantiations
 from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
 

@@ -5,7 +5,9 @@ Each stage checks its own part of a study here, so that the module that reads st
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.study import Study, read_study
 
@@ -75,6 +77,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     """
     for folder in {root, Path.cwd()}:
         check_folder(folder)
+    check_temporary_folder()
     checked = load_config(config, root)
     check_study_names(study_names(root), root)
     studies = {name: load_study(name, root) for name in study_names(root)}
@@ -106,6 +109,19 @@ def check_folder(folder: Path) -> None:
                 f"{folder}: the path has the character {character!r}, which {tool} would misread. "
                 "Move or rename the folder."
             )
+
+
+def check_temporary_folder() -> None:
+    """Raise UserError for a folder of temporary files in which none can be made; Snakemake's scheduler needs them."""
+    for variable in ("TMPDIR", "TEMP", "TMP"):
+        folder = os.environ.get(variable, "")
+        if os.path.isdir(folder):
+            try:
+                tempfile.TemporaryFile(dir=folder).close()
+            except OSError as error:
+                raise UserError(
+                    f"{variable} is {folder}, where no file can be made: {error.strerror}. Set it to another folder."
+                ) from error
 
 
 def check_study_names(names: Iterable[str], root: Path) -> None:

@@ -16,7 +16,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import files, inputs, parameters
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 def everything(project: Project) -> list[str]:

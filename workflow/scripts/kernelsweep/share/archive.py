@@ -20,7 +20,7 @@ import yaml
 
 from kernelsweep.measure.environment import git_revision, package_versions
 from kernelsweep.platforms.names import is_recording, recording_folder
-from kernelsweep.sweep.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 # The project's files that a run reads. The archive has its own README.
 PROJECT = (

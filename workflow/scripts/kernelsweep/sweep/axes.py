@@ -1,4 +1,4 @@
-"""Axis values: how they are written in YAML, how overrides combine, and what they are on a device."""
+"""Axis values: their notation in YAML, how overrides combine, and grid sizes on a device."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
 _OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
-# The most thread blocks that CUDA lets a launch have. A plan that fits its grid to the array starts as many of these as
-# the array has work for.
+# CUDA's limit on the thread blocks of a launch. A plan that fits its grid to the array starts fewer.
 LARGEST_GRID = 2**31 - 1
 
 
 def parse_size(value: int | str) -> int:
-    """The integer that a size stands for: 1000, "2^24" or "2^24 + 1" (also "- 1").
+    """A size as an integer. It is written 1000, "2^24", "2^24 + 1" or "2^24 - 1".
 
-    Raises ValueError for any other text, and for a size that is not from 1 to 2^32.
+    Raises ValueError for any other text, and for a size outside 1 to 2^32.
     """
     size = value if isinstance(value, int) else _power(value)
     if not 1 <= size <= LARGEST_SIZE:
@@ -37,35 +36,37 @@ def _power(value: str) -> int:
     if not match:
         raise ValueError(f"{value!r} is not a size: write 1000, 2^24 or 2^24 + 1")
     exponent, sign, offset = match.groups()
-    power: int = 2 ** min(int(exponent), 64)  # too large already, and larger ones could be too large to compute
+    power: int = 2 ** min(int(exponent), 64)  # 2^64 is too large already; larger powers may be too large to compute
     return power + (int(f"{sign}{offset}") if sign else 0)
 
 
 def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:
     """Combine the settings of a problem's axes from the most general to the most specific.
 
-    A later layer replaces whole axes; settings of other problems' axes are left out, and so are doubles. Raises
-    UserError naming an axis that no layer sets.
+    A later layer replaces whole axes. Axes of other problems and repeated values are left out. Raises UserError for an
+    axis that no layer sets.
     """
     merged = {name: axis.values for name, axis in of_problem.items()}
     for layer in layers:
         merged.update({name: layer[name] for name, axis in of_problem.items() if name in layer and not axis.is_fixed})
     if missing := [name for name, values in merged.items() if values is None]:
-        raise UserError(f"no values for the axis {missing[0]}: set it in the sweep of config/config.yaml")
+        raise UserError(f"config/config.yaml: no values for the axis {missing[0]}: set it in the sweep")
     return {name: list(dict.fromkeys(values or ())) for name, values in merged.items()}
 
 
 def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) -> int:
-    """The number of blocks that a value of the axis grid_size stands for: 288, "2 * multiprocessors", or as many as
-    have the threads of "2048 threads * multiprocessors".
+    """A value of the axis grid_size as a number of blocks.
+
+    It is written 288, "2 * multiprocessors", or "2048 threads * multiprocessors" for enough blocks of these threads.
     """
     grid = _on_device(grid_size, multiprocessors)
     return grid if isinstance(grid, int) else grid_of_threads(grid, block_size)
 
 
 def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
-    """The axes for a device with that many multiprocessors: every grid size is a number of blocks, or of threads such
-    as "270336 threads", which sweep.points divides by the block size.
+    """The axes on a device: every grid size is a number of blocks, or of threads such as "270336 threads".
+
+    points.points() divides a number of threads by the block size.
     """
     if "grid_size" not in axes:
         return axes
@@ -79,13 +80,13 @@ def _on_device(grid_size: int | str, multiprocessors: int) -> int | str:
     match = _OF_MULTIPROCESSORS.fullmatch(grid_size)
     if match is None:
         raise ValueError(
-            f"{grid_size!r} is no grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors"
+            f"{grid_size!r} is not a grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors"
         )
     count = int(match[1]) * multiprocessors
     return f"{count} threads" if match[2] else count
 
 
 def grid_of_threads(grid_size: Any, block_size: int) -> Any:
-    """A grid of so many threads ("270336 threads") as a number of blocks, at least one; any other grid as it is."""
+    """A grid such as "270336 threads" as a number of blocks, at least one; any other grid unchanged."""
     match = _OF_THREADS.fullmatch(grid_size) if isinstance(grid_size, str) else None
     return max(int(match[1]) // block_size, 1) if match else grid_size

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.sweep.axes import Axes, axes_on_device
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import launched_points
+from kernelsweep.sweep.kernels.launch_plans import launched_points
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
 
 

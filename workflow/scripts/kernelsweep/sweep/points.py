@@ -1,4 +1,4 @@
-"""A kernel's sweep: the points that the resolved axes span, and the variants that must be compiled for them."""
+"""Points: one value on each axis. Which points a sweep has, which of them run, and which variants they need."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernel_source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 
 
 class Point(Mapping[str, Any]):
-    """One value on every axis: one row of the results. It can't be changed, and is a key of dictionaries.
+    """One value on each axis of a study, in the order of its axes: one row of the results. Immutable and hashable.
 
-    Points are equal if they have the same values on the same axes, in the same order.
+    Points are equal if they have equal values on the same axes in the same order.
     """
 
     __slots__ = ("_places", "_values")  # There may be millions of points.
@@ -46,16 +46,16 @@ class Point(Mapping[str, Any]):
         return in_words(self)
 
     def at(self, **changes: Any) -> Point:
-        """The point with other values on some of its axes. Raises KeyError for an axis that it hasn't."""
+        """The point with other values on some of its axes. Raises KeyError for an axis that it does not have."""
         for axis in changes:
             self._places[axis]
         return Point({**self, **changes})
 
 
 def in_words(values: Mapping[str, Any]) -> str:
-    """Values by axis for a reader, numbers before words: "array size 1000, block size 256, int32, sum".
+    """A point for readers: "array size 1000, block size 256, int32, sum".
 
-    A word needs no axis' name. What is empty is left out.
+    Numbers have their axis' name and come first; words stand alone. Empty values are left out.
     """
     texts = {axis: str(value) for axis, value in values.items() if value not in (None, "")}
     words = [text for text in texts.values() if text[0].isalpha()]
@@ -65,12 +65,12 @@ def in_words(values: Mapping[str, Any]) -> str:
 
 @cache
 def _places(axes: tuple[str, ...]) -> Mapping[str, int]:
-    """Each axis' place among the values. Points of one sweep share it."""
+    """The index of each axis' value. All points of a sweep share this mapping."""
     return {axis: place for place, axis in enumerate(axes)}
 
 
 def points(*sweeps: Axes) -> list[Point]:
-    """Every combination of each sweep's axis values, in the axes' order, the last one fastest; none of them twice."""
+    """Every combination of each sweep's axis values, without duplicates. The last axis varies fastest."""
     return list(dict.fromkeys(point for axes in sweeps for point in _combinations(axes)))
 
 
@@ -83,10 +83,10 @@ def _combinations(axes: Axes) -> Iterator[Point]:
 
 
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
-    """Why a point of the sweep isn't run, or None where it is.
+    """The reason to skip a point of the sweep, or None to run it.
 
     restrictions  expressions that every point must satisfy
-    target        what the kernel is compiled for: an architecture such as sm_90, "emulator" or "counting"; None for a
+    target        the kernel's compilation target: an architecture such as sm_90, "emulator" or "counting"; None for a
                   GPU of any architecture
     """
     reason = (
@@ -101,9 +101,9 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
 
 
 def instantiation(kernel: KernelSource, point: Point) -> str:
-    """The C++ name of the variant that a point runs, as a demangler prints it: ``unrolled<int, Sum, 2u>``.
+    """The C++ name of a point's variant, as a demangler prints it: ``unrolled<int, Sum, 2u>``.
 
-    Points that differ in nothing the template depends on share a variant's machine code.
+    Points with equal template arguments share a variant.
     """
     values = kernel.problem.template_values(point)
     types = kernel.problem.template_parameters
@@ -112,18 +112,17 @@ def instantiation(kernel: KernelSource, point: Point) -> str:
 
 
 def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
-    """The distinct variants of the points that are run, sorted."""
+    """The variants of these points, sorted, without duplicates."""
     return sorted({instantiation(kernel, point) for point in run})
 
 
 def variants_run(
     kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
 ) -> list[str]:
-    """The distinct variants of which the sweeps run some point, sorted; the rest is as in skip_reason().
+    """The variants that the sweeps run at one point or more, sorted. The other parameters are those of skip_reason().
 
-    Points that differ only in axes that no template has, such as the array size, are of one variant, and only a
-    restriction tells them apart. One value of such an axis is enough unless a restriction names the axis: a plan of
-    1,000 kernels with 10,000 points each would wait minutes for points that say nothing new.
+    Axes that no template depends on, such as the array size, matter here only if a restriction names them. One value is
+    enough for the others: to try every point would take minutes for 1,000 kernels with 10,000 points each.
     """
     restricted = {name for restriction in restrictions for name in expression(restriction).names}
     found: set[str] = set()

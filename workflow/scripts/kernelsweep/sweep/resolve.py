@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.expressions import expression
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import variants_run
 from kernelsweep.sweep.study import Study
 

@@ -1,4 +1,4 @@
-"""Check data from a YAML file against a schema: defaults filled in, and one readable error for a mistake."""
+"""Check data from a YAML file against a schema: fill in the defaults, and report a mistake in one readable error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import jsonschema
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.yaml_files import check_values, read_yaml
 
-# JSON Schema takes 256.0 for an integer, of which C++ would be told as block_size = 256.0u.
+# JSON Schema accepts 256.0 as an integer, and C++ would then get block_size = 256.0u.
 _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
@@ -26,7 +26,7 @@ _LONGEST_SHOWN = 120  # characters of a value in a message
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """ "; did you mean X?" for the known word nearest to a misspelt one, or nothing where none is near."""
+    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near."""
     matches = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
@@ -40,10 +40,9 @@ def keys_of(schema_path: Path) -> list[str]:
 def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """A copy of `data` with the schema's defaults filled in.
 
-    known  the names that the code knows, by kind: where the schema says `x-known: operations`, a name in
-           known["operations"] is allowed
+    known  the names that the code knows, by kind: `x-known: operations` in the schema allows known["operations"]
 
-    Raises UserError with the first mistake: the file as `shown`, the key, its value, and what is allowed.
+    Raises UserError for the first mistake, with the file as `shown`, the key, its value, and the allowed values.
     """
     schema = _read_schema(schema_path, tuple((kind, tuple(names)) for kind, names in known.items()))
     validator = _Validator(schema)
@@ -57,7 +56,7 @@ def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping
 
 
 def _innermost(error: jsonschema.ValidationError) -> jsonschema.ValidationError:
-    """Of an anyOf's failed branches the one that got furthest into the data; else the error itself."""
+    """The error of the failed branch of an anyOf that got furthest into the data; else the error itself."""
     while error.context and error.validator != "anyOf":
         error = error.context[0]
     if error.context:
@@ -99,7 +98,7 @@ def _short(value: Any) -> str:
 
 
 def _described(schema: Mapping[str, Any]) -> str | None:
-    """What the schema allows, where its type or its items say that in a few words."""
+    """The values that a schema allows, if its type or its items say that in a few words."""
     if schema.get("type") == "object" and "properties" in schema:
         return f"keys with values, of {', '.join(schema['properties'])}"
     if schema.get("type") == "object":
@@ -109,7 +108,7 @@ def _described(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-# Every kernel's header is checked by the same one.
+# Every kernel's header is checked by the same schema.
 @cache
 def _read_schema(path: Path, known: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, Any]:
     """A schema in which each `x-known: KIND` is an enum of the known names of that kind.
@@ -130,12 +129,12 @@ def _read_schema(path: Path, known: tuple[tuple[str, tuple[str, ...]], ...]) -> 
         return node
 
     schema: dict[str, Any] = resolved(read_yaml(path, path.name))
-    schema.pop("$schema", None)  # It would call jsonschema's own validator in again, with its own idea of an integer.
+    schema.pop("$schema", None)  # Otherwise jsonschema would use its own validator, with its own integers.
     return schema
 
 
 def _fill_defaults(data: Any, schema: Mapping[str, Any]) -> None:
-    """Fill in defaults, in place, wherever the data follows the schema's properties."""
+    """Fill in defaults, in place, for the schema's properties."""
     if isinstance(data, dict):
         properties = schema.get("properties", {})
         for name, subschema in properties.items():

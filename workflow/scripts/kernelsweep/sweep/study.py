@@ -13,9 +13,9 @@ from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions, parse_sizes
-from kernelsweep.sweep.kernel_header import read_kernel
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.schema import check, nearest
 from kernelsweep.sweep.yaml_files import read_yaml
 

@@ -20,6 +20,7 @@ _LONGEST_LIST = 10_000
 # No file of a project comes near it; a few lines of YAML whose aliases name each other stand for far more.
 _MOST_VALUES = 100_000
 _LARGEST_NUMBER = 2**63
+_LONGEST_TEXT = 4_000  # characters, as a long description of a study has
 _DEEPEST = 20  # levels; the schemas have six
 _LARGEST_FILE = 2_000_000  # bytes: a second's work for the parser
 
@@ -112,6 +113,8 @@ def check_values(data: Any, shown: str) -> None:
             raise UserError(f"{where} is {value}. Allowed: finite numbers.")
         if isinstance(value, int | float) and abs(value) > _LARGEST_NUMBER:
             raise UserError(f"{where} is a number above 2^63. Allowed: smaller ones.")
+        if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+            raise UserError(f"{where} is a text of {len(value):,} characters. Allowed: at most {_LONGEST_TEXT:,}.")
         if isinstance(value, list) and len(value) > _LONGEST_LIST:
             raise UserError(f"{where} has {len(value):,} values. Allowed: at most {_LONGEST_LIST:,}.")
         children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()

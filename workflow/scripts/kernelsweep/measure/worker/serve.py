@@ -23,7 +23,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost

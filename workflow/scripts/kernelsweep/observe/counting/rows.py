@@ -7,9 +7,9 @@ from typing import Any
 
 from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
-from kernelsweep.sweep.build_targets import EMULATOR
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import point_columns
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.launch_plans import point_columns
+from kernelsweep.sweep.kernels.source import KernelSource
 
 # One row a point and mistake.
 #   mistake   race, uninitialised or out_of_bounds; or the status of a point that failed; or build_failed of a kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
 from kernelsweep.observe.counting.library import Request

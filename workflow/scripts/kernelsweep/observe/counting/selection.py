@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelsweep.observe.profiling.selection import points_to_profile
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, block_elements, edge_sizes
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
 

@@ -17,11 +17,11 @@ from kernelsweep.observe.profiling import worker
 from kernelsweep.observe.profiling.capture import Capture, parse_capture
 from kernelsweep.observe.requests import Answer, Requests, observe
 
-AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
+TRY_AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
 
 MISSING = (
     f"{not_found('Nsight Compute (ncu)')}. It is part of the CUDA toolkit; alone, it is the package nsight-compute of "
-    f"NVIDIA's apt repository and of conda-forge. Install it, {AGAIN}."
+    f"NVIDIA's apt repository and of conda-forge. Install it, {TRY_AGAIN}."
 )
 
 # Messages of an ncu that can't read the counters, with advice for the user.
@@ -31,19 +31,19 @@ _FAILURES = {
         "it to all users by a file in /etc/modprobe.d/ with the line `options nvidia "
         "NVreg_RestrictProfilingToAdminUsers=0` and a restart, or to a container by --cap-add=SYS_ADMIN; see "
         "https://developer.nvidia.com/ERR_NVGPUCTRPERM. "
-        f"Then {AGAIN.removeprefix('then ')}."
+        f"Then {TRY_AGAIN.removeprefix('then ')}."
     ),
     "driver is not compatible with Nsight Compute": (
         "This ncu doesn't fit NVIDIA's driver. Take the release of Nsight Compute that came with the driver's CUDA "
-        f"version (nvidia-smi shows it), first on the PATH, or renew the driver, {AGAIN}."
+        f"version (nvidia-smi shows it), first on the PATH, or renew the driver, {TRY_AGAIN}."
     ),
     "driver resource was unavailable": (
         "Another profiler holds the GPU's counters, such as NVIDIA's DCGM in a data centre. Pause it (dcgmi profile "
-        f"--pause), {AGAIN}."
+        f"--pause), {TRY_AGAIN}."
     ),
     "Profiling is not supported on": (
         "This release of Nsight Compute can't profile this GPU (ncu --list-chips names those that it can). Take one "
-        f"that can, first on the PATH, {AGAIN}."
+        f"that can, first on the PATH, {TRY_AGAIN}."
     ),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelsweep.errors import LaunchError
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import Answer, answer_requests
 from kernelsweep.platforms.platform import Platform

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.sweep.kernel_source import KernelSource
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.launch_plans import edge_sizes
+from kernelsweep.sweep.kernels.launch_plans import edge_sizes
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.

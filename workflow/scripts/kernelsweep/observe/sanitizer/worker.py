@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
-from kernelsweep.measure.runner import Runner
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import Answer, answer_requests
 from kernelsweep.platforms.platform import Memory, Platform

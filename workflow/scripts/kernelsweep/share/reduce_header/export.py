@@ -25,8 +25,8 @@ from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, ONE_VALUE_P
 from kernelsweep.share.reduce_header.size_classes import Choice, ReductionKind, Shape, choose
 from kernelsweep.share.reduce_header.sources import library_includes, namespace, source_files
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernel_source import KernelSource, source_sha256
-from kernelsweep.sweep.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
+from kernelsweep.sweep.kernels.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
+from kernelsweep.sweep.kernels.source import KernelSource, source_sha256
 
 # The file with the operations, in the folder of kernels.
 _OPERATIONS_FILE = "include/operations.cuh"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import CLUSTER_SIZE
+from kernelsweep.sweep.kernels.launch_plans import CLUSTER_SIZE
+from kernelsweep.sweep.kernels.source import KernelSource
 
 # The part that is the same in every header.
 HEADER_TEMPLATE = Path(__file__).with_name("template.cuh")

@@ -18,8 +18,8 @@ from kernelsweep.analysis.reference import timed
 from kernelsweep.intervals import Interval, time_interval
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture
-from kernelsweep.sweep.kernel_source import KernelSource
-from kernelsweep.sweep.launch_plans import PLANS
+from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
 # Statuses of one point that disqualify the whole kernel.

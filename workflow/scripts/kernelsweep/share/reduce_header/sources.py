@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelsweep.share.reduce_header.offered import needed_architecture
-from kernelsweep.sweep.kernel_source import KernelSource, directly_included
+from kernelsweep.sweep.kernels.source import KernelSource, directly_included
 
 _OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*\n', re.MULTILINE)
 _LIBRARY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>]+>).*\n", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""A kernel's source: its template parameters, its launch plan, what it supports, and the files that it is made of."""
+"""A kernel's source: its template parameters, its launch plan, the points that it supports, and its files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
-# What a summation depth is computed from besides the axes.
+# The name for the number of launches in a summation depth, which is an expression over the axes.
 LAUNCHES = "launches"
 
 _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
@@ -21,7 +21,7 @@ _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
     "multiple_of_32": lambda size: size % 32 == 0,
     "power_of_two": lambda size: size & (size - 1) == 0,
 }
-# What may stand between a kernel's `void` and its name.
+# The attributes allowed between a kernel's `void` and its name.
 ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -30,12 +30,12 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 class KernelSource:
     """One kernel file, parsed.
 
-    problem              what it computes
-    has_header           whether its leading comments have a header; without one, all that a header says is the default
-    template_parameters  the names of the problem's template parameters that it has, in their order
-    input_is_const       whether its first parameter points to const; what it does to its input is found by running it
+    problem              the problem that it solves
+    has_header           whether its leading comments have a header; without one, it has the header's defaults
+    template_parameters  the names of its template parameters, in their order
+    input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
-    summation_depth      an expression for the longest chain of roundings an element's value goes through on the device
+    summation_depth      an expression for the longest chain of roundings of an element's value on the device
     """
 
     name: str
@@ -58,7 +58,7 @@ class KernelSource:
     gpu_only: str | None
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
-        """Why this kernel can't run at a point (a mapping of axis values), or None where it can."""
+        """The reason why this kernel can't run at a point, or None."""
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
         smallest, largest = self.smallest_block_size, self.largest_block_size
@@ -73,7 +73,7 @@ class KernelSource:
         return None
 
     def unsupported_on(self, target: str | None) -> str | None:
-        """Why this kernel can't be compiled for a target or be run there (see sweep.skip_reason), or None."""
+        """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
         compiled_for = target_named(target)
         if self.undefined_behaviour and not compiled_for.runs_undefined:
             return f"undefined behaviour: {self.undefined_behaviour}"
@@ -90,10 +90,9 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def included_files(path: Path, include: Path) -> list[Path]:
-    """The files that a source includes with quotes, directly or through others, in the order first met.
+    """The files that a source includes with quotes, directly or through other files, in the order of their first use.
 
-    Looked for beside the including file, then in the folder `include`. Those found nowhere are the compiler's to
-    complain about.
+    They lie beside the including file or in the folder `include`. Missing files are left out: the compiler names them.
     """
     found: list[Path] = []
     waiting = [path]
@@ -106,7 +105,7 @@ def included_files(path: Path, include: Path) -> list[Path]:
 
 
 def read_source(path: Path) -> str:
-    """The text of a kernel's file or of one that it includes. Raises UserError where it is none in UTF-8."""
+    """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -117,7 +116,7 @@ def read_source(path: Path) -> str:
 
 
 def directly_included(path: Path, include: Path) -> list[Path]:
-    """The files that a source itself includes with quotes, in their order; looked for as by included_files."""
+    """The files that a source itself includes with quotes, in their order, found as by included_files()."""
     places = [(path.parent / name, include / name) for name in _INCLUDE.findall(read_source(path))]
     return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
 

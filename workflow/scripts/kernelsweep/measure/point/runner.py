@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import LaunchError
-from kernelsweep.measure.checking import check_point
-from kernelsweep.measure.memory import KernelMemory
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point_run import PointRun
+from kernelsweep.measure.point.checking import check_point
+from kernelsweep.measure.point.memory import KernelMemory
+from kernelsweep.measure.point.point_run import PointRun
+from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.timing import measure_energy, take_samples
 from kernelsweep.platforms.platform import Platform
 from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernel_source import LAUNCHES
-from kernelsweep.sweep.launch_plans import PLANS, Launch
+from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch
+from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 
 

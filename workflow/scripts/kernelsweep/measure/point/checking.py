@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point_run import PointRun
+from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.problems.operations import Array
 from kernelsweep.problems.problem import Instance
 

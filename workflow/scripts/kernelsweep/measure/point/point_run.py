@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernelsweep.measure.memory import KernelMemory
+from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Platform
 from kernelsweep.problems.operations import Array
-from kernelsweep.sweep.launch_plans import Plan
+from kernelsweep.sweep.kernels.launch_plans import Plan
 from kernelsweep.sweep.points import Point
 
 # What a platform times: it calls `start` and `stop` around the launches.

@@ -7,7 +7,7 @@ import numpy as np
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.operations import Array
 from kernelsweep.problems.problem import Instance
-from kernelsweep.sweep.launch_plans import DATA, Plan
+from kernelsweep.sweep.kernels.launch_plans import DATA, Plan
 from kernelsweep.sweep.points import Point
 
 # Buffers besides those of the plan: the copy of the input that a kernel works on if it updates its input, and one

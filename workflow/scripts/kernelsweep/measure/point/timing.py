@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 
-from kernelsweep.measure.energy import energy_of_run
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.point_run import PointRun
+from kernelsweep.measure.point.energy import energy_of_run
+from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
 

@@ -1,7 +1,7 @@
-"""Launch plans: the launches by which the host drives a kernel to its result.
+"""Launch plans: the launches that take a kernel from its input to its result.
 
-A kernel's header names its plan. What each plan hands to the kernel, in the order of its parameters, is said below; an
-array is handed over as its address, a number as a size_t.
+A kernel's header names its plan. Each plan's docstring begins with the kernel's arguments in their order: an array is
+passed as its address, a number as a size_t.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 from kernelsweep.sweep.points import Point
 
-# The buffer that holds the input, or the working copy of it where the kernel updates its input.
+# The buffer with the input, or with its working copy if the kernel changes its input.
 DATA = "data"
 
-# What one thread loads at once in kernels of the plans whose grid is fitted to the array: a vector of so many bytes.
+# The bytes of the vector that a thread loads at once, in kernels of the FITTED_PLANS.
 VECTOR_BYTES = 16
 
-# Blocks of a thread block cluster, in kernels of the plan single_launch_of_clusters.
+# The blocks of a thread block cluster, in kernels of the plan single_launch_of_clusters.
 CLUSTER_SIZE = 8
 
 
@@ -30,7 +30,7 @@ class Launch:
     """One launch of a one-dimensional grid.
 
     grid, block   numbers of blocks, and of threads a block
-    arguments     what to pass: a buffer's name for its address, or a number
+    arguments     buffers by name, which stand for their addresses, and numbers
     """
 
     grid: int
@@ -40,12 +40,12 @@ class Launch:
 
 @dataclass(frozen=True)
 class Plan:
-    """The launches of one point in order, and where they leave the result.
+    """The launches of one point in their order, and the buffers that they use.
 
     buffers  the number of elements of every buffer besides `data`, by name
-    result   the buffer that holds the result
-    results  how many elements of it, for the host to combine or compare
-    zeroed   further buffers, zero before the point's first launch; every run of the plan leaves them zero for the next
+    result   the buffer with the result
+    results  the number of its elements, which the host combines or compares
+    zeroed   further buffers, which are zero before the point's first launch; every run must leave them zero again
     """
 
     launches: tuple[Launch, ...]
@@ -56,14 +56,14 @@ class Plan:
 
 
 def block_partials(point: Point) -> Plan:
-    """(data, partials, array_size): one launch, a block for every block_size * unroll elements, a partial a block."""
+    """(data, partials, array_size): one launch, with a block and a partial for every block_size * unroll elements."""
     grid = _blocks(point["array_size"], point)
     launch = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
     return Plan((launch,), {"partials": grid}, "partials", grid)
 
 
 def until_one_value(point: Point) -> Plan:
-    """(data, partials, array_size): as block_partials, then the same kernel over the partials until one is left."""
+    """(data, partials, array_size): as block_partials, then the same kernel over its partials until one is left."""
     launches: list[Launch] = []
     source, count = DATA, point["array_size"]
     sizes: dict[str, int] = {}
@@ -94,13 +94,13 @@ def grid_partials(point: Point) -> Plan:
 def single_launch(point: Point) -> Plan:
     """(data, partials, arrivals, value, array_size): one launch of at most grid_size blocks, which leaves one value.
 
-    Where the blocks meet: `partials` has an element for each block, `arrivals` 16 bytes of zeros and 8 more for each.
+    The blocks meet in `partials`, an element a block, and in `arrivals`, 16 bytes of zeros and 8 more a block.
     """
     return _single_launch(point, _fitted_grid(point))
 
 
 def single_launch_of_clusters(point: Point) -> Plan:
-    """As single_launch, with as many blocks as make whole thread block clusters of 8."""
+    """As single_launch, with the number of blocks rounded up to whole thread block clusters."""
     return _single_launch(point, whole_clusters(_fitted_grid(point)))
 
 
@@ -110,7 +110,7 @@ def whole_clusters(blocks: Any) -> Any:
 
 
 def three_stages(point: Point) -> Plan:
-    """(data, array_size), in place: grid_size blocks leave a value a thread, one block one a thread, one thread one."""
+    """(data, array_size), in place: grid_size blocks leave a value a thread, then one block does, then one thread."""
     threads = _grid(point) * point["block_size"]
     launches = (
         Launch(_grid(point), point["block_size"], (DATA, point["array_size"])),
@@ -121,7 +121,7 @@ def three_stages(point: Point) -> Plan:
 
 
 def halving(point: Point) -> Plan:
-    """(data, array_size, half), in place: a launch for each halving, which adds the upper half to the lower."""
+    """(data, array_size, half), in place: a launch for each halving, which adds the upper half to the lower half."""
     launches: list[Launch] = []
     count = point["array_size"]
     while count > 1:
@@ -129,7 +129,7 @@ def halving(point: Point) -> Plan:
         block = min(point["block_size"], count - half)
         launches.append(Launch(ceil((count - half) / block), block, (DATA, count, half)))
         count = half
-    # An array of one element is its own result; the launch finds nothing to add.
+    # An array of one element is its own result. The launch finds nothing to add.
     return Plan(tuple(launches) or (Launch(1, 1, (DATA, 1, 1)),), {}, DATA, 1)
 
 
@@ -140,12 +140,12 @@ def one_to_one(point: Point) -> Plan:
 
 
 def _blocks(count: int, point: Point) -> int:
-    """As many blocks as `count` elements need."""
+    """The number of blocks that `count` elements need."""
     return int(-(-count // (point["block_size"] * point["unroll"])))
 
 
 def library_call(point: Point) -> Plan:
-    """(data, value, array_size): one call of a library that leaves one value, whatever it launches for that."""
+    """(data, value, array_size): one call of a library, which leaves one value. Its launches are its own affair."""
     return Plan((Launch(1, 1, (DATA, "value", point["array_size"])),), {"value": 1}, "value", 1)
 
 
@@ -156,13 +156,13 @@ def _single_launch(point: Point, grid: int) -> Plan:
 
 
 def _fitted_grid(point: Point) -> int:
-    """The number of blocks that the sweep sets, or as many as have a vector for each thread and unroll factor."""
+    """The grid size of the sweep, or fewer blocks if the array has no vector for each thread and unroll factor."""
     block_elements = point["block_size"] * point["unroll"] * (VECTOR_BYTES // np.dtype(point["dtype"]).itemsize)
     return min(_grid(point), int(-(-point["array_size"] // block_elements)))
 
 
 def _grid(point: Point) -> int:
-    """The number of blocks that the sweep sets."""
+    """The grid size of the sweep."""
     assert point["grid_size"] is not None, "the configuration is checked for it"
     return int(point["grid_size"])
 
@@ -182,31 +182,30 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
 
 
 def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
-    """The columns that name a point; grid_size is the first launch's, as in measurements.csv."""
+    """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
     return {**point, "grid_size": PLANS[plan](point).launches[0].grid}
 
 
-# The plans whose number of blocks is the sweep's to choose: the axis grid_size.
-# Those that fit it to the array are of kernels that read in vectors.
+# The plans with a grid size, which is an axis of the sweep. Some fit it to the array; their kernels read in vectors.
 FITTED_PLANS = ("grid_partials", "single_launch", "single_launch_of_clusters")
 PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)
 
 
 def block_elements(plan: str, point: Point) -> int:
-    """How many elements a thread block takes in one round."""
+    """The number of elements that a thread block takes in one round."""
     vector = VECTOR_BYTES // np.dtype(point["dtype"]).itemsize if plan in FITTED_PLANS else 1
     return int(point["block_size"] * point["unroll"] * vector)
 
 
 def round_elements(plan: str, point: Point) -> int:
-    """How many elements all blocks take in one round, or one block if the array sets their number."""
+    """The number of elements that all blocks take in one round; one block's, if the array sets their number."""
     return block_elements(plan, point) * int(point.get("grid_size") or 1)
 
 
 def edge_sizes(plan: str, point: Point) -> tuple[int, ...]:
-    """Array sizes that show a mistake at the end of a block, the one that reaches most code first.
+    """Array sizes that show a mistake at the end of a block; the first one executes most code.
 
-    Where the sweep sets the grid, the blocks come round a second time for the last elements.
+    If the sweep sets the grid size, the blocks come round a second time for the last elements.
     """
     block = block_elements(plan, point)
     largest = (round_elements(plan, point) if point.get("grid_size") else 3 * block) + 7
@@ -214,9 +213,9 @@ def edge_sizes(plan: str, point: Point) -> tuple[int, ...]:
 
 
 def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:
-    """The points with the grid that their plan starts, where the sweep sets one; those that become one, once.
+    """The points with the grid size that their plan launches, without duplicates.
 
-    A plan that fits the grid to the array starts the same blocks for every larger grid of the sweep.
+    A plan that fits the grid to the array launches the same grid for every larger grid size of the sweep.
     """
     if plan not in PLANS_WITH_A_GRID:
         return list(points)

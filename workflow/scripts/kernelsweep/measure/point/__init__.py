@@ -1,0 +1,1 @@
+"""One point on a platform: its memory, its launches, the check of its result, and its timing."""

@@ -1,0 +1,1 @@
+"""Kernels: their source files, and how they are compiled and launched."""

@@ -1,0 +1,36 @@
+"""The comments at the beginning of a C++ file."""
+
+from __future__ import annotations
+
+import re
+
+# What may come before a file's code: blanks, preprocessor directives, and comments of both kinds.
+_BEFORE_CODE = re.compile(r"\s+|#(?:\\\n|.)*|//(?P<line>.*)|/\*(?P<block>(?s:.*?))\*/")
+
+
+def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
+    """The lines before a file's code by number from 1, and the place in the text where the code begins.
+
+    A comment's line is its text without the comment's marks; a blank line is None. Preprocessor directives are left
+    out.
+    """
+    lines: dict[int, str | None] = {}
+    place = 0
+    while match := _BEFORE_CODE.match(text, place):
+        place = match.end()
+        number = line_number(text, match.start())
+        if match["line"] is not None:
+            lines[number] = re.sub(r"^[/!]* ?", "", match["line"])
+        elif match["block"] is not None:
+            opening, *others = match["block"].split("\n")
+            lines[number] = re.sub(r"^[*!]* ?", "", opening)
+            lines |= {number + n: re.sub(r"^\s*\*+ ?", "", line) for n, line in enumerate(others, 1)}
+    for number, line in enumerate(text[:place].split("\n"), 1):
+        if not line.strip():
+            lines.setdefault(number, None)
+    return dict(sorted(lines.items())), place
+
+
+def line_number(text: str, place: int) -> int:
+    """The number, from 1, of the line at a place in a text."""
+    return text.count("\n", 0, place) + 1
