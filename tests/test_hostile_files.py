@@ -97,7 +97,7 @@ def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> Non
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("cut.csv.gz", gzip.compress(b"study,kernel\n" * 1000)[:60]),
+        ("cut.csv.gz", gzip.compress(b"study,kernel\n" * 1000, mtime=0)[:60]),
         ("plain.csv.gz", b"study,kernel\na,b\n"),
         ("binary.csv", bytes(range(256))),
         ("latin.csv", "study,kernel\nä,b\n".encode("latin-1")),
