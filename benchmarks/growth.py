@@ -31,6 +31,7 @@ from support import made_up
 from support.made_up import DEVICE, ROOT
 
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.sweep.config_file import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
@@ -180,7 +181,9 @@ def read(project: Path, studies: int, kernels: int) -> None:
         "wildcards": {"study": name},
         "params": {
             "study": settings[name],
-            "figures": ["correctness", *settings[name]["figures"]],
+            "figures": {
+                figure: str(file) for figure, file in drawn_figures(load_study(name, project), project, True).items()
+            },
             "widths": ["two_columns"],
             "definitions": {},
             "found_metrics": {},

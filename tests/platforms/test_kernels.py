@@ -120,7 +120,7 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
         return
     exact = array.astype(np.longdouble)
     expected = ufunc.reduceat(exact, starts)
-    depth = Expression(kernel.summation_depth, [LAUNCHES])({**point, LAUNCHES: len(plan.launches)})
+    depth = Expression(kernel.summation_depth)({**point, LAUNCHES: len(plan.launches)})
     roundings = depth if point["operation"] == "sum" else span - 1
     size = np.add.reduceat(abs(exact), starts) if point["operation"] == "sum" else abs(expected)
     unit = float(np.finfo(array.dtype).eps) / 2

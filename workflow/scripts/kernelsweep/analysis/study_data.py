@@ -79,7 +79,7 @@ class StudyData:
 
     def at_reference(self, *free: str) -> pandas.DataFrame:
         """The rows of the study's own kernels at its reference point; the axes in `free` may differ from it."""
-        return at_reference(self.settings, self.kernel_rows, free)
+        return of_kernels(self.settings, at_reference(self.settings, self.measurements, free))
 
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:

@@ -29,6 +29,7 @@ from kernelsweep.analysis.words import (
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
     TWO_COLUMNS,
     Frame,
     Legend,
@@ -45,10 +46,9 @@ FIGURE = Declaration(
     needs=("times",),
 )
 FREE = ("array_size", "cache")
-BODY_IN = 2.7
-LEGEND_LINE_IN = 0.162
-# A panel's height where panels stand one above the other.
-STACKED_IN = 1.7
+# The least height of a panel; it grows with the lines of a legend beside it.
+PANEL_IN = {TWO_COLUMNS: 2.7, ONE_COLUMN: 1.7}
+LEGEND_LINE_IN = {TWO_COLUMNS: 0.162, ONE_COLUMN: 0.0}
 LEGEND_TITLE = "step, in the ladder's order"
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
@@ -84,7 +84,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], data.device)
     legend_title = LEGEND_TITLE + (", then libraries" if not lines.rivals.empty else "")
     labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(lines)]
-    height_in = STACKED_IN if width.stacks else max(BODY_IN, LEGEND_LINE_IN * (len(labels) + 1))
+    height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * (len(labels) + 1))
     frame = Frame(width, data.title, message, caption)
     legend = Legend(labels, legend_title, spacing=0.45)
     panels = panels_in_a_row(frame, legend, len(caches), [height_in], share_y=True)

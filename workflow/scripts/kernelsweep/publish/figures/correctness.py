@@ -17,6 +17,7 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
 from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
     TWO_COLUMNS,
     Frame,
     Width,
@@ -32,8 +33,10 @@ FIGURE = Declaration(
 )
 # A cell's height: its frame, and each line of text.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13
-# Below a kernel's name, where that stands above its cells.
+# A kernel's name above its cells, and the room below it; 0 where names stand beside the cells.
+NAME_IN = {TWO_COLUMNS: 0.0, ONE_COLUMN: LINE_IN}
 NAME_BASE_IN = 0.03
+LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
 # Beside a cell's text, and for the gap between the kernels' names and the cells.
 CELL_PADDING_PT = 4.0
 # The axis and its label.
@@ -92,11 +95,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     if rows.empty:
         return empty_figure(Frame(width, data.title, "Nothing checked.", caption), "No points in this sweep.")
     cells = _cells(data, rows, width)
-    legend_lines = 2 if width.stacks else 1
     frame = Frame(width, data.title, _message(rows), caption)
-    figure = new_figure(frame, FRAME_IN + sum(cells.heights_in), with_legend=legend_lines)
+    figure = new_figure(frame, FRAME_IN + sum(cells.heights_in), with_legend=LEGEND_LINES[width])
     _draw_rows(figure.subplots(), cells)
-    _legend(figure, legend_lines)
+    _legend(figure, LEGEND_LINES[width])
     return figure
 
 
@@ -104,11 +106,10 @@ def _cells(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Cells:
     kernels = data.kernel_names
     sizes = sorted(rows["array_size"].unique())
     counts = rows.groupby(["kernel", "array_size"])["status"].value_counts().unstack(fill_value=0)
-    # Where panels are stacked, there is no room for names beside the cells.
-    names_pt = 0.0 if width.stacks else max(text_width_pt(kernel) for kernel in kernels)
+    names_pt = 0.0 if NAME_IN[width] else max(text_width_pt(kernel) for kernel in kernels)
     cell_pt = (width.points - names_pt) / len(sizes) - CELL_PADDING_PT
     lines = {(kernel, size): _lines(counts.loc[(kernel, size)], cell_pt) for kernel, size in counts.index}
-    return _Cells(kernels, sizes, counts, lines, name_in=LINE_IN if width.stacks else 0.0)
+    return _Cells(kernels, sizes, counts, lines, NAME_IN[width])
 
 
 def _draw_rows(axes: Axes, cells: _Cells) -> None:

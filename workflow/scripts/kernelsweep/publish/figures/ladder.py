@@ -49,6 +49,8 @@ TIME_TICKS = (1.0, 2.0, 5.0)
 # Over a larger range, only powers of ten are ticked.
 MOST_TICKED_RANGE = {TWO_COLUMNS: math.inf, ONE_COLUMN: LEAST_TIME_RANGE}
 LABEL_OFFSET_PT = 5.0
+# The lines of a legend that names the publication too.
+LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
 
 MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
 PUBLISHED: dict[str, Any] = {
@@ -73,7 +75,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     frame = Frame(width, data.title, _message(data, table), _caption(data, table))
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
         return empty_figure(frame, _reason(data, table))
-    legend_lines = 2 if width.stacks and data.published is not None else 1
+    legend_lines = LEGEND_LINES[width] if data.published is not None else 1
     figure, time_axes, speedup_axes = _panels(frame, FRAME_IN + ROW_IN * len(table), legend_lines)
     _draw_times(time_axes, data, table, width)
     _draw_speedups(speedup_axes, table, width)
