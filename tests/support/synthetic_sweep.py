@@ -50,14 +50,14 @@ UNROLLING: dict[str, Any] = {
     "title": "Unrolling: an integer sum in global memory, nine steps",
     "description": "From a divergent tree to a completely unrolled one.",
     "kernels": [
-        {"name": "neighbored", "label": "neighbored", "axes": {"unroll": [1]}},
-        {"name": "neighbored_less", "label": "neighbored_less", "axes": {"unroll": [1]}},
-        {"name": "interleaved", "label": "interleaved", "axes": {"unroll": [1]}},
-        {"name": "unrolled", "label": "unrolled", "axes": {"unroll": UNROLLS}},
-        {"name": "unrolled_warps", "label": "unrolled_warps", "axes": {"unroll": UNROLLS}},
-        {"name": "unrolled_warps_volatile", "label": "unrolled_warps_volatile", "axes": {"unroll": UNROLLS}},
-        {"name": "completely_unrolled", "label": "completely_unrolled", "axes": {"unroll": UNROLLS}},
-        {"name": "completely_unrolled_template", "label": "completely_unrolled_template", "axes": {"unroll": UNROLLS}},
+        {"name": "neighbored", "axes": {"unroll": [1]}},
+        {"name": "neighbored_less", "axes": {"unroll": [1]}},
+        {"name": "interleaved", "axes": {"unroll": [1]}},
+        {"name": "unrolled", "axes": {"unroll": UNROLLS}},
+        {"name": "unrolled_warps", "axes": {"unroll": UNROLLS}},
+        {"name": "unrolled_warps_volatile", "axes": {"unroll": UNROLLS}},
+        {"name": "completely_unrolled", "axes": {"unroll": UNROLLS}},
+        {"name": "completely_unrolled_template", "axes": {"unroll": UNROLLS}},
     ],
     "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
     "ladder": [
@@ -89,10 +89,7 @@ UNROLLING: dict[str, Any] = {
 WARP_SHUFFLE: dict[str, Any] = {
     "title": "Warp shuffle: where partial sums live",
     "description": "The same tree in global memory, in shared memory and in registers.",
-    "kernels": [
-        {"name": name, "label": name, "axes": {"unroll": [1, 4]}}
-        for name in ("global_memory", "shared_memory", "shuffle")
-    ],
+    "kernels": [{"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")],
     "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
     "ladder": [
         {"kernel": name, "unroll": unroll, "grid_size": None}
