@@ -39,6 +39,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.errors import UserError
+from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
 from kernelsweep.publish.figures import (
@@ -501,7 +502,7 @@ def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
     folder = tmp_path / "kernels/study/figures"
     folder.mkdir(parents=True)
     (folder / f"{name}.py").write_text(f'"""A figure."""\n\n{source}')
-    study = Study("study", {"figures": ["mine"]}, {})
+    study = Study("study", {"figures": ["mine"]}, PROBLEMS["reduction"], {})
     if not mistake:
         check_figures(study, tmp_path)
         assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["correctness", "mine"]
