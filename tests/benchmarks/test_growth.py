@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 from collections import Counter
@@ -83,7 +84,7 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
         names = Counter((row["study"], row["kernel"]) for row in csv.DictReader(file))
     assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
 
-    (rows / "device.json").write_text('{"provenance": "made up", "multiprocessors": 1}')
+    (rows / "device.json").write_text(json.dumps(made_up.DEVICE))
     inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
     params = {"studies": ["made_up_0"], "found_metrics": {}, "plan": []}
     cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)

@@ -131,7 +131,7 @@ def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"kernel.jsonl can't be written: .*Move away the file or folder in its place"):
         Journal(tmp_path / "journal/kernel.jsonl")
     (tmp_path / "kernel.jsonl").mkdir()
-    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: Is a directory"):
+    with pytest.raises(UserError, match=r"kernel.jsonl is no file. Move it away"):
         Journal(tmp_path / "kernel.jsonl")
     assert (tmp_path / "journal").read_text() == "a file"
 
