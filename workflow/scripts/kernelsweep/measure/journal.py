@@ -54,9 +54,9 @@ class Journal:
         self._size = 0
         self._disk = ThreadPoolExecutor(1)  # Waits for the disk while the next point runs.
         self._synced: Future[None] | None = None
-        if path.exists() and not path.is_file():
-            raise UserError(f"{path} is no file. Move it away, and type the same command again.")
         try:
+            if path.exists() and not path.is_file():
+                raise UserError(f"{path} is no file. Move it away, and type the same command again.")
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
             while not self._load():
