@@ -6,6 +6,7 @@ import ctypes
 import importlib
 import importlib.util
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from planted import point
 from kernelsweep.baselines import cub, libraries
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.baselines.libraries import LIBRARIES, library_axes, library_report, planned_calls
-from kernelsweep.build import nvcc
+from kernelsweep.build.build_report import Report, read_report
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -211,19 +212,30 @@ def test_a_library_that_is_none_is_told_so(tmp_path: Path) -> None:
         cub.reduction(tmp_path / "cub.so", lambda size: size)
 
 
+def build_cub(source: Path) -> Report:
+    """Run the script that compiles CUB; the build report, as the job that measures CUB reads it."""
+    folder = source.parent
+    outputs = {"library": f"{folder}/cub.so", "report": f"{folder}/cub.json"}
+    job = {"input": {"source": str(source)}, "output": outputs, "wildcards": {"target": "sm_90"}, "params": {}}
+    (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
+    command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
+    subprocess.run(command, check=True)
+    return read_report(folder / "cub.json")
+
+
 @pytest.mark.nvcc
 def test_cub_compiles_to_a_function_for_each_type_and_operation(tmp_path: Path) -> None:
     # All types are compiled in the first run on a GPU; one of them takes a tenth of that time.
     source = tmp_path / "cub.cu"
     source.write_text(re.sub(r"CUB_FUNCTIONS\((?!type|int32).*\n", "", CUB.read_text()))
-    nvcc.compile_library(source, tmp_path / "cub.so", "sm_90")
+    assert build_cub(source)["status"] == "ok"
     library = ctypes.CDLL(str(tmp_path / "cub.so"))
     assert all(hasattr(library, f"cub_{operation}_int32") for operation in OPERATIONS)
     types = re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", CUB.read_text())
     assert [name for name in types if name != "type"] == ["int32", "int64", "float32", "float64"]
     source.write_text("nonsense")
-    with pytest.raises(BuildError, match=r"refused cub\.cu"):
-        nvcc.compile_library(source, tmp_path / "cub.so", "sm_90")
+    report = build_cub(source)
+    assert report["status"] == "build_failed" and "refused cub.cu" in report["message"]
 
 
 class Clocked(EmulatorPlatform):

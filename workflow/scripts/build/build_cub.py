@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from kernelsweep.build import nvcc
-from kernelsweep.build.build_report import write_report
+from kernelsweep.build.build_report import new_report, write_report
 from kernelsweep.errors import BuildError
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
     library, target = Path(snakemake.output.library), snakemake.wildcards.target
-    report = {"status": "ok", "message": "", "target": target, "compiler": nvcc.version()}
+    report = new_report(target, nvcc.version())
     try:
         nvcc.compile_library(Path(snakemake.input.source), library, target)
     except BuildError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.build_report import Report
+from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
@@ -27,7 +27,7 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
     compiled_for = target_named(target)
     unit = binary.with_suffix(".cpp" if compiled_for.is_emulator else ".cu")
     compiler = gcc.version() if compiled_for.is_emulator else nvcc.version()
-    report: Report = {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
+    report = new_report(target, compiler)
     if not names:  # Every point is skipped.
         binary.write_bytes(b"")
         return report

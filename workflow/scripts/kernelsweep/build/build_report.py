@@ -14,6 +14,11 @@ from kernelsweep.json_files import check_keys, read_json
 Report = dict[str, Any]
 
 
+def new_report(target: str, compiler: str) -> Report:
+    """The report on a build that has gone well so far."""
+    return {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}}
+
+
 def write_report(path: Path, report: Report) -> None:
     """Write a build report as JSON."""
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
