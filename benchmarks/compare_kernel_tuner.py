@@ -63,7 +63,7 @@ ENTRY = "point_kernel"
 
 
 def array_sizes(points: int) -> list[int]:
-    """The array sizes at which all variants together make so many points. Raises ValueError where none do."""
+    """The array sizes at which all variants together have `points` points. Raises ValueError if there are none."""
     count, rest = divmod(points, VARIANTS)
     most = LARGEST_ARRAY_SIZE // ARRAY_SIZE_STEP
     if rest or not 1 <= count <= most:

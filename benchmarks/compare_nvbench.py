@@ -47,7 +47,7 @@ KERNELS = (
 ARRAY_SIZES = [2**n for n in (16, 18, 20, 22, 24, 26)]
 BLOCK_SIZE = 256
 
-# The goal: from so many microseconds on, NVBench's and ours may differ by this fraction. The longest first.
+# The goals, longest times first: a least time in microseconds, and the largest relative difference from NVBench there.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
 # As in kernelsweep.measure.point.memory: the time of a short kernel depends on the place of its buffers, so samples use
@@ -85,7 +85,7 @@ def label(name: str, point: Point) -> str:
 def nvbench_point(
     name: str, kernel: KernelSource, point: Point, report: dict[str, Any], binary: Path
 ) -> dict[str, Any]:
-    """What the NVBench process has to know of a point; made of JSON's types."""
+    """A point's description for the NVBench process, made of JSON's types."""
     plan = PLANS[kernel.plan](point)
     if kernel.shared_elements != "0":
         sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
@@ -119,7 +119,7 @@ class Driver:
         ]
 
     def __call__(self, name: str, *arguments: Any) -> None:
-        """Call the function of that name. Raises RuntimeError for what the driver refuses."""
+        """Call the function of that name. Raises RuntimeError if the driver returns an error."""
         status = getattr(self._library, name)(*arguments)
         if status != 0:
             text = ctypes.c_char_p()
@@ -239,7 +239,7 @@ class PointUnderNVBench:
                 raise RuntimeError(f"wrong result: {mistake}")
 
     def launcher(self) -> Callable[..., None]:
-        """What NVBench calls for each sample: with a timer, where the input has to be restored outside it."""
+        """The function that NVBench calls for each sample; it takes a timer if the input must be restored untimed."""
 
         def plain(launch: Any) -> None:
             self.launch(next(self._next), launch.get_stream().addressof())
@@ -385,7 +385,7 @@ def measured_by_both(
 def compared(name: str, ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> dict[str, Any]:
     """A row of the table: a point's times in microseconds on both sides, from the samples of every round.
 
-    The spreads are those of the rounds' medians, largest less smallest, over the median of all.
+    A spread is the largest less the smallest of the rounds' medians, divided by the median of all.
     """
 
     def median(rounds: Sequence[Sequence[float]]) -> float:
@@ -446,7 +446,7 @@ def main() -> int:
     parser.add_argument("--kernels", nargs="+", default=KERNELS, metavar="STUDY/KERNEL[:unroll=N][,grid_size=N]")
     parser.add_argument("--array-sizes", nargs="+", type=int, default=ARRAY_SIZES, metavar="N")
     parser.add_argument("--block-size", type=int, default=BLOCK_SIZE)
-    parser.add_argument("--points", type=int, help="only the first so many points, for a quick try")
+    parser.add_argument("--points", type=int, help="measure only this many points, the first ones, for a quick try")
     parser.add_argument("--samples", type=int, default=300, help="of a point, each round and side (default 300)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each side is run, in turns (default 3)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_nvbench.json"))

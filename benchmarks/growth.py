@@ -6,7 +6,7 @@
 plan     what `snakemake -n all` plans on the emulator, from nothing
 again    the same once all is made (empty files that Snakemake has noted as made), with nothing to do, and after an edit
 join     collect: 10 million rows in 1,000 files to measurements.csv
-read     what `all` makes of these rows on a GPU: each script by itself, those of a study with a million rows
+read     the scripts that `all` runs on these rows on a GPU, each by itself; a study's scripts read a million rows
 journal  a kernel's journal of 10,000 points of 500 samples each: read back, and made into rows
 
 Each line says how long it took, what processor time that was (other work on the machine lengthens the former), and the
@@ -36,7 +36,7 @@ from kernelsweep.sweep.config_file import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]
-# Marks what is there as made by the jobs. Snakemake's own waits a tenth of a second for each.
+# Marks existing files as the jobs' outputs. Snakemake's own --touch waits a tenth of a second for each file.
 TOUCH = """
 import snakemake.executors.touch
 snakemake.executors.touch.Executor.SLEEPING_TIME = 0
@@ -56,7 +56,7 @@ sys.exit(status)
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took: seconds by the clock, seconds of a processor, and its largest resident memory in MiB."""
+    """The cost of a process: wall-clock seconds, processor seconds, and its largest resident memory in MiB."""
 
     wall: float
     processor: float
@@ -65,7 +65,7 @@ class Cost:
 
 
 def measured(what: str, command: Sequence[str], folder: Path) -> Cost:
-    """Run a command in a folder, and say what it cost. Ends the script where it fails."""
+    """Run a command in a folder and print its cost. Ends the script if the command fails."""
     started = time.perf_counter()
     with tempfile.NamedTemporaryFile() as noted:
         run = subprocess.run(
@@ -91,14 +91,14 @@ def planned(output: str) -> int:
 
 
 def plan(project: Path, repeats: int) -> None:
-    """What planning everything costs."""
+    """Measure the cost of planning all jobs."""
     for _ in range(repeats):
         cost = measured("plan: snakemake -n all", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
     print(f"{planned(cost.output):,} jobs")
 
 
 def again(project: Path, repeats: int) -> None:
-    """What planning costs when all is made."""
+    """Measure the cost of planning when all files are up to date."""
     first = subprocess.run([*SNAKEMAKE, "-n", "all", *ON_EMULATOR], cwd=project, capture_output=True, text=True)
     for paths in re.findall(r"^    (?:output|log): (.*)$", first.stdout, re.MULTILINE):
         for name in paths.split(", "):
@@ -137,7 +137,7 @@ def part_files(folder: str, studies: int, kernels: int) -> list[str]:
 
 
 def join(project: Path, studies: int, kernels: int) -> Cost:
-    """What joining the rows costs."""
+    """Measure the cost of joining the rows."""
     results = f"results/{DEVICE['platform']}"
     cost = script(
         "join: collect",
@@ -154,7 +154,7 @@ def join(project: Path, studies: int, kernels: int) -> Cost:
 
 
 def read(project: Path, studies: int, kernels: int) -> None:
-    """What each script costs that reads all points of a study or of all studies."""
+    """Measure the cost of each script that reads all points of a study or of all studies."""
     results = f"results/{DEVICE['platform']}"
     (project / results / "device.json").write_text(json.dumps(DEVICE))
     settings = {name: load_study(name, project).settings for name in study_names(project)}
@@ -195,7 +195,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
 
 
 def journal(folder: Path, points: int, samples: int) -> None:
-    """What a kernel's journal costs that has many points."""
+    """Measure the cost of a kernel's journal with many points."""
     path = folder / "kernel.jsonl"
     measured(f"journal: {points:,} points written", journal_command("write", path, points, samples), folder)
     print(f"{path.stat().st_size / 1e6:.0f} MB")
@@ -204,7 +204,7 @@ def journal(folder: Path, points: int, samples: int) -> None:
 
 
 def journal_command(what: str, path: Path, points: int, samples: int) -> list[str]:
-    """A process of its own, so that what it costs is its own."""
+    """A separate process, so that its cost can be measured alone."""
     return [
         sys.executable,
         str(ROOT / "benchmarks/support/made_up_journal.py"),
@@ -216,7 +216,7 @@ def journal_command(what: str, path: Path, points: int, samples: int) -> list[st
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Measure the requested parts."""
     parts = ("plan", "again", "join", "read", "journal")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all, if none is named")

@@ -44,7 +44,7 @@ LONG_US = 20.0
 SAME_WITHIN = 0.02
 MOST_APART = 0.01
 
-# What workflow/scripts/measure/measure_kernel.py prints when it gets a GPU, and when it gives it back.
+# The lines that workflow/scripts/measure/measure_kernel.py prints when it acquires a GPU and when it releases it.
 LEASE = re.compile(r"^on [^,]*, (?P<uuid>\S+), from (?P<begin>\S+)$.*?^until (?P<end>\S+)$", re.MULTILINE | re.DOTALL)
 
 

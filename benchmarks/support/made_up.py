@@ -40,12 +40,12 @@ POINTS = math.prod(map(len, AXES.values()))
 
 
 def axes(sizes: int = len(AXES["array_size"])) -> Axes:
-    """All axes of a made-up kernel, with so many array sizes."""
+    """All axes of a made-up kernel, with `sizes` array sizes."""
     return resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000 * size for size in range(1, sizes + 1)]})
 
 
 def make_project(folder: Path, studies: int, kernels: int) -> Path:
-    """A copy of the project in `folder`, with so many made-up studies of so many kernels each instead of its own."""
+    """Copy the project into `folder`, with `studies` made-up studies of `kernels` kernels each, and return its path."""
     project = folder / "project"
     shutil.copytree(ROOT / "workflow", project / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("envs", "resources", "kernels/include"):
@@ -81,7 +81,7 @@ def make_study(project: Path, name: str, kernels: int) -> None:
     (project / f"config/studies/{name}.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
 
 
-# What the made-up points were measured on.
+# The device of the made-up points.
 DEVICE = {
     "platform": "made-up-gpu",
     "kind": "gpu",

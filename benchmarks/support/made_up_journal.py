@@ -2,7 +2,7 @@
 
     uv run python benchmarks/support/made_up_journal.py write kernel.jsonl 10000 500
 
-The numbers are those of points, each in three visits, and of samples of each point.
+The numbers are the number of points, each with three visits, and the number of samples of each point.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def write(path: Path, every: list[Point], samples: int) -> None:
 
 
 def main() -> None:
-    """Do what is asked."""
+    """Run the requested command."""
     what, name, count, samples = sys.argv[1:]
     path, every = Path(name), made_up_points(int(count))
     if what == "write":

@@ -20,7 +20,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
 
 
 def stand_in(job: dict[str, Any]) -> SimpleNamespace:
-    """What the script finds as `snakemake`."""
+    """The object that the script finds as `snakemake`."""
     kinds = {"input": InputFiles, "output": OutputFiles, "params": Params, "wildcards": Wildcards}
     parts = {
         name: kind(fromdict=job[name]) if isinstance(job[name], dict) else kind(job[name])

@@ -7,7 +7,7 @@
 
 namespace emulator {
 
-// Replaces *address by update(*address) in one step; returns what was there before.
+// Replaces *address by update(*address) in one step; returns the previous value.
 template <typename Value, typename Update>
 EMULATOR_INLINE Value update_atomically(Value *address, Update update)
 {

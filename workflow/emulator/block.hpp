@@ -58,7 +58,7 @@ struct alignas(cache_line) Thread {
 struct Launch;
 
 struct Worker {
-    // What the next switch needs, together.
+    // The fields that the next switch needs, side by side.
     Thread *current;        // null while no thread runs
     Thread *running_warp;   // its first thread
     unsigned ready_lanes;   // of the running warp, the current thread left out

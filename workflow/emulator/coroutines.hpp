@@ -1,4 +1,4 @@
-// A thread of a block is a coroutine: what it takes to leave one and go on with another.
+// A thread of a block is a coroutine: the means to leave one and continue another.
 //
 // The switch is inlined where a kernel waits. Every register but the stack and frame pointers is listed as overwritten,
 // so the compiler saves exactly the values that are live there, usually two or three, and the switch costs a few

@@ -30,7 +30,7 @@ inline void on_fault(int signal, siginfo_t *information, void *)
         worker->failed = true;
         siglongjmp(worker->recovery, 1);
     }
-    // Not ours: with the previous handler back in place, the instruction faults again and is its affair.
+    // This fault is not ours: restore the previous handler, which gets it when the instruction faults again.
     for (unsigned i = 0; i < fault_signal_count; ++i)
         if (fault_signals[i] == signal)
             sigaction(signal, &previous_actions[i], nullptr);

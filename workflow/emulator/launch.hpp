@@ -131,7 +131,7 @@ inline void release_workers()
     }
 }
 
-// A stack and its guard are two memory maps, of which a process may have only so many. Half of them are for us.
+// A stack and its guard are two memory maps. A process may have a limited number of maps; stacks may use half of them.
 inline unsigned most_workers(unsigned block)
 {
     long maps = 65530; // Linux's default
@@ -169,7 +169,7 @@ EMULATOR_COLD inline void run_blocks(Worker &worker)
     }
 }
 
-// What a worker does in a launch, on its operating-system thread's own stack.
+// Runs a worker's share of a launch, on the stack of its operating-system thread.
 EMULATOR_COLD inline void work(Worker &worker)
 {
     stack_t previous;

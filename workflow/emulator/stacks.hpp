@@ -17,7 +17,7 @@ namespace emulator {
 constexpr unsigned most_threads = 1024; // of a block, as in CUDA
 constexpr unsigned lanes_of_a_warp = 32;
 constexpr size_t region_size = size_t(256) << 20;
-constexpr size_t stack_size = 64 * 1024;       // what a kernel may use
+constexpr size_t stack_size = 64 * 1024;       // the part that a kernel may use
 constexpr size_t signal_stack_size = 64 * 1024;
 
 // The threads' stacks begin at different cache lines of their pages. Beginning at the same one, the stacks of a block

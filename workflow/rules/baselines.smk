@@ -1,4 +1,4 @@
-# What kernels are compared with on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
+# Baselines for kernels on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
 
 from kernelsweep.baselines.libraries import LIBRARIES
 
@@ -64,7 +64,7 @@ rule measure_library:
         "../scripts/measure/measure_library.py"
 
 
-# What the device's memory can do: the driver's copy and fill.
+# The bandwidth that the device's memory reaches: the driver's copy and fill.
 rule measure_driver:
     input:
         device=files.device(),

@@ -23,7 +23,7 @@ rule compare_sweeps:
         "../../envs/kernelsweep.yaml"
     params:
         compare=config["compare"],
-        # The folder with the journals, which hold what was measured before.
+        # The folder with the journals, which hold earlier measurements.
         results=for_job(parameters.compared_results),
         studies=config["studies"],
         measuring=config["measuring"],
@@ -33,7 +33,7 @@ rule compare_sweeps:
         "../scripts/judge/compare_sweeps.py"
 
 
-# Ends the comparison: shows what it found, and fails if a result went wrong, or as `fail_on` says.
+# Ends the comparison: shows its findings, and fails if a result went wrong, or as `fail_on` says.
 rule end_comparison:
     input:
         text=files.comparison("comparison.md"),

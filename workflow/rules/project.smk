@@ -1,4 +1,4 @@
-# What the rules share: the project, and functions from a job's wildcards to what the project says about it.
+# Code that the rules share: the project, and functions from a job's wildcards to its files and parameters.
 
 import functools
 import inspect

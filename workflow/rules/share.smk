@@ -1,4 +1,4 @@
-# What is made to be passed on: an archive of a platform's results, a comparison of devices, and a C++ header.
+# Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and a C++ header.
 
 
 # On a cluster, too, this little work runs where Snakemake does.

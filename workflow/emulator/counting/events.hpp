@@ -1,4 +1,4 @@
-// What the emulator tells the counting of: a block's start and end, barriers, warp-level operations, fences, atomics.
+// Events that the emulator reports: a block's start and end, barriers, warp-level operations, fences, atomics.
 #pragma once
 
 #include "../coroutines.hpp"
@@ -13,7 +13,7 @@ struct Worker;
 
 namespace emulator::counting {
 
-// Blocks run one after another, so that what is found does not depend on the number of cores.
+// Blocks run one after another, so that the findings do not depend on the number of cores.
 constexpr unsigned most_workers = 1;
 
 struct State {
@@ -80,7 +80,7 @@ EMULATOR_UNCOUNTED inline void pass_barrier(unsigned warps)
     order_block();
 }
 
-// Lanes have met in a warp-level operation; `alive` are those of the warp that have not ended.
+// Lanes have met in a warp-level operation; `alive` are the warp's lanes that have not ended.
 EMULATOR_UNCOUNTED inline void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t alive, bool orders_memory)
 {
     check_pending();

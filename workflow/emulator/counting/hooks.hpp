@@ -10,8 +10,8 @@
 //     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
 //         The __shared__ arrays of the kernel that is launched next, as places in the thread-local storage.
 //     void emulator_start_counting(int check_races)
-//         Everything counted and found so far is forgotten. What is initialised is kept track of only while mistakes
-//         are looked for, so buffers are filled after this.
+//         Discards all counts and findings so far. Initialised memory is tracked only while mistakes are looked for,
+//         so buffers are filled after this.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[3])

@@ -1,4 +1,4 @@
-// What is ordered before what: the synchronisations of a block, as moments of one clock.
+// The order of accesses: the synchronisations of a block, as moments of one clock.
 //
 // The clock of a block advances at every barrier and every __syncwarp. An access carries the moment at which it
 // happened, and is ordered before what follows a barrier, or, within a warp, a __syncwarp that names both lanes,
@@ -23,7 +23,7 @@ struct Warp {
 struct Release {
     uint32_t run;
     uint32_t thread;
-    uint32_t own;   // what the thread itself did up to this moment comes before it
+    uint32_t own;   // the thread's own accesses up to this moment come before it
     uint32_t block; // and what all threads of the block did
 };
 
@@ -94,7 +94,7 @@ EMULATOR_UNCOUNTED inline bool is_ordered(unsigned earlier, uint32_t moment, uns
            (warp.has_known && moment <= warp.known[later % lanes_of_a_warp][earlier % lanes_of_a_warp]);
 }
 
-// Whether what a thread of another block of this launch did comes before what the running block does now.
+// Whether an access by a thread of another block of this launch comes before the current access of the running block.
 EMULATOR_UNCOUNTED inline bool is_released(uint32_t block, unsigned thread, uint32_t moment)
 {
     const Release &release = ordering.releases[block];
@@ -107,7 +107,7 @@ EMULATOR_UNCOUNTED inline void release_and_acquire(unsigned thread)
 {
     if (ordering.fenced[thread])
         ordering.releases[requests.block] = {requests.run, thread, ordering.moment, ordering.block_ordered};
-    ordering.fenced[thread] = false; // What follows is released by the next fence.
+    ordering.fenced[thread] = false; // The next fence releases the accesses that follow.
     ordering.acquired = true;
 }
 

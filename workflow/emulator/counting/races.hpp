@@ -1,9 +1,10 @@
 // Mistakes in the use of memory, from what is remembered of each of its words: two accesses that nothing orders, at
 // least one of them a write; a read of what nothing has written; an access past a buffer's end.
 //
-// Of a word are remembered the last write, and two reads that nothing orders, preferably of different warps or blocks:
-// whoever writes next races with one of them if with any. (Only where a __syncwarp of part of a warp has ordered two of
-// several readers, a third one of that warp may be missed.) So memory grows with the buffers, not with the accesses.
+// Each word's cell holds the last write and two unordered reads, preferably by different warps or blocks. If a later
+// write races with any earlier access, it races with one of these. (One exception: if a __syncwarp of part of a warp
+// has ordered two of several readers, a third one of that warp may be missed.) So memory grows with the buffers, not
+// with the accesses.
 #pragma once
 
 #include "ordering.hpp"
@@ -47,8 +48,8 @@ constexpr unsigned last_write = 0; // among a cell's accesses
 constexpr unsigned first_read = 1;
 constexpr unsigned second_read = 2;
 
-// Zeroed cells for so many bytes of memory; null where there is no memory. Pages come as they are touched, and large
-// ones where the system has them: lanes far apart touch cells farther apart, each on a page of its own.
+// Zeroed cells for `size` bytes of memory; null if there is no memory left. The system adds pages when they are
+// touched, large ones if it has them: lanes far apart touch cells farther apart, each on a page of its own.
 EMULATOR_UNCOUNTED inline Cell *make_cells(size_t size)
 {
     const size_t bytes = (size + word - 1) / word * sizeof(Cell);
@@ -140,7 +141,7 @@ EMULATOR_UNCOUNTED_INLINE void remember_read(Cell &cell, const Access &now, Spac
         return;
     }
     const Access second = cell.get(second_read);
-    // Of three that nothing orders, two of different warps or blocks are enough.
+    // If three reads are unordered, it is enough to keep two of different warps or blocks.
     const bool are_together =
         first.run == second.run && first.thread / lanes_of_a_warp == second.thread / lanes_of_a_warp;
     if (!is_current(second, space) || are_together || comes_before(second, now.thread))
@@ -167,8 +168,8 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const 
     cell.set(last_write, now);
 }
 
-// An access to be checked. Its block and moment are those of the check, which comes before the next synchronisation; what
-// else there is to know is its site's.
+// An access to be checked. The check takes place before the next synchronisation, so it has the access's block and
+// moment; all other properties are the site's.
 struct Pending {
     ptrdiff_t offset; // as in Place
     uint32_t site;

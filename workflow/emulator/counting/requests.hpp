@@ -25,7 +25,7 @@ constexpr unsigned request_slots = 2 * most_requests;
 
 enum Operation : unsigned char { load, store, atomic };
 
-// What a call site did. Sectors are of global memory, wavefronts and conflicts of shared memory.
+// The counts of a call site. Sectors belong to global memory, wavefronts and conflicts to shared memory.
 struct Tally {
     uint64_t requests;
     uint64_t lanes;    // active in them
@@ -123,7 +123,7 @@ EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Spa
     const auto is_it = [&](const Site &site) EMULATOR_UNCOUNTED {
         return site.address == address && site.space == space && site.operation == operation && site.size == size;
     };
-    // Mostly, the lane does what the lane before it did.
+    // Mostly, the lane does the same as the lane before it.
     if (requests.next < requests.open_count && is_it(requests.sites[requests.open[requests.next].site]))
         return requests.open[requests.next].site;
     unsigned slot = unsigned((address * 0x9e3779b97f4a7c15u) >> 40) + space * 3 + operation;

@@ -23,7 +23,7 @@ constexpr unsigned most_variables = 256;
 
 enum Space : unsigned char { global_memory, shared_memory };
 
-struct Cell; // what is known of a word, in races.hpp
+struct Cell; // the remembered accesses to a word, in races.hpp
 
 struct Buffer {
     uintptr_t start;
@@ -54,7 +54,7 @@ struct Spaces {
     uintptr_t shared;
     size_t shared_size; // of static arrays and the largest dynamic one
     Cell *shared_cells;
-    Variable variables[most_variables]; // those of the launched kernel; the dynamic array is the last
+    Variable variables[most_variables]; // of the launched kernel; the dynamic array is the last
     unsigned variable_count;
 };
 

@@ -1,4 +1,4 @@
-"""Hashes of files; those of Python modules change with their code, but not with comments, docstrings or layout."""
+"""Hashes of files; a Python module's hash changes with its code, but not with comments, docstrings or layout."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 
-# What every description of a device has, with its type.
+# The keys that every description of a device has, with their types.
 _DEVICE: Mapping[str, type | tuple[type, ...]] = {
     "platform": str,
     "kind": str,
@@ -53,7 +53,7 @@ def read_device(path: str | Path) -> dict[str, Any]:
 
 
 def check_device(device: Any, shown: str | Path) -> None:
-    """Raise UserError, naming file and key, for what is no description of a device."""
+    """Raise UserError, naming file and key, for a file that does not describe a device."""
     if not isinstance(device, dict):
         raise UserError(f"{shown}: device is no object. {AGAIN}")
     check_keys(device, _DEVICE, shown)

@@ -22,7 +22,7 @@ from kernelsweep.statistics import summarise_visits
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
 FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
 ALL_POINT_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
-# Those that hold integers; those of the former are in every row.
+# The integer columns; those in POINT_INTEGERS have a value in every row.
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
 FURTHER_POINT_INTEGERS = ("grid_size", "width")
 
@@ -291,7 +291,7 @@ def each_row(path: str | Path) -> Iterator[dict[str, str]]:
 
 
 def impossible(row: Mapping[str, str]) -> str | None:
-    """What is wrong with a row's values, whatever its file; None if they can be."""
+    """A description of impossible values in a row of any file, or None if all values are possible."""
     numbers = {}
     for column in NUMBERS:
         if text := row.get(column):

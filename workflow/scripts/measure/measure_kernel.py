@@ -13,7 +13,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.registry import PROBLEMS
 
 kind = kind_of(snakemake.wildcards.platform)
-started = WorkerProcess(kind.implementation)  # It imports what it needs while this process does.
+started = WorkerProcess(kind.implementation)  # It imports its modules while this process does.
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier

@@ -26,7 +26,7 @@ with logged(snakemake.log[0]):
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if kind.needs_gpu:
-        gpus_of(wildcards.platform)  # It says what is missing.
+        gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])

@@ -36,7 +36,7 @@ FLOATS = (
     "relative_error",
 )
 
-# What pandas and its decompressors raise for what is no CSV file.
+# The exceptions that pandas and its decompressors raise for a file that is not CSV.
 UNREADABLE = (
     OSError,
     EOFError,
@@ -115,7 +115,7 @@ def _check_values(rows: pandas.DataFrame, path: Path) -> None:
 
 
 def refuse(rows: pandas.DataFrame, wrong: pandas.Series, column: str, allowed: str, path: Path) -> None:
-    """Raise UserError for the first row whose value in a column is wrong, naming file, line and what is allowed."""
+    """Raise UserError for the first row whose value in a column is wrong, naming file, line and the allowed values."""
     if wrong.any():
         line = rows.index[wrong][0] + 2  # The header is the first line, and rows count from 0.
         raise UserError(f"{path}, line {line}: {column} is {rows[column][wrong].iloc[0]}. Allowed: {allowed}. {AGAIN}")

@@ -62,7 +62,7 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: 
 
     spec        `file` (a CSV in `directory`), `device`, `label`, `compare`; `where` keeps the rows whose columns have
                 the given values (or null); `where_cpu` does so for the rows of the kernel `cpu` (null: they are among
-                those of `where`); `where_metrics` adds rows, such as metrics outside the source's table (or null)
+                the rows of `where`); `where_metrics` adds rows, such as metrics outside the source's table (or null)
     of_outputs  whether the file has the outputs of exchanges (columns exchange, arguments, output) or times and
                 metrics (source, kernel, metric, unit, value, and unroll where kernels have factors)
     Raises UserError, naming file and key, when the file or a column is missing, a unit or number cannot be read, no

@@ -25,8 +25,8 @@ class StudyData:
     """A study's settings, and its results on one platform.
 
     settings      the study's checked settings
-    measurements  its rows of measurements.csv as load_measurements() gives them, those of libraries, the driver and the
-                  host included
+    measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries, the
+                  driver and the host
     device        the platform's device.json
     published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
@@ -74,7 +74,7 @@ class StudyData:
 
     @property
     def device_rows(self) -> pandas.DataFrame:
-        """The measurements of its kernels, of libraries, and of the driver: all but those of the host."""
+        """The measurements on the device: its kernels, libraries and the driver, without the host's."""
         return on_device(self.settings, self.measurements)
 
     def at_reference(self, *free: str) -> pandas.DataFrame:

@@ -11,7 +11,7 @@
 
 namespace {
 
-// Of integers modulo 2^bits.
+// A product; integers are multiplied modulo 2^bits.
 struct Product {
     template <typename Element>
     __device__ Element operator()(Element a, Element b) const

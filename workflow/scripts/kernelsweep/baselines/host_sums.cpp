@@ -28,8 +28,8 @@ static Element scalar_loop(const Element *data, std::size_t count)
     return sum;
 }
 
-// Adds the upper half onto the lower one in place, then does the same with the lower half. Of an odd number of elements
-// the lower half has one more, to which nothing is added.
+// Adds the upper half onto the lower one in place, then does the same with the lower half. If the number of elements
+// is odd, the lower half has one more element, to which nothing is added.
 template <typename Element>
 static Element recursive_pairwise(Element *data, std::size_t count)
 {

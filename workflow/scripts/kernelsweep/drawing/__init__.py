@@ -1,1 +1,1 @@
-"""What all figures share: their look and layout, heat maps, labelled points, and how a figure declares itself."""
+"""Code that all figures share: their look and layout, heat maps, labelled points, and how a figure declares itself."""

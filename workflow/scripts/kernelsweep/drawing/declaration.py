@@ -29,7 +29,7 @@ _EXAMPLE = 'FIGURE = Declaration(title="...", purpose="...", needs=("times",)), 
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a figure says of itself.
+    """A figure's declaration: its description and requirements.
 
     title    its heading on the page of results
     purpose  what it shows, as a part of a sentence

@@ -231,7 +231,7 @@ def _columns(panels: Sequence[Panel], width: Width) -> tuple[int, list[int]]:
 
 
 def _repeats_labels(panels: Sequence[Panel], index: int, columns: int) -> bool:
-    """Whether a panel's row labels are those of the panel on its left."""
+    """Whether a panel's row labels equal the labels of the panel on its left."""
     return index % columns > 0 and panels[index].row_labels == panels[index - 1].row_labels
 
 

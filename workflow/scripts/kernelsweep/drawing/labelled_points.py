@@ -20,7 +20,7 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure
 
 BODY_IN = 2.6
-# The names' column, in shares of the axes' width, and its upper and lower end in those of its height.
+# The position of the names' column, as a fraction of the axes' width, and its two ends, as fractions of their height.
 COLUMN = 1.06
 TOP, BOTTOM = 0.97, 0.03
 LEADER = {"arrowstyle": "-", "color": style.PALE_GREY, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 2}

@@ -46,7 +46,7 @@ NARROW_ROOM = 0.96
 # The height of a figure's body that only says why it is empty.
 EMPTY_BODY_IN = 1.2
 
-# An axes' position is rounded to so many digits, as shares of the figure.
+# An axes' position, in fractions of the figure, is rounded to this many digits.
 POSITION_DIGITS = 8
 
 # Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.

@@ -13,7 +13,7 @@ from typing import Any
 
 from kernelsweep.build.toolkit import find_tool, tool_version
 
-# The packages whose versions could change what is measured or drawn.
+# The packages whose versions could change measurements or figures.
 _PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
 
 

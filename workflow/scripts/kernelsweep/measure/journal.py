@@ -169,7 +169,7 @@ def chunk_journal(journal: Path, chunk: int) -> Path:
 
 
 def journals_of(journal: Path) -> list[Path]:
-    """All existing journals of a kernel: its own, and those of its chunks."""
+    """All existing journals of a kernel: its own and its chunks' journals."""
     of_chunks = [path for path in journal.with_suffix("").glob("*.jsonl") if path.stem.isdecimal()]
     return [path for path in (journal, *sorted(of_chunks)) if path.is_file()]
 

@@ -39,7 +39,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A point's samples in microseconds. The other fields are those of outcome.Visit."""
+    """A point's samples in microseconds. The other fields are as in outcome.Visit."""
 
     samples: list[float]
     settled: bool

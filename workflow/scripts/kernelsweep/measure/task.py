@@ -45,7 +45,7 @@ def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> P
 
 @dataclass(frozen=True)
 class KernelTask:
-    """What a worker needs to know of the kernel whose points it runs. Made of JSON's types, to cross a pipe.
+    """The description of a kernel for the worker that runs its points. Made of JSON's types, to cross a pipe.
 
     platform  the platforms.platform.Platform that runs the points, as module:class
     problem   what the kernel computes, a name of problems.registry.PROBLEMS

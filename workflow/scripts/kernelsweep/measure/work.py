@@ -1,4 +1,4 @@
-"""Measure one kernel's sweep: find what the journal lacks, and run that in worker processes."""
+"""Measure one kernel's sweep: find the visits that the journal lacks, and run them in worker processes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def find_work(
 
 @cache
 def measuring_modules() -> tuple[Path, ...]:
-    """The modules that what is measured depends on, besides the binary, the point and the protocol."""
+    """The modules that measurements depend on, besides the binary, the point and the protocol."""
     package = Path(__file__).parents[1]
     starts = [package / name for name in ("measure/point/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
     return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
@@ -132,7 +132,7 @@ def do_work(
     progress: Progress = lambda *_: None,
     source_sha256: str = "",
 ) -> None:
-    """Run what is missing, and add it to the work and to the journal.
+    """Run the missing visits, and add them to the work and to the journal.
 
     workers        one for each of work.visits
     source_sha256  the kernel's, which the journal notes beside what is measured
@@ -183,7 +183,7 @@ class _Recorder:
         value = {
             "measured": time.strftime("%FT%TZ", time.gmtime()),
             "outcome": asdict(outcome),
-            # The key is a hash. What it is of stands beside it, for comparisons with later measurements.
+            # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
             "of": determined_by,
             "source_sha256": self._source_sha256,
         }

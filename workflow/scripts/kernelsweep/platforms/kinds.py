@@ -15,7 +15,7 @@ GPU = "gpu"
 
 @dataclass(frozen=True)
 class Kind:
-    """What all platforms of a kind have in common.
+    """The properties that all platforms of a kind share.
 
     implementation      the platform.Platform that runs points, as module:class; empty for recordings
     has_clock           whether points have times

@@ -61,7 +61,7 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator
 
 @contextmanager
 def leased_device(platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print) -> Iterator[None]:
-    """What a platform's points run on, for this process alone: a GPU, or nothing if the platform needs none.
+    """Lease the platform's device for this process alone: a GPU, or nothing if the platform needs none.
 
     device  the platform's description, as in device.json
 

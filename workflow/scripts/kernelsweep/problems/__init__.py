@@ -1,1 +1,1 @@
-"""What kernels compute: for each problem its axes, its input, its reference result and its error bound."""
+"""The problems that kernels solve, each with its axes, its input, its reference result and its error bound."""

@@ -19,7 +19,7 @@ from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement,
 _SHOWN = 32
 # Elements compared at once. They fit into the processor's cache, so that arrays of many gigabytes take seconds.
 _COMPARED = 2**18
-# Small arrays show every mistake at an edge, because the edges are those of groups of lanes, not of thread blocks.
+# Small arrays show every mistake at an edge, because edges lie between groups of lanes, not between thread blocks.
 _LARGEST_AT_AN_EDGE = 1000
 
 # The arguments of the exchanges, with their types as template parameters.

@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a problem says of a kernel's results.
+    """A problem's judgement of a kernel's results.
 
     mistake         what is wrong with them, or None where they are right
     relative_error  of a floating-point sum, against the exactly rounded one
@@ -68,7 +68,7 @@ class Instance(Protocol):
 
     @property
     def poison(self) -> int:
-        """What memory holds before a kernel writes its results there: a 32-bit word, repeated.
+        """The contents of result memory before a kernel writes there: a 32-bit word, repeated.
 
         Read as elements, it must show: wherever it is left, or is combined with right values, the results are wrong.
         """
@@ -86,19 +86,19 @@ class Instance(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a set of kernels computes, with all that other stages need to know of it.
+    """The computation of a set of kernels, with all properties that other stages need.
 
     axes                 the axes of its points, in the order in which points are listed; the last varies fastest
     template_parameters  the template parameters that a kernel may have, each with its C++ type
-    template_values      a point's values for them; C++ types for those of type typename
-    plans                the launch plans that lead to its result; the first is that of a kernel whose header names none
+    template_values      a point's values for them; C++ types for parameters of type typename
+    plans                the launch plans that lead to its result; the first is the default for a header that names none
     wrong_value          what is wrong with a value that a study gives an axis, for a kernel with these template
                          parameters, or None
     skip_reason          why a kernel of this name can't run at a point, or None
     make_instance        the instance for a kernel of this name and a point, from the number of elements of the longest
                          array and a seed
     instance_axes        the axes that an instance depends on
-    work                 the work of one run at a point by unit: "bytes" are those of the input, each counted once
+    work                 the work of one run at a point by unit: "bytes" counts each byte of the input once
     races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
                          the driver may do the same work beside them
     draws_accesses       whether the accesses of a kernel's first warp are worth a picture

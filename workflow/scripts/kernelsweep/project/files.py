@@ -47,7 +47,7 @@ def log(rule: str, *job: str, scope: str = "{platform}") -> str:
     return f"{RESULTS}/{scope}/logs/{'/'.join((rule, *job))}.log"
 
 
-# A platform's results: those of all studies together, then those of each kernel, from which the former are joined.
+# A platform's results: first the files for all studies, then each kernel's files, from which the former are joined.
 
 
 def device(platform: str = "{platform}") -> str:
@@ -56,7 +56,7 @@ def device(platform: str = "{platform}") -> str:
 
 
 def environment(platform: str = "{platform}") -> str:
-    """What the results were made with: device, versions, revision and configuration."""
+    """The environment of the results: device, versions, revision and configuration."""
     return f"{RESULTS}/{platform}/environment.json"
 
 
@@ -91,7 +91,7 @@ def kernel_builds(platform: str = "{platform}", study: str = "{study}", kernel: 
 
 
 def journal(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
-    """A kernel's journal, which outlives the job and spares the next one what is measured already."""
+    """A kernel's journal, which outlives the job, so that the next one need not measure the same points again."""
     return f"{RESULTS}/{platform}/journal/{study}/{kernel}.jsonl"
 
 
@@ -106,7 +106,7 @@ def chunk(
     return f"{RESULTS}/{platform}/chunks/{study}/{kernel}/{number}-of-{count}.json"
 
 
-# Builds, by what is compiled for: an architecture, the emulator, or the emulator that counts.
+# Builds, by their target: an architecture, the emulator, or the emulator that counts.
 
 
 def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel: str = "{kernel}") -> str:
@@ -119,7 +119,7 @@ def cub(suffix: str, target: str = "{target}") -> str:
     return f"{RESULTS}/build/{target}/cub.{suffix}"
 
 
-# What is measured beside the kernels.
+# Measurements besides the kernels'.
 
 
 def baselines(platform: str = "{platform}", study: str = "{study}") -> str:
@@ -142,7 +142,7 @@ def rival_samples(platform: str = "{platform}", study: str = "{study}", name: st
     return f"{RESULTS}/{platform}/rivals/{study}/samples/{name}.csv"
 
 
-# What tools observe.
+# Observations by tools.
 
 
 def profiled_metrics(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
@@ -177,7 +177,7 @@ def sanitized(
     kernel: str = "{kernel}",
     tool: str = "{tool}",
 ) -> str:
-    """A kernel's findings under one of compute-sanitizer's tools (suffix json), or what the tool printed (txt)."""
+    """A kernel's findings under one of compute-sanitizer's tools (suffix json), or the tool's own output (txt)."""
     return f"{RESULTS}/{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}"
 
 
@@ -195,7 +195,7 @@ def sanitizer_end(platform: str = "{platform}") -> str:
 
 
 def claims(suffix: str, scope: str = "{scope}") -> str:
-    """Claims held against what was measured, for readers (suffix md) or programs (csv)."""
+    """Claims checked against the measurements, for readers (suffix md) or programs (csv)."""
     return f"{RESULTS}/{scope}/claims.{suffix}"
 
 
@@ -234,7 +234,7 @@ def end(scope: str = "{scope}") -> str:
     return f"{RESULTS}/{scope}/.verdict"
 
 
-# What is made to be passed on.
+# Outputs to pass on to others.
 
 
 def archive(platform: str = "{platform}") -> str:

@@ -141,7 +141,7 @@ def builds(project: Project, scope: str) -> list[str]:
 
 
 def measurements(project: Project, scope: str) -> list[str]:
-    """What a scope's judgements, tables and figures come from: points measured here, or a recording's measurements."""
+    """The sources of a scope's judgements, tables and figures: points measured here, or a recording's measurements."""
     platform, _ = files.parts_of(scope)
     return [files.measurements(platform)] if is_recording(platform) else points(project, scope)
 
@@ -328,7 +328,7 @@ def exported_environment(project: Project, platform: str) -> list[str]:
 
 
 def exported_measurements(project: Project, platform: str) -> list[str]:
-    """What a header is chosen from: a recording's measurements, or these studies' points, which are measured first."""
+    """The measurements behind a header: a recording's, or the exported studies' points, which are measured first."""
     if is_recording(platform):
         return [files.measurements(platform)]
     scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
@@ -336,7 +336,7 @@ def exported_measurements(project: Project, platform: str) -> list[str]:
 
 
 def header_template(project: Project) -> str:
-    """What every header has in common."""
+    """The template of every header."""
     return _relative(project, HEADER_TEMPLATE)
 
 

@@ -1,4 +1,4 @@
-"""What each job is told besides its files: a change of these, too, makes Snakemake run a job again.
+"""The parameters of jobs, besides their files: if a job's parameters change, Snakemake runs it again.
 
 Arguments after the project have the names of the rules' wildcards. A scope is a platform's results for all studies, or
 for one (files.py).
@@ -128,7 +128,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """What claims are judged by, by study."""
+    """Each study's settings for judging claims."""
     keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
@@ -139,7 +139,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 
 
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """What best configurations are found by, by study; without studies whose kernels don't compete."""
+    """Each study's settings for finding best configurations, without studies whose kernels don't compete."""
     return {
         study: settings(project, study, "title", "problem", "kernels", "reference")
         for study in project.studies_of(scope)
@@ -156,7 +156,7 @@ def kernels_with_a_grid(project: Project, scope: str) -> dict[str, list[str]]:
 
 
 def compared_results(project: Project, platform: str) -> str:
-    """The folder of results with the journals of what was measured before."""
+    """The folder of results with the journals of earlier measurements."""
     after = project.config["compare"]["after"]
     return files.folder(platform) if after == NOW else str(folder_of(after))
 
@@ -165,12 +165,12 @@ def compared_results(project: Project, platform: str) -> str:
 
 
 def shown_settings(project: Project, study: str) -> dict[str, Any]:
-    """What a study's table and figures are made by: all settings but the claims, which are judged on their own."""
+    """A study's settings for its table and figures: all but the claims, which are judged on their own."""
     return {key: value for key, value in project.studies[study].settings.items() if key != "claims"}
 
 
 def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, str]]:
-    """The metrics that are collected for a study, by name: its own, then those of every study.
+    """The metrics that are collected for a study, by name: its own, then the metrics that all studies share.
 
     Without their uncertainties: these change judgements only, and nothing has to be collected again.
     """
@@ -180,7 +180,7 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
 
 
 def figures(project: Project, platform: str, study: str) -> dict[str, str]:
-    """The files that draw a study's figures, by the figures' names; without those of times where there is no clock."""
+    """The files that draw a study's figures, by the figures' names; without a clock, no figures of times."""
     drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
     return {name: os.path.relpath(file, project.root) for name, file in drawn.items()}
 
@@ -225,7 +225,7 @@ def page_title(project: Project, scope: str) -> str:
 
 
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """What the page says about a scope's studies besides their results, in their order."""
+    """The page's information about a scope's studies besides their results, in their order."""
     platform, _ = files.parts_of(scope)
     return {
         study: {
@@ -312,7 +312,7 @@ def device_measurements(project: Project) -> dict[str, str]:
 
 
 def device_claims(project: Project) -> dict[str, str]:
-    """The judged claims by platform: those of this run's GPUs, which are made before, and those that exist."""
+    """The judged claims by platform: for this run's GPUs, which are judged first, and existing files of others."""
     judged = {platform: files.claims("csv", platform) for platform in device_measurements(project)}
     return {name: path for name, path in judged.items() if name in project.models or Path(path).is_file()}
 

@@ -32,7 +32,7 @@ from kernelsweep.sweep.study import Study, read_study
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """What this run is about.
+    """The project as this run sees it: its configuration, studies and platforms.
 
     root       the folder of the Snakefile
     config     config.yaml and what --config set, checked, with defaults
@@ -61,7 +61,7 @@ class Project:
         return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
 
     def target(self, platform: str) -> str:
-        """What a platform's binaries are compiled for: an architecture such as sm_90, or the emulator."""
+        """The target of a platform's binaries: an architecture such as sm_90, or the emulator."""
         if target := kind_of(platform).target:
             return target
         return self.models[platform].arch if self.config["arch"] == "native" else str(self.config["arch"])

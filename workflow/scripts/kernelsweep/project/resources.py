@@ -1,4 +1,4 @@
-"""How many points a job has, and what it asks a cluster for. Without a cluster, Snakemake ignores the latter.
+"""The number of points of a job, and its cluster resources, which Snakemake ignores without a cluster.
 
 A time limit that is too short ends a job and costs what its journal doesn't have yet; one that is too long makes the
 job wait longer for its turn. So these are generous, and each attempt gets as much time again. On an H200 a point of a

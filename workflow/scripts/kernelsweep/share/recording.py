@@ -35,7 +35,7 @@ ENVIRONMENT = "environment.json"
 # A recording's name; config.yaml calls its platform recording/<name>.
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
-# The required keys of environment.json, and those of its device.
+# The required keys of environment.json and of its device.
 ENVIRONMENT_KEYS = ("measured", "device", "host", "compilers", "packages", "git_revision", "configuration")
 DEVICE_KEYS = ("platform", "kind", "name", "multiprocessors", "peak_bandwidth_gbs", "driver", "provenance")
 

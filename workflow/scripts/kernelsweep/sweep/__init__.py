@@ -1,1 +1,1 @@
-"""What is swept: studies and their checks, axes and points, kernels and how they are launched."""
+"""The sweep: studies and their checks, axes and points, kernels and how they are launched."""

@@ -35,7 +35,7 @@ _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 class _Powers(ast.NodeTransformer):
-    """Have each power computed by a function that refuses what is too large."""
+    """Have each power computed by a function that refuses results that are too large."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)

@@ -17,7 +17,7 @@ from kernelsweep.sweep.study import Study
 # One kernel's sweep with more points would take weeks, and its table more memory than most machines have.
 MOST_POINTS = 10_000_000
 
-# A restriction is tried at so many of a kernel's points, which takes a fraction of a second.
+# A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
 _MOST_TRIED = 100_000
 
 

@@ -119,7 +119,7 @@ def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
 def variants_run(
     kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
 ) -> list[str]:
-    """The variants that the sweeps run at one point or more, sorted. The other parameters are those of skip_reason().
+    """The variants that the sweeps run at one point or more, sorted. The other parameters are as for skip_reason().
 
     Axes that no template depends on, such as the array size, matter here only if a restriction names them. One value is
     enough for the others: to try every point would take minutes for 1,000 kernels with 10,000 points each.

@@ -15,7 +15,7 @@ from kernelsweep.sweep.study import Study
 def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
     """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own.
 
-    Returns the sweep's axes; in a full sweep those of the study's further points follow.
+    Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
     """
     entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
     return swept_axes(config, study, entry, study.kernels[kernel].plan, platform)
@@ -29,7 +29,7 @@ def swept_axes(
     entry  the kernel's in the study; its axes replace the study's
     plan   the launch plan
 
-    Returns the sweep's axes; in a full sweep those of the study's further points follow.
+    Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
     """
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []

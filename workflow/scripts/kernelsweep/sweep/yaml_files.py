@@ -55,7 +55,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class YamlMistake(Exception):
-    """What is wrong in a YAML text.
+    """A mistake in a YAML text.
 
     line  the line, from 0; None where none is known
     """
@@ -66,7 +66,7 @@ class YamlMistake(Exception):
 
 
 def parse_yaml(text: str) -> Any:
-    """What a YAML text says, in plain values. Raises YamlMistake."""
+    """The contents of a YAML text as plain values. Raises YamlMistake."""
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:

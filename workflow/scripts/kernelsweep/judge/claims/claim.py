@@ -15,7 +15,7 @@ from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.schema import nearest
 
-# Quantities that are not metrics: the reference kernel's time over the kernel's, and what a kernel leaves.
+# Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
@@ -54,7 +54,7 @@ class Claim:
     relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
-    at                    axis values that replace those of the study's reference point
+    at                    axis values that replace the values of the study's reference point
     """
 
     id: str

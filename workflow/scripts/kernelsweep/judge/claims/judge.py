@@ -27,7 +27,7 @@ class Judged:
     """A claim with its verdict, one of relations.CLAIM_VERDICTS.
 
     measured  the quantity with its interval; None if there is none, and for outputs
-    output    what the kernel left, for a claim about it
+    output    the kernel's output, for a claim about it
     message   the reason for a missing quantity, or a remark on the quantity
     """
 
@@ -189,7 +189,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 
 def _output(claim: Claim, point: _Point) -> str:
-    """What the kernel leaves at the reference point, element by element."""
+    """The kernel's output at the reference point, element by element."""
     of_arguments = point.outputs[point.outputs["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

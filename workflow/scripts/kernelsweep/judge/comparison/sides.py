@@ -88,7 +88,7 @@ class Previous:
 
 
 def previous(after: Sequence[Row], results: Path) -> Previous:
-    """The measurements before those of `after`, from the journals in their folder of results.
+    """The measurements that preceded `after`, from the journals in their folder of results.
 
     For each point, that is the latest record with the same settings and device but other machine code. Points that
     failed have no record, since the journal keeps right results only. A point whose machine code the latest edit did

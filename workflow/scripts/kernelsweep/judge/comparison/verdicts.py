@@ -100,7 +100,7 @@ def verdict(found: Interval, margin: float) -> str:
 def compare_points(
     before: Sequence[Row], after: Sequence[Row], margin: float, reasons: Mapping[Name, str] | None = None
 ) -> tuple[list[ComparedPoint], Scatter | None]:
-    """The points of both sweeps, with those of `after` first; and the scatter of visits in both sweeps.
+    """The points of both sweeps, starting with the points of `after`; and the scatter of visits in both sweeps.
 
     before, after  rows of measurements.csv, as texts
     margin         the smallest difference that matters, as a fraction

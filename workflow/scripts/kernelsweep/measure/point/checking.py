@@ -9,7 +9,7 @@ from kernelsweep.problems.problem import Instance
 
 
 def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
-    """Run a point and judge its results; of floats, compare the bits with those of further runs.
+    """Run a point and judge its results; compare the bits of floating-point results between several runs.
 
     depth          the longest chain of roundings that an element's value goes through on the device
     repeated_runs  how often a floating-point point is run, the first run included

@@ -10,8 +10,8 @@ from kernelsweep.problems.problem import Instance
 from kernelsweep.sweep.kernels.launch_plans import DATA, Plan
 from kernelsweep.sweep.points import Point
 
-# Buffers besides those of the plan: the copy of the input that a kernel works on if it updates its input, and one
-# repetition of what the input holds, which no kernel is given.
+# Buffers besides the plan's: the working copy of the input for a kernel that updates its input, and one repetition of
+# the input's contents, which no kernel is given.
 _COPY = "copy"
 _TILE = "tile"
 
@@ -127,7 +127,7 @@ class KernelMemory:
         return places
 
     def argument(self, value: str | int, place: int = 0) -> Memory | int:
-        """What a launch hands over for an argument of its plan: a buffer's memory, or the number itself."""
+        """The value that a launch passes for an argument of its plan: a buffer's memory, or the number itself."""
         if not isinstance(value, str):
             return value
         return self._buffers.get(_COPY if value == DATA and self._uses_copy else value, place)
@@ -143,19 +143,19 @@ class KernelMemory:
             self._platform.copy(self._buffers.get(_COPY, place), self._buffers.get(DATA), self._input_bytes)
 
     def poison(self) -> None:
-        """Queue the overwriting of all that the plan writes, so that what it does not write shows."""
+        """Queue the overwriting of all memory that the plan writes, so that missing writes show."""
         for name, count in self._plan.buffers.items():
             size = count * self._instance.dtype.itemsize
             self._platform.fill(self._buffers.get(name), size, self._instance.poison)
 
     def results(self) -> Array:
-        """What the last run left, shape (plan.results,)."""
+        """The results of the last run, shape (plan.results,)."""
         results = np.empty(self._plan.results, self._instance.dtype)
         self._platform.download(self.argument(self._plan.result), results)
         return results
 
     def not_zeroed(self) -> str | None:
-        """What is wrong if the run before did not leave the plan's zeroed buffers zero, or None."""
+        """A message if the run before did not leave the plan's zeroed buffers zero, or None."""
         for name, count in self._plan.zeroed.items():
             left = np.empty(count * self._instance.dtype.itemsize, np.uint8)
             self._platform.download(self._buffers.get(name), left)
@@ -177,7 +177,7 @@ class KernelMemory:
         return {_COPY if self._uses_copy else DATA: self._input_bytes, **named}
 
     def _make_room(self) -> None:
-        """Allocate what the point needs, and fill the input as far as it is not."""
+        """Allocate the buffers that the point needs, and fill the part of the input that is not filled yet."""
         if self._buffers.room(DATA, self._input_bytes):
             self._filled.clear()
         for name, size in self._touched().items():
@@ -201,7 +201,7 @@ class KernelMemory:
         self._filled[0] = size
 
     def _input_is_unchanged(self) -> bool:
-        """Whether what the last run got for its input is still the problem's tile, repeated. Compared on the device."""
+        """Whether the last run left its input unchanged: the problem's tile, repeated. Compared on the device."""
         memory, tile = self.argument(DATA), min(self._instance.tile.nbytes, self._input_bytes)
         return self._platform.equal(memory, self._buffers.get(_TILE), tile) and (
             # Each further repetition is the one before it.

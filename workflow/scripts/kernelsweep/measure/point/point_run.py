@@ -12,7 +12,7 @@ from kernelsweep.problems.operations import Array
 from kernelsweep.sweep.kernels.launch_plans import Plan
 from kernelsweep.sweep.points import Point
 
-# What a platform times: it calls `start` and `stop` around the launches.
+# A function that a platform times: it calls `start` and `stop` around the launches.
 Sample = Callable[[Callable[[], None], Callable[[], None]], None]
 
 
@@ -51,7 +51,7 @@ class PointRun:
         return queue
 
     def results(self) -> Array:
-        """Run the plan once, on poisoned buffers, and fetch what it leaves, shape (plan.results,).
+        """Run the plan once, on poisoned buffers, and fetch its results, shape (plan.results,).
 
         Raises LaunchError and ContextLost.
         """

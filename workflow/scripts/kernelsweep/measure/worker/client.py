@@ -40,7 +40,7 @@ class Worker:
         return self._process.pid if self._process else None
 
     def prepare(self) -> None:
-        """Start the process. It imports what it needs and waits; only open() has it touch the device."""
+        """Start the process. It imports its modules and waits; only open() has it touch the device."""
         if self._prepared is None:
             self._prepared = WorkerProcess(self._task.platform)
 

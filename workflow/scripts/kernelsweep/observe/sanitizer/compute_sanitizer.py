@@ -83,7 +83,7 @@ def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behav
 
 
 def _troubles(run: Observed, log: Log, points: Sequence[Point]) -> Iterator[str]:
-    """What went wrong with the tool itself, or with the process under it."""
+    """Failures of the tool itself, or of the process that it ran."""
     if run.exit_status is None:
         yield "compute-sanitizer took too long and was stopped"
     elif run.exit_status < 0:

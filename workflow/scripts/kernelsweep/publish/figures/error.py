@@ -1,4 +1,4 @@
-"""The relative error of floating-point sums against array size: what the order of summation costs in accuracy."""
+"""The relative error of floating-point sums against array size: the cost of the order of summation in accuracy."""
 
 from __future__ import annotations
 

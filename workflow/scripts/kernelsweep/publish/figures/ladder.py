@@ -237,7 +237,7 @@ def _digits(value: float) -> str:
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """The steps' labels, then those of libraries and of rows that only the publication has."""
+    """The labels of the steps, then of libraries and of rows that only the publication has."""
     steps = data.steps
     further = table.iloc[len(steps) :]
     return step_labels(steps) + [

@@ -40,7 +40,7 @@ PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}
 # Heights in a picture, from its title down, in points. All pictures of a column must fit on one page.
 TITLE_PT, THREADS_PT, CELL_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 11.0, 9.0
 LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 22.0}
-# The reason for a missing output has room for so many lines between the cells.
+# The reason for a missing output has room for this many lines between the cells.
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
 NAMES, GAPS = 2.9, 1.5
@@ -153,7 +153,7 @@ def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, ele
 
 
 def _values(output: str) -> list[int]:
-    """The elements of an output; those of a floating-point type are whole numbers as well."""
+    """The elements of an output; floating-point elements are whole numbers as well."""
     return [int(float(value)) for value in output.split()]
 
 

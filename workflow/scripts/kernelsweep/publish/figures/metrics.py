@@ -1,4 +1,4 @@
-"""Hardware metrics step by step, a panel each: what a step changes besides its time, at a glance."""
+"""Hardware metrics step by step, a panel each: the effects of a step besides its time."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Results:
     base          the page's folder, to which links are relative
     platform      the folder of the platform's results
     measurements  the files or folders of the points, for readers
-    metrics       those of the metrics
+    metrics       the files or folders of the metrics, for readers
     """
 
     base: Path

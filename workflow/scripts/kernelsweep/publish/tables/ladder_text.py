@@ -197,7 +197,7 @@ def _explanation(table: pandas.DataFrame, data: StudyData) -> str:
 
 
 def _on_times(table: pandas.DataFrame, data: StudyData) -> list[str]:
-    """What the columns of times and bandwidths mean, and the libraries' rows."""
+    """Notes that explain the columns of times and bandwidths, and the libraries' rows."""
     takes_all = " of all the step's launches" if _has_launches(table) else ""
     texts = [f"Time{takes_all}: median over the samples, with the confidence interval of that median."]
     peak = data.device["peak_bandwidth_gbs"]
@@ -214,7 +214,7 @@ def _on_times(table: pandas.DataFrame, data: StudyData) -> list[str]:
 
 
 def _on_columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[str]:
-    """What the columns of _columns_apart() mean."""
+    """Notes that explain the columns of _columns_apart()."""
     texts = []
     if _has_grids(study):
         texts.append("Grid: thread blocks" + (" of the first launch." if _has_launches(table) else "."))

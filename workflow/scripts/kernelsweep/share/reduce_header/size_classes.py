@@ -1,6 +1,6 @@
 """Choose one configuration for each class of array sizes, among all kernels that leave one value by one launch.
 
-judge/best compares the configurations of one kernel; this module compares those of all kernels. Among configurations
+judge/best compares the configurations of one kernel; this module compares across all kernels. Among configurations
 that can't be distinguished, it chooses the one that is among the fastest at most sizes, so that a program compiles few.
 """
 

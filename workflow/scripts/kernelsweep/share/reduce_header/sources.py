@@ -1,7 +1,7 @@
 """Kernels' sources and the files that they include as one C++ text, each file in its own namespace.
 
-Only includes change: those of the project's files become using-directives, and those of libraries are collected for the
-top of the file.
+Only includes change: includes of the project's files become using-directives, and includes of libraries are collected
+for the top of the file.
 """
 
 from __future__ import annotations

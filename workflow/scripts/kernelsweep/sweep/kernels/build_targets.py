@@ -1,4 +1,4 @@
-"""What kernels are compiled for: the architecture of a GPU, or a form of the emulator."""
+"""The targets that kernels are compiled for: the architecture of a GPU, or a form of the emulator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# The platform that runs kernels on the CPU, and what is compiled for it.
+# The platform that runs kernels on the CPU, and its build targets.
 EMULATOR = "emulator"
 # The emulator that counts accesses to memory.
 COUNTING = "counting"
@@ -16,7 +16,7 @@ _ARCHITECTURE = re.compile(r"sm_(\d+)[a-z]?")
 
 @dataclass(frozen=True)
 class Target:
-    """What kernels are compiled for.
+    """A target that kernels are compiled for.
 
     is_emulator     whether they are compiled by g++, with the emulator's headers; it can't run what only a GPU can
     counts          whether the emulator counts accesses to memory

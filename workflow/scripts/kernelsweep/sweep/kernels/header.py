@@ -25,7 +25,7 @@ _KEY = "kernelsweep"
 _HEADER = re.compile(rf"(?P<indent>\s*){_KEY}\s*:(?!:)(?P<value>.*)", re.IGNORECASE)
 # The same below the code, where the marks of its comment still stand before it.
 _HEADER_BELOW = re.compile(rf"^[ \t]*(?://|/\*|\*)?[/*! \t]*{_KEY}[ \t]*:(?!:)", re.IGNORECASE | re.MULTILINE)
-# What may be meant as a header: one or two words, perhaps a colon or an equals sign, and perhaps a value in braces.
+# Text that may be meant as a header: one or two words, optionally a colon or an equals sign, and a value in braces.
 _LIKE_A_HEADER = re.compile(r"\s*(?P<words>[A-Za-z]+(?:[ _-]?[A-Za-z]+)?)\s*(?P<rest>[:=]?\s*(?:\{.*)?)")
 _LIKE_A_SETTING = re.compile(r"\s+\w+\s*:(\s|$)")
 _NEAR = 0.8  # difflib's similarity, which "kernelswep" and "kernelsweeps" have, but "kernels" has not

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What may come before a file's code: blanks, preprocessor directives, and comments of both kinds.
+# Text that may precede a file's code: blanks, preprocessor directives, and comments of both kinds.
 _BEFORE_CODE = re.compile(r"\s+|#(?:\\\n|.)*|//(?P<line>.*)|/\*(?P<block>(?s:.*?))\*/")
 
 
