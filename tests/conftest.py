@@ -1,4 +1,4 @@
-"""What the tests share: a copy of the checkout, and markers for what a machine may lack."""
+"""Fixtures and markers for all tests: a copy of the checkout, and skips for missing hardware or programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelsweep.errors import BuildError
 
 
 def why_no_gpu() -> str | None:
-    """What is missing to run on a GPU, or None where there is one."""
+    """The reason why tests can't run on a GPU here, or None if they can."""
     if importlib.util.find_spec("pycuda") is None:
         return "PyCUDA is not installed (uv run --extra gpu pytest)"
     try:
@@ -30,7 +30,7 @@ def why_no_gpu() -> str | None:
 
 
 def why_no_nvcc() -> str | None:
-    """What is missing to compile for a GPU, or None where nvcc is there."""
+    """The reason why tests can't compile for a GPU here, or None if nvcc is installed."""
     try:
         nvcc.find()
     except BuildError as error:
@@ -39,7 +39,7 @@ def why_no_nvcc() -> str | None:
 
 
 def why_no_chromium() -> str | None:
-    """What is missing to look at pages in a browser, or None where it is there."""
+    """The reason why tests can't open pages in a browser here, or None if they can."""
     if importlib.util.find_spec("selenium") is None:
         return "Selenium is not installed (uv run pytest)"
     missing = [command for command in ("chromium", "chromedriver") if shutil.which(command) is None]
@@ -47,14 +47,14 @@ def why_no_chromium() -> str | None:
 
 
 def why_no_slurm() -> str | None:
-    """What is missing to run jobs through a Slurm of one's own, or None where all is there."""
+    """The reason why tests can't run jobs through a private Slurm here, or None if they can."""
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         return "snakemake-executor-plugin-slurm is not installed (uv run --extra slurm pytest)"
     return missing_programs()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine can't run, and say what it lacks."""
+    """Skip the tests that this machine can't run, and give the reason."""
     missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc(), "chromium": why_no_chromium(), "slurm": why_no_slurm()}
     for item in items:
         for marker, reason in missing.items():

@@ -1,4 +1,4 @@
-"""The documents keep what they promise: their steps are followed, and their commands are CI's."""
+"""The documents keep their promises: the tests follow their steps, and their commands are CI's."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def constants(tree: ast.Module) -> list[str]:
 
 
 def test_no_two_modules_have_one_name() -> None:
-    # A figure's module is called after what it draws.
+    # A figure's module is named after the figure.
     names = (path.stem for path in MODULES if path.parent.name != "figures")
     assert repeated(name for name in names if name not in ROLES) == set()
 

@@ -1,4 +1,4 @@
-"""The interval of the median covers what it promises, and sampling ends when it is known, or says that it is not."""
+"""The median's interval has its nominal coverage; sampling ends when the median is known, or says that it is not."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 SOURCE = ROOT / "workflow/scripts/kernelsweep/baselines/host_sums.cpp"
 DTYPES = ["int32", "int64", "float32", "float64"]
 LENGTHS = [1, 2, 3, 1000, 2**16 + 1]
-# Loose, since what is measured doesn't matter here.
+# Loose, since these tests check no times.
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 
 # x86-64's instructions that add several elements at once.
@@ -43,7 +43,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def total(library: Path, name: str, array: np.ndarray) -> Any:
-    """What the baseline makes of an array, which it may change."""
+    """The baseline's result for an array, which the baseline may change."""
     return bind(name, array, library if BASELINES[name].compiled else None)()
 
 
@@ -109,7 +109,8 @@ def test_every_sample_of_the_recursive_sum_is_of_the_whole_input(monkeypatch: py
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
 def test_elements_are_added_one_by_one(library: Path) -> None:
-    # Pins: a compiler that vectorises at -O2, as GCC does from its release 12 on. Not by what a time shows.
+    # Pins: a compiler that vectorises at -O2, as GCC does from its release 12 on. The test reads the machine code and
+    # measures no time.
     listing = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", str(library)], capture_output=True, text=True, check=True
     ).stdout

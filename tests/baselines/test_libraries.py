@@ -1,4 +1,4 @@
-"""What is measured beside the kernels, as far as that needs no GPU: which points, how CUB is called, and the limits."""
+"""Measurements beside the kernels, without a GPU: which points they have, how CUB is called, and the limits."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_cub_compiles_to_a_function_for_each_type_and_operation(tmp_path: Path) 
 
 
 class Clocked(EmulatorPlatform):
-    """The emulator with a clock, which says how long the host takes; notes what comes before a sample."""
+    """The emulator with a clock that times the host. It counts cache flushes, and copies and fills in timed regions."""
 
     def __init__(self) -> None:
         super().__init__()

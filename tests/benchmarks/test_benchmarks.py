@@ -25,7 +25,7 @@ def machine_code(cubin: Path) -> list[bytes]:
 
 
 def test_our_side_measures_every_point_once(tmp_path: Path) -> None:
-    # On the emulator: it has no clock, but the calls are those of the comparisons.
+    # The emulator has no clock, but the comparisons make the same calls.
     kernel = own_sweep.kernel_of("warp_shuffle/shuffle")
     points = [point(size, 64, unroll=unroll) for size in (1, 1000) for unroll in (1, 4)]
     report = own_sweep.build_variants(kernel, points, tmp_path, own_sweep.EMULATOR)

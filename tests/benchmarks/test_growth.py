@@ -1,4 +1,4 @@
-"""What grows with the sweep, and what must not: jobs, files read while planning, and memory where rows are joined."""
+"""Limits of growth with the sweep: the jobs, the files read while planning, and the memory for joining rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Pa
     assert set(of_one.values()) == {1, STUDIES} and jobs["make_table"] == STUDIES
     opened = Counter((project / "opened.txt").read_text().splitlines())
     assert len(opened) == STUDIES * KERNELS
-    assert max(opened.values()) <= 2  # for its header, and for what it includes
+    assert max(opened.values()) <= 2  # once for its header, once for its includes
 
 
 def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:

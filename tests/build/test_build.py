@@ -1,4 +1,4 @@
-"""Building: the variants asked for come out, without spills or warnings, and failures say where and what to do."""
+"""Building: it makes the requested variants without spills or warnings; messages give a fault's place and remedy."""
 
 from __future__ import annotations
 
@@ -200,8 +200,8 @@ def test_nvcc_is_found_where_it_is_installed_without_a_path(
 
 def shipped_kernels() -> list[Any]:
     every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
-    kernels = {kernel.path: kernel for kernel in every}  # Of several studies, once.
-    # For one architecture or the other, by turns: nvcc takes seconds for each.
+    kernels = {kernel.path: kernel for kernel in every}  # Once, even if several studies use it.
+    # Alternate between the architectures, since nvcc takes seconds for each.
     return [
         pytest.param(kernel, arch, id=f"{path.parent.name}/{kernel.name}-{arch}")
         for (path, kernel), arch in zip(kernels.items(), itertools.cycle(ARCHITECTURES), strict=False)
@@ -211,7 +211,7 @@ def shipped_kernels() -> list[Any]:
 def variants(kernel: KernelSource) -> list[str]:
     """A kernel's variants of two block sizes and every unroll factor that it supports, for sums of int32 and float64
     (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
-    An exchange's are those of its study.
+    An exchange has the variants of its study.
     """
     if kernel.problem is EXCHANGE:
         return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")

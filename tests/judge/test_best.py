@@ -122,7 +122,7 @@ def test_the_recordings_file_is_as_the_schema_says(recorded: dict[str, Any]) -> 
         assert all(tie["time_us"] >= entry["time_us"] for tie in entry["ties"])
         assert (entry["grid_size"] is not None) == (entry["kernel"] in ("cascaded", "warp_shuffle"))
         assert entry["undefined_behaviour"] == entry["kernel"].endswith("volatile")
-    # The schema refuses what a reader of the file couldn't use.
+    # The schema refuses entries that a reader of the file couldn't use.
     for broken in ({"unroll": None}, {"time_us": "24.8"}, {"surprise": 1}):
         entry = recorded["entries"][0] | broken
         assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors({**recorded, "entries": [entry]}))

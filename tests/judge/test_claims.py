@@ -1,4 +1,4 @@
-"""Claims: what the sources say is in the file, and each verdict follows from what was measured, or says why not."""
+"""Claims: the file has the sources' statements, and each verdict follows from the measurements or says why not."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
     assert judged.message == "the emulator doesn't count barrier_stall_of_none"
 
 
-# What is published
+# The published claims
 
 
 def rows_of(file: str) -> list[dict[str, str]]:
@@ -270,8 +270,8 @@ def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
 
 
 def recording(uncertainty: float | None = None) -> dict[str, Judged]:
-    """The published claims, judged by the recording; its metrics that depend on time may be off by so much, or by what
-    config/metrics.yaml says.
+    """The published claims, judged by the recording. Its metrics that depend on time have this uncertainty, or by
+    default the one in config/metrics.yaml.
     """
     folder = ROOT / "resources/recordings/nvidia-h200"
     measurements = load_measurements([folder / "measurements.csv.gz"])
@@ -299,7 +299,7 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
         {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in CLAIM_VERDICTS
     )
     assert not missing
-    # What follows from the kernels alone holds on every GPU.
+    # Claims that follow from the kernels alone hold on every GPU.
     assert {one for one in judged if one.endswith("-efficiency") or one.startswith("exchanges-")} <= held
     assert {one for one in judged if one.startswith("loops-") and "-faster-than-" in one} <= held
     # 103 µs in 24 launches against 167 in three.
@@ -330,7 +330,7 @@ def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
     assert "**Here: 0 0 1 2.**" in text
 
 
-# What a reader sees
+# The reader's view
 
 
 def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:

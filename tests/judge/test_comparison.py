@@ -1,4 +1,4 @@
-"""Comparisons: identical code is neither faster nor slower, 2% are found, and the journal has what was before."""
+"""Comparisons: identical code is neither faster nor slower, 2% are found, and the journal has the earlier times."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CALLED = (FASTER, SLOWER)
 
 
 def slowed(rows: Sequence[Row], factor: float, from_us: float = LONG_US) -> list[Row]:
-    """The rows with the times of all points of so many microseconds and more multiplied."""
+    """The rows, with all times of points of `from_us` microseconds or more multiplied by `factor`."""
     ends = ("time_us", "time_low_us", "time_high_us")
     return [
         {**row, **{end: f"{float(row[end]) * factor:.3f}" for end in ends}}
@@ -64,7 +64,7 @@ def long_points(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     return [point for point in points if point.ratio and point.before and float(point.before["time_us"]) >= LONG_US]
 
 
-# What identical code, and 2% more, are called
+# Verdicts on identical code and on 2% more time
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def sweeps() -> tuple[list[Row], list[Row]]:
 
 @pytest.fixture(params=["all kernels", "each kernel alone"])
 def pairs(request: pytest.FixtureRequest, sweeps: tuple[list[Row], list[Row]]) -> list[tuple[list[Row], list[Row]]]:
-    """Both sweeps as a whole, or kernel by kernel: a sweep of one kernel knows less of how processes differ."""
+    """Both sweeps as a whole, or kernel by kernel: a sweep of one kernel shows less of how processes differ."""
     if request.param == "all kernels":
         return [sweeps]
     kernels = sorted({(row["study"], row["kernel"]) for row in sweeps[0]})
@@ -92,7 +92,7 @@ def test_of_a_gpus_two_sweeps_of_identical_code_at_most_1_percent_are_called(
 ) -> None:
     points = [point for before, after in pairs for point in compare_points(before, after, MARGIN)[0]]
     assert sum(point.ratio is not None for point in points) == 3272
-    assert share(points, *CALLED) <= 0.005  # half of what is allowed
+    assert share(points, *CALLED) <= 0.005  # half of the share that is allowed
     # No kernel would fail a developer's CI.
     for before, after in pairs:
         assert kernels_with_verdict(comparison_summary(compare_points(before, after, MARGIN)[0], MARGIN), SLOWER) == []
@@ -177,14 +177,14 @@ def test_constants_of_small_numbers_of_visits() -> None:
         (0.996, 1.004, SAME),
         (0.996, 1.006, UNDECIDED),
         (1.001, 1.008, UNDECIDED),  # slower, but perhaps by less than matters
-        (0.9, 1.1, UNDECIDED),  # what can't be told is not the same
+        (0.9, 1.1, UNDECIDED),  # an undecided point is not "the same"
     ],
 )
 def test_verdicts(low: float, high: float, expected: str) -> None:
     assert verdict(Interval((low + high) / 2, low, high), MARGIN) == expected
 
 
-# What is said
+# Texts of comparisons
 
 
 def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tuple[list[Row], list[Row]]) -> None:
@@ -297,7 +297,7 @@ def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0
 
 
 def before(path: Path, rows: Sequence[Row]) -> tuple[list[str], list[str], list[str]]:
-    """Of both points, the binary before or why there is none; and the kernels whose latest edit changed nothing."""
+    """Each point's previous binary, the reason if it has none, and the kernels whose latest edit changed nothing."""
     found = previous(rows, path.parents[2])
     of_points = {name_of(row): row["binary_sha256"] for row in found.rows}
     return (
@@ -317,7 +317,7 @@ def test_the_previous_measurement_is_the_one_before_the_latest_edit(tmp_path: Pa
     found = previous(third, path.parents[2]).rows
     assert [float(row["time_us"]) for row in found] == pytest.approx([90.13, 90.13], abs=0.02)
     assert [(row["grid_size"], row["visits"], row["device_uuid"]) for row in found] == [("4096", 3, "GPU-1")] * 2
-    # An edit that is taken back: nothing is measured, and what was there before that is compared with.
+    # After an edit is taken back, nothing is measured, and that edit is the previous state.
     assert before(path, ran(path, "second", ["b1", "b2"])) == (["c1", "c2"], ["", ""], [])
 
 
@@ -327,10 +327,10 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     # A comment.
     assert before(path, ran(path, "with a comment", ["a1", "a2"])) == (["", ""], [SAME_CODE, SAME_CODE], [])
     second = ran(path, "second", ["b1", "b2"])
-    # A comment again: what is compared is the edit before it, and that is said.
+    # Another comment: the comparison is about the edit before it, and says so.
     commented = [{**row, "source_sha256": "with another comment"} for row in second]
     assert before(path, commented) == (["a1", "a2"], ["", ""], ["s/k"])
-    # An edit of one variant alone: what the edit before did to the other one is not this one's doing.
+    # This edit changes one variant alone; it did not cause the earlier change of the other variant.
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
     # And the other way round, where the point that stays was measured last.
     assert before(path, ran(path, "fourth", ["d1", "c2"])) == (["b1", ""], ["", SAME_CODE], [])

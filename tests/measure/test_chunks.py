@@ -1,4 +1,4 @@
-"""A long kernel's sweep in chunks: what each gets, side by side on two GPUs, and cut otherwise another time."""
+"""A long kernel's sweep in chunks: each chunk's points, two GPUs side by side, and another division in a later run."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ write_failures(folder / f"{chunk}.json", work.results())
 
 @pytest.fixture
 def slow(tmp_path: Path) -> tuple[KernelSource, KernelTask, dict[str, Any]]:
-    """A kernel that takes 20 ms a point, and is wrong at size 3, with what its jobs are given in tmp_path."""
+    """A kernel that takes 20 ms a point and is wrong at size 3, with its jobs' inputs in tmp_path."""
     fault = "if (threadIdx.x == 0) usleep(20000 / gridDim.x);\n if (array_size == 3) return;"
     kernel = planted_kernel(tmp_path, fault)
     kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <unistd.h>\n#include", 1))
@@ -157,7 +157,7 @@ def test_chunks_share_two_gpus_and_a_killed_one_goes_on_and_the_rows_are_those_o
     assert rows == of_one_job
     assert Counter(row["status"] for row in rows) == {"ok": len(right), "wrong_result": len(SWEEP) - len(right)}
 
-    # Cut otherwise, or not at all, and another time: only what failed is run again.
+    # A later run in other chunks, or in a single job, runs only the failed points again.
     again, missing = joined(tmp_path, kernel, task, report, [])
     assert (again, missing) == (rows, len(SWEEP) - len(right))
     assert start(tmp_path, 1, 2).wait(60) == 0

@@ -1,4 +1,4 @@
-"""The journal: what it keeps through crashes, full disks, other versions and other jobs, and what it says."""
+"""The journal: the entries that it keeps through crashes, full disks, other versions and jobs, and its messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def found(path: Path) -> tuple[list[int | None], list[str]]:
-    """What a journal answers for KEYS, and what it tells when it is opened."""
+    """A journal's answers for KEYS, and its messages when it is opened."""
     told: list[str] = []
     with Journal(path, told.append) as journal:
         return [journal.get(key) for key in KEYS], told
@@ -99,7 +99,7 @@ def test_a_damaged_line_costs_no_other_point(path: Path, damage: str) -> None:
     assert path.read_bytes() == before
 
 
-# What can't be written
+# Failed writes
 
 
 def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_limit: None) -> None:
@@ -152,7 +152,7 @@ def test_a_place_that_belongs_to_somebody_else_is_named(
     child = os.fork()
     if child == 0:
         try:
-            if os.geteuid() == 0:  # who may write everywhere
+            if os.geteuid() == 0:  # root may write everywhere
                 os.setuid(65534)
             Journal(path)
         except UserError as error:
@@ -214,8 +214,8 @@ def say(job: subprocess.Popen[str], text: str) -> None:
 def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(
     start: Callable[[], subprocess.Popen[str]],
 ) -> None:
-    # Pins: two runs that append to one file, each healing what it takes for the other's half-written line; and a second
-    # job that reads the journal before it waits, and so measures all again.
+    # Pins: two runs that append to one file, where each repairs a line of the other that it takes for half-written; and
+    # a second job that reads the journal before it waits, and so measures all points again.
     first = start()
     assert line(first) == "[]\n"
     second = start()

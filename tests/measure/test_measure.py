@@ -1,6 +1,6 @@
-"""Measuring one kernel: what is run again and what is not, faults that cost one point each, and the rows that result.
+"""Measuring one kernel: which points run again, faults that cost one point each, and the resulting rows.
 
-On the emulator, with real worker processes; where times matter, on a pretended clock over the emulator.
+The tests use the emulator with real worker processes, and add a pretended clock where times matter.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SEED = 1  # With it 64, the size that faults are planted for, is run neither fir
 
 
 class Progress:
-    """What measure() tells as it goes: the points in the order in which they were run."""
+    """Receives the progress of measure(): the points in the order in which they were run."""
 
     def __init__(self) -> None:
         self.points: list[Point] = []
@@ -75,7 +75,7 @@ def test_a_second_run_runs_nothing_and_a_new_size_costs_its_own_points(tmp_path:
     again, run_again = run_counted(kernel, points, tmp_path)
     assert run_again == []
     assert again == first
-    # A larger array comes first, so that neither the order nor the longest array may be part of what is remembered.
+    # A larger array comes first: a stored result may depend neither on the order nor on the longest array.
     more, run_more = run_counted(kernel, [point(1000), *points], tmp_path)
     assert run_more == [point(1000)]
     assert more == {point(1000): more[point(1000)], **first}
@@ -295,7 +295,7 @@ def test_points_run_in_a_seeded_order_and_come_out_in_the_axes(tmp_path: Path) -
 
 
 class PretendedClock(EmulatorPlatform):
-    """The emulator with a clock that makes times up. Writes down what is done, and which input each launch finds."""
+    """The emulator with a clock that makes times up. It records each action, and which input each launch finds."""
 
     has_clock = True
 
@@ -347,7 +347,7 @@ def test_a_sample_times_the_launches_and_nothing_else(
     name: str, cache: str, plan: Any, sample: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pins: restoring or flushing inside the timed region; flushing before the restoration, which warms the cache again;
-    # and a second sample on what the first one left of the input.
+    # and a second sample on the input as the first one left it.
     kernel = load_study("unrolling", ROOT).kernels["interleaved"] if name == "in place" else planted_kernel(tmp_path)
     monkeypatch.setitem(PLANS, kernel.plan, plan)
     one = point(1000, 64, cache=cache)
@@ -509,8 +509,8 @@ def test_each_visit_is_another_process_in_another_order_and_none_is_repeated(tmp
     assert orders[0] != orders[1]
     journal = tmp_path / "journal.jsonl"
     lines = journal.read_text().splitlines()
-    # Of an interrupted run, whose last visit to two points is missing, only those are visited again. Lines of an
-    # earlier version, which didn't say what they are of, are as good as others.
+    # An interrupted run lacks the last visit to two points; only these are visited again. Lines of an earlier version,
+    # which did not name their point, are still used.
     older = [json.loads(line) for line in lines[:-2]]
     for record in older[:6]:
         assert record["key"] == journal_key(record["value"].pop("of"))

@@ -1,4 +1,4 @@
-"""The line on the terminal while a kernel runs, and what goes to the log."""
+"""The progress line on the terminal while a kernel runs, and the progress lines in the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BYTES = 4 * SIZE
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what was written; as wide as told, or it doesn't say."""
+    """A terminal that keeps its output. Its width is given by the test, or unknown."""
 
     def isatty(self) -> bool:
         return True

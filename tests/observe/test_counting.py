@@ -41,7 +41,7 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, instantiations
 
 VECTOR = "float4"
-# Of a structure of 40 bytes: where each begins, and its size.
+# The offset and the size in bytes of each piece of a structure of 40 bytes.
 PIECES = ((0, 16), (16, 16), (32, 8))
 ENTRIES = {
     "requests": [
@@ -92,7 +92,7 @@ class Kernels:
     def run(
         self, name: str, *arguments: np.ndarray | int, outputs: int = 0, grid: int = 1, block: int = 32, shared: int = 0
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
-        """Launch a kernel: input arrays in order, `outputs` ints that nothing has written, then what else there is."""
+        """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform
         platform.library.start(check=True)
         values: list[Any] = []
@@ -159,7 +159,7 @@ def test_a_structure_is_moved_in_pieces_of_16_bytes(kernels: Callable[[str], Ker
     counted, found = kernels("requests").run("copy_records", ones(32 * 10), outputs=32 * 10)
     assert not found
     assert counted["global_load_requests"] == counted["global_store_requests"] == 3
-    # 32 structures of 40 bytes fill 40 sectors; the pieces at 0, 16 and 32 bytes into each touch so many of them.
+    # 32 structures of 40 bytes fill 40 sectors. `pieces` has the sectors that each piece's request touches.
     pieces = [{(40 * lane + at + byte) // 32 for lane in range(32) for byte in range(size)} for at, size in PIECES]
     assert counted["global_load_sectors"] == sum(map(len, pieces))
 
@@ -261,7 +261,7 @@ def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str
 
 
 def launch_of(name: str) -> dict[str, Any]:
-    """What a kernel of mistakes.cu is launched with: Kernels.run's parameters."""
+    """The launch of a kernel of mistakes.cu, as parameters of Kernels.run."""
     of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "wrong_half")
     inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
     outputs = 129
@@ -289,7 +289,7 @@ def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[MemoryMist
 # Agreement with compute-sanitizer
 
 TOOL_FOR = {"race": "racecheck", "out_of_bounds": "memcheck", "uninitialised": "initcheck"}
-# What the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
+# Mistakes that the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
 NOT_WATCHED = {
     "uninitialised_shared": "initcheck watches global memory",
     "blocks_collide": "racecheck watches shared memory",
@@ -319,7 +319,7 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
     except UserError as error:
         pytest.skip(str(error))
     found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
-    # What other tools say of an address that is nobody's is no part of this.
+    # Only memcheck is compared on kernels with accesses out of bounds.
     watched = [
         name
         for name, findings in found.items()
@@ -417,10 +417,10 @@ def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) 
     trace = {"point": dict(one), "requests": [asdict(request) for request in requests]}
     figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
     axes = figure.axes[0]
-    # The load; two loads and a store in each step of the tree, the last of which has one lane left; the block's result.
+    # The picture shows the load, two loads and a store per tree step (one lane in the last), and the block's result.
     assert [text.get_text() for text in axes.texts if text.get_text()] == ["100%", *["+3"] * 5, "12.5%"]
     greys = [patch for patch in axes.patches if to_hex(patch.get_facecolor()) == access_pattern.style.PALE_GREY]
-    # Of the six steps of the tree, the first has no idle lane; the last store, after the last read, is one lane's, too.
+    # The first of the tree's six steps has no idle lane. The last store, after the last read, has one active lane, too.
     assert len(greys) == sum(32 - active for active in (32, 16, 8, 4, 2, 1, 1, 1))
     empty = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": []}])
     assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
@@ -473,7 +473,7 @@ def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
         metric_row("close", "shared_load_wavefronts", "25"),
         metric_row("close", "shared_store_requests", "10"),
         metric_row("close", "shared_store_wavefronts", "10"),
-        # Nsight Compute's own counter has other traffic's in it, and is not what is compared.
+        # Nsight Compute's own counter includes other traffic and is not compared.
         metric_row("close", "bank_conflict", "99"),
         metric_row("far", "global_load_efficiency", "50"),
         metric_row("far", "global_load_sectors", "1000"),

@@ -1,4 +1,4 @@
-"""Nsight Compute: what its captures are read as, how launches find their points, and what a run without counters says.
+"""Nsight Compute: how captures are read, how launches are matched to points, and the messages without counters.
 
 The captures in captures/ are an H200's, cut to the columns that matter here; ncu itself is played by ncu_stand_in.py,
 which runs its command on the emulator.
@@ -240,7 +240,7 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("NCU_ROOT", str(ROOT))
-    # Of a user whose numbers have commas in them.
+    # The locale of a user whose numbers contain commas.
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     return path
 
@@ -267,7 +267,7 @@ def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
 
 
 def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
-    # Of the n-th launch every counter is 1000 n.
+    # Every counter of the n-th launch is 1000 n.
     result, rows = profiled(tmp_path)
     assert [answer.launches for answer in result.answers] == [((1, 32),), ((4, 32),), ((3, 32),)]
     assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
@@ -412,7 +412,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     assert {(row["unroll"], row["source"]) for row in rows} == {("1", "ncu"), ("4", "ncu")}
     assert (project / "results/emulator/profiles/warp_shuffle/shared_memory/cold.ncu-rep").exists()
 
-    # profile is false: the next run draws what is there, says what is missing, and neither renews nor deletes it.
+    # profile is false: the next run draws the existing counters and names missing ones, but keeps the file as it is.
     stamp = metrics.stat().st_mtime_ns
     run = snakemake(project, "warp_shuffle")
     assert run.returncode == 0, run.stdout

@@ -1,4 +1,4 @@
-"""compute-sanitizer: what its logs are read as, which points it gets, and what a run ends with.
+"""compute-sanitizer: how its logs are read, which points it gets, and how a run ends.
 
 The tool itself is played by a script on the PATH that runs its command, on the emulator, and prints a log like those in
 NVIDIA's manual; the tests marked gpu have the real one find planted faults.
@@ -410,7 +410,7 @@ def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def results() -> list[Result]:
-    """Two kernels: one of undefined behaviour with races, one that is clean but for what a tool couldn't do."""
+    """Two kernels: one has undefined behaviour and races; the other is clean, except that a tool failed on it."""
     race, trouble = parse_log(RACECHECK), "the log has no summary"
     found = {"errors": race.errors, "warnings": race.warnings, "findings": race.findings, "points": 9}
     volatile = {"study": "unrolling", "kernel": "volatile", "undefined_behaviour": "it counts on lockstep"}

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.gpu
 STUDIES = [load_study(name, ROOT) for name in study_names(ROOT)]
 KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
 NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
-# Of an exchange, arguments that lead from one half of a warp to the other.
+# Arguments of the exchanges that lead from one half of a warp to the other.
 ARGUMENTS = {
     "broadcast": "source_lane=17",
     "shift_up": "delta=17",
@@ -71,7 +71,7 @@ def free_bytes() -> int:
 
 
 def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: Any) -> Point:
-    """A point with what the kernel's plan needs besides."""
+    """A point with the other settings that the kernel's plan needs."""
     if kernel.problem is EXCHANGE:
         others = {"operation": "exchange", "width": 32, "arguments": ARGUMENTS[kernel.name], **others}
     elif kernel.plan in PLANS_WITH_A_GRID:
@@ -217,7 +217,7 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
         assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
         watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
         print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])
-        # What the kernel itself takes lies between an idle board and one at its limit, with room for either.
+        # The kernel's power lies between an idle board's and a board's limit, with a margin on both sides.
         assert 20 < watts < 1500
 
 

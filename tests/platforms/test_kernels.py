@@ -37,14 +37,15 @@ GRID_SIZES = (1, 7, 300)  # a single block; few for many elements; more blocks t
 
 
 def variants(kernel: KernelSource) -> list[Point]:
-    """Points of size 1 for what is compiled: for some types and operations the block sizes supported of BLOCK_SIZES,
-    with the smallest, a middle and the largest unroll factor and some grids; and one of each other type and operation.
+    """Points of size 1 for the variants to compile. Some types and operations get the supported block sizes of
+    BLOCK_SIZES, with the smallest, a middle and the largest unroll factor and some grids; each other type and
+    operation gets one point.
     """
     unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
     block_sizes = {kernel.smallest_block_size, *BLOCK_SIZES}
-    if kernel.plan in FITTED_PLANS:  # The kernels of these have their loop over the array in common.
+    if kernel.plan in FITTED_PLANS:  # The kernels of these plans share their loop over the array.
         unrolls = [unrolls[0], unrolls[-1]]
-        block_sizes = {96, 1024}  # Those of one warp are test_a_vector_kernel_is_right_wherever_its_array_begins's.
+        block_sizes = {96, 1024}  # test_a_vector_kernel_is_right_wherever_its_array_begins covers one warp.
     grid_sizes = GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None]
     thorough = [("int32", "sum"), ("float32", "sum"), ("int64", "product"), ("float64", "minimum")]
     every = [
@@ -82,7 +83,7 @@ def elements(dtype: str, operation: str, count: int, seed: int) -> np.ndarray:
         values = generator.integers(limits.min, limits.max, count, dtype=element, endpoint=True)
         return values | element.type(1) if operation == "product" else values
     normals = generator.standard_normal(count)
-    # The logarithm of a product of so many wanders by no more than about 15 at a time: float32 goes to exp(88).
+    # The logarithm of the product has a standard deviation of at most 15; float32 reaches exp(88).
     spread = min(0.05, 15 / np.sqrt(len(normals)))
     return (np.exp(spread * normals) if operation == "product" else normals).astype(element)
 
@@ -133,9 +134,9 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
 def launched(
     kernel: KernelSource, library: EmulatedLibrary, point: Point, array: np.ndarray, offset: int = 0
 ) -> np.ndarray:
-    """What the kernel leaves of an array, launched as its plan says, with an eye on all the memory around it.
+    """The kernel's results for an array, launched as its plan says, with guards around all memory.
 
-    A plan with zeroed buffers is run a second time, on what the first run has left of them.
+    A plan with zeroed buffers is run a second time, on the buffers as the first run left them.
     """
     plan = PLANS[kernel.plan](point)
     zeroed = {name: Guarded(np.zeros(count, array.dtype)) for name, count in plan.zeroed.items()}
@@ -304,7 +305,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, tmp_path: P
 @pytest.mark.parametrize("name", ["counted_sum", "streaming_sum"])
 def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
     # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
-    # rest; values that are too small for it, too large, or subnormal; and what is not finite.
+    # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
     kernel = load_study("bandwidth_bound", ROOT).kernels[name]
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
     library = compiled(kernel, built, tmp_path)
@@ -323,7 +324,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
     def sums_are_right(variant: Point, size: int, first: int, rest: int, seed: int, odd: float) -> None:
         exponents = np.where(np.arange(size) < 16, first, rest)
         array = np.ldexp(elements("float32", "sum", size, seed), exponents).astype(np.float32)
-        # What cancels in the first elements must not be missing in the sum.
+        # The first elements cancel in pairs; none of them may be missing in the sum.
         array[1:16:2] = -array[0:15:2][: len(array[1:16:2])]
         if odd:
             array[seed % size] = odd
@@ -340,7 +341,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
         one = sized(built[-1], len(array))
         assert PLANS[kernel.plan](one).launches[0].grid == 128
         assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
-    # First elements that cancel, but make the unit larger and larger, to beyond what the others come to.
+    # The first elements cancel, but make the unit larger and larger, until it exceeds the sum of the others.
     for exponent in range(60):
         array = np.full(2**14, 1 + 2**-10, np.float32)
         array[:16:2], array[1:16:2] = 2.0**exponent, -(2.0**exponent)
@@ -379,7 +380,7 @@ def shuffled(mode: str, values: list[Any], operand: int, width: int) -> list[Any
 
 
 def modelled(settings: dict[str, Any], width: int, block_size: int, unroll: int, array: np.ndarray) -> np.ndarray:
-    """What an exchange leaves of an array, from warp to warp; None is what a thread that doesn't exist would hold."""
+    """An exchange's result for an array, warp by warp. None stands for the value of a thread that doesn't exist."""
     kernel, *_ = settings.values()
     span = block_size * unroll
     output = []

@@ -1,4 +1,4 @@
-"""Jobs on one device wait for each other, and a job that dies keeps nobody waiting."""
+"""Jobs on one device wait for each other, and a job that dies does not block the others."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
 
 
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # /tmp is anybody's. Pins: a file of the user's that is created, opened or changed through somebody else's link.
+    # Every user can write to /tmp. Pins: a user's file that is created, opened or changed through another user's link.
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
     (tmp_path / "kernelsweep-GPU-1.lock").symlink_to(tmp_path / "target")
     for exists in (False, True):
@@ -196,8 +196,8 @@ def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can pretend to be two users")
 def test_another_users_job_takes_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Pins: a lock file in /tmp that whoever came second may not open: as systems protect /tmp, not in a way that would
-    # create it, nor where the first one's umask is strict.
+    # Pins: a lock file in /tmp that the second user can't open. Systems that protect /tmp refuse to open it with
+    # O_CREAT, and the first user's umask may be strict.
     monkeypatch.setattr(
         lease_module, "FOLDER", Path()
     )  # pytest's folders are closed to others, not a working directory

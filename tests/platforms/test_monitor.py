@@ -1,4 +1,4 @@
-"""What the monitor reads of a GPU, on a pretended NVML; and what a run's energy comes to, on a pretended counter."""
+"""The monitor's readings of a GPU, on a pretended NVML; and the energy of a run, on a pretended counter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HW_THERMAL = pynvml.nvmlClocksEventReasonHwThermalSlowdown
 
 @dataclass
 class FakeGpu:
-    """What NVML tells of the GPU; None where it doesn't."""
+    """NVML's readings of the GPU; None if NVML doesn't report one."""
 
     clock_mhz: int | None = 1980
     temperature_c: int | None = 41
@@ -124,12 +124,12 @@ STEP_SECONDS = 0.1
 
 
 class Counter:
-    """A pretended device with a clock and a counter of energy that moves every 100 ms, as an H200's."""
+    """A pretended device with a clock and an energy counter that moves every 100 ms, as on an H200."""
 
     def __init__(self, queueing_seconds: float) -> None:
         self.now = 0.0
         self._queueing = queueing_seconds
-        self._done_at = 0.0  # when what is queued will have been run
+        self._done_at = 0.0  # when all queued work will have been run
         self._millijoules = 0.0
         self._shown, self._shown_at = 0, 0.0
 

@@ -1,4 +1,4 @@
-"""Which platforms a run uses, and what it says where the wanted one can't be used."""
+"""Which platforms a run uses, and its message if the wanted one can't be used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kernelsweep.platforms.kinds import kind_of
 
 @dataclass(frozen=True)
 class FakeGpu:
-    """What NVML tells of a GPU."""
+    """NVML's description of a GPU."""
 
     name: str
     uuid: str
@@ -32,14 +32,14 @@ class FakeGpu:
 
 H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
 SECOND_H200 = FakeGpu("NVIDIA H200", "GPU-1111cccc-0000-0000-0000-000000000000", (9, 0))
-# What config.yaml says under `gpu_models` of GPUs that are somewhere in a cluster.
+# `gpu_models` of config.yaml, for GPUs that are somewhere in a cluster.
 CLUSTER = {"nvidia-l4": {"arch": "sm_89"}, "nvidia-h200": {"arch": "sm_90a"}}
 RTX = FakeGpu("NVIDIA GeForce RTX 3080", "GPU-2222bbbb-0000-0000-0000-000000000000", (8, 6))
 
 
 @dataclass
 class Machine:
-    """What a pretended machine has; set by the tests, asked by the patched functions."""
+    """The equipment of a pretended machine. The tests set it, and the patched functions read it."""
 
     gpus: Sequence[FakeGpu] = ()
     driver: bool = False
@@ -275,7 +275,7 @@ def test_a_job_on_another_model_or_driver_says_so(machine: Machine) -> None:
         gpus_of("nvidia-l4")
     gpu = Gpu("NVIDIA H200", H200.uuid, "sm_90", "580.95.05")
     check_driver(gpu, {"driver": "580.95.05"})
-    # Pins: points of two drivers in one data set, where nobody saw the cluster's driver change.
+    # Pins: points of two drivers in one data set, after an unnoticed change of the cluster's driver.
     with pytest.raises(UserError, match=r"has driver 580\.95\.05, but results/nvidia-h200/device\.json .* driver 570"):
         check_driver(gpu, {"driver": "570"})
 

@@ -49,7 +49,7 @@ def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
 def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_once() -> None:
     axes = resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000, 2**16, 2**28], "grid_size": [3, 264, 528, 1056]})
     found = launched_points("single_launch", points(axes))
-    # Of 2^16 elements, 128 threads with 4 vectors of 16 bytes take 2048 of int32 and 1024 of float64.
+    # With 4 vectors of 16 bytes a thread, a block of 128 threads takes 2048 elements of int32 or 1024 of float64.
     grids = {
         (dtype, size): [
             p["grid_size"] for p in found if (p["dtype"], p["array_size"], p["block_size"]) == (dtype, size, 128)
@@ -69,7 +69,7 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
     clusters = launched_points("single_launch_of_clusters", points(axes))
     assert all(p["grid_size"] is not None and p["grid_size"] % 8 == 0 for p in clusters)
     assert launched_points("single_launch_of_clusters", clusters) == clusters
-    # A plan that doesn't fit its grid starts what the sweep says.
+    # A plan that doesn't fit its grid launches the sweep's grid sizes.
     assert launched_points("two_stages", points(axes)) == points(axes)
 
 
@@ -150,7 +150,7 @@ def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str
     assert report["status"] == "ok", report["message"]
 
     class Roomy(EmulatorPlatform):
-        """With memory behind each buffer that keeps what is written there."""
+        """The emulator with spare memory behind each buffer, which keeps stray writes."""
 
         def allocate(self, size: int) -> np.ndarray[Any, Any]:
             return np.zeros(size + 64, np.uint8)

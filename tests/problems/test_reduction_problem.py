@@ -74,8 +74,8 @@ def test_right_partials_pass(dtype: str, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["sum", "product"])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_a_dropped_or_doubled_element_is_noticed(dtype: str, operation: str) -> None:
-    # A product of even numbers would be 0 modulo 2^bits whatever is dropped. Elements that leave the result as it is
-    # (0 in a sum, 1 in a product) can be dropped by nobody's fault.
+    # A product of even numbers would be 0 modulo 2^bits, whichever element is dropped. Dropping an element that leaves
+    # the result as it is (0 in a sum, 1 in a product) is no mistake.
     problem = make_reduction(dtype, operation, LONGEST, seed=3)
     array = materialised(problem, LONGEST)
     combine = np.add if operation == "sum" else np.multiply

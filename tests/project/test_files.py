@@ -16,7 +16,7 @@ PATHS = {
     for name, function in inspect.getmembers(files, inspect.isfunction)
     if function.__module__ == files.__name__ and name not in ("scope_of", "parts_of", "with_scope")
 }
-# What the functions need besides wildcards.
+# Arguments that the functions need besides wildcards.
 REQUIRED = {"suffix": "csv", "name": "comparison.csv", "rule": "collect"}
 
 

@@ -71,7 +71,7 @@ def toy(prepared: Path) -> Iterator[Path]:
 
 
 def load(project: Path) -> None:
-    """What Snakemake does before its first job."""
+    """Load the configuration as Snakemake does before its first job."""
     config = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
     config |= read_yaml(project / CONFIG, CONFIG)
     load_project(config, project)
@@ -323,7 +323,7 @@ KEYS = [
 
 
 def put(content: Any, keys: tuple[str, ...], value: Any) -> Any:
-    """The content with a value at the end of a way of keys; what is missing on the way is made."""
+    """The content with a value at the end of a path of keys; missing levels are created."""
     if not keys:
         return value
     first, *rest = keys

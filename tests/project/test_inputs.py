@@ -1,4 +1,4 @@
-"""What each job reads, and what it is told, on a GPU, on the emulator and from a recording."""
+"""Each job's inputs and parameters, on a GPU, on the emulator and from a recording."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     found = parameters.variants(project, "sm_90", **study)
     own = shipped.studies["unrolling"].settings["kernels"]
     assert found and len({name.split("<")[0] for name in found}) == 1 and own
-    # The same binary serves both models; the emulator's and the counting one have what they run.
+    # Both models share one binary; the targets emulator and counting have variants, too.
     for target in ("sm_89", "emulator", "counting"):
         assert parameters.variants(project, target, **study)
     assert inputs.binary(project, "nvidia-h100", **study) == "results/build/sm_90/unrolling/unrolled.bin"
@@ -149,7 +149,7 @@ def test_devices_of_earlier_runs_are_compared_but_not_measured_again(shipped: Pr
     measured = parameters.device_measurements(shipped)
     assert list(measured)[:4] == [*shipped.models, "nvidia-a100"]
     assert measured["recording/nvidia-h200"] == "resources/recordings/nvidia-h200/measurements.csv.gz"
-    # Claims that were judged earlier are shown too; those of this run's GPUs will be judged before.
+    # Claims that were judged earlier are shown too; this run judges its own GPUs' claims first.
     assert set(parameters.device_claims(shipped)) == set(shipped.models)
     write(files.claims("csv", "nvidia-a100"), "judged")
     assert set(parameters.device_claims(shipped)) == {*shipped.models, "nvidia-a100"}

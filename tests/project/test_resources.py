@@ -1,4 +1,4 @@
-"""How many points jobs have, and what they ask a cluster for."""
+"""The number of points of each job, and the resources that it requests from a cluster."""
 
 from __future__ import annotations
 

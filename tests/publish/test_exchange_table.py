@@ -1,4 +1,4 @@
-"""The exchanges' table: what each left, whether that is what was published, and how much of the sweep was right."""
+"""The exchanges' table: each output, whether it is the published one, and how much of the sweep was right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics in tables and figures: beside the step that they are of, with what is published, or the reason for a gap."""
+"""Metrics in tables and figures: beside their step, with the published values, or the reason for a gap."""
 
 from __future__ import annotations
 

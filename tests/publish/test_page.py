@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("page")
 RECORDING = ("--config", "platform=recording/nvidia-h200")
 RESULTS = "results/recording/nvidia-h200"
 
-# What `snakemake compare` would leave; wider than any screen, with numbers as our tables write them.
+# A comparison as `snakemake compare` writes it, wider than any screen, with numbers in the format of our tables.
 SIZES = ("1,000", "2²⁰+3", "2^24", "2²⁰", "–", "1,048,574")
 COMPARISON = "\n".join(
     [
@@ -217,7 +217,7 @@ def test_a_table_sorts_by_numbers_whatever_they_look_like(driver: object, page: 
     heading.find_element("css selector", "button").click()
     upwards = ["1,000", "1,048,574", "2²⁰", "2²⁰+3", "2^24", "–"]
     assert (column(driver, 2), heading.get_attribute("aria-sort")) == (upwards, "ascending")
-    # By the keyboard as well; what is missing stays last.
+    # The keyboard sorts as well; missing values stay last.
     heading.find_element("css selector", "button").send_keys("\ue007")
     downwards = [*upwards[-2::-1], "–"]
     assert (column(driver, 2), heading.get_attribute("aria-sort")) == (downwards, "descending")

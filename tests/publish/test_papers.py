@@ -1,4 +1,4 @@
-"""What papers take over: tables that LaTeX sets without complaint, and a citation of this version."""
+"""Output for papers: tables that LaTeX typesets without warnings, and a citation of this version."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
 def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    # The keys that the format, Citation File Format 1.2.0, requires, and what a reader needs to cite the right thing.
+    # The keys that Citation File Format 1.2.0 requires, and the facts that a reader needs to cite the right version.
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert citation["cff-version"] == "1.2.0"
     assert citation["title"].startswith(project["name"])

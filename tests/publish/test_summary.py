@@ -1,4 +1,4 @@
-"""The summary says what failed, and a run ends well or badly as it should."""
+"""The summary lists the failures, and a run succeeds or fails accordingly."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ OTHER: dict[str, Any] = H200 | {
 
 
 def scaled(rows: pandas.DataFrame, factor: float) -> pandas.DataFrame:
-    """The same points, each taking so many times as long."""
+    """The same points, with all times multiplied by `factor`."""
     times = {column: rows[column] * factor for column in ("time_us", "time_low_us", "time_high_us")}
     return rows.assign(
         **times, bandwidth_gbs=rows["bandwidth_gbs"] / factor, peak_fraction=rows["peak_fraction"] / factor
@@ -54,7 +54,7 @@ def test_ratios_are_of_the_same_step_on_both_devices_with_their_interval() -> No
     assert other.loc[("unrolled", 8), "time_us"] == pytest.approx(27.0 * SLOWER)
     right = other[other["status"] == "ok"]
     assert list(right["speed_ratio"]) == pytest.approx([1 / SLOWER] * len(right), rel=1e-3)
-    # Of intervals from -0.4% to +0.6% on both sides: about 0.7% to either side.
+    # Both times have intervals from -0.4% to +0.6%, so their ratio's interval is about ±0.7%.
     low, high = right["speed_ratio_low"] * SLOWER, right["speed_ratio_high"] * SLOWER
     assert low.between(0.990, 0.995).all() and high.between(1.005, 1.010).all()
     assert other.loc[("interleaved", 1), "status"] == "launch_failed"

@@ -1,4 +1,4 @@
-"""The C++ header: it chooses what best.json calls the fastest, compiles for any GPU, and what it launches is right."""
+"""The C++ header: it chooses what best.json calls the fastest, compiles for any GPU, and gives right results."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def compile_cuda(source: Path, made: Made, binary: Path, *options: str) -> None:
 def test_every_kind_compiles_for_an_architecture(made: Made, architecture: int, tmp_path: Path) -> None:
     cubin = tmp_path / "check.cubin"
     compile_cuda(ROOT / "tests/support/header_check.cu", made, cubin, "-cubin", f"-arch=sm_{architecture}")
-    # What needs sm_90 is there for sm_90, and does no harm for sm_80.
+    # Kernels that need sm_90 are compiled for sm_90 and left out for sm_80.
     found = {kernel.name for kernel in OFFERED if kernel.name.encode() in cubin.read_bytes()}
     assert found == {kernel.name for kernel in OFFERED if needed_architecture(kernel) <= architecture}
 

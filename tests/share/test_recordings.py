@@ -1,4 +1,4 @@
-"""Recordings: every one that is kept is valid, and a mistake in one is told with file, line and what would be right."""
+"""Recordings: every committed one is valid, and the message about a mistake has the file, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: 
     for path in small.iterdir():
         assert (recorded / path.name).is_file()
     check_recording(recorded)
-    # What would be refused is refused here already, and named.
+    # record.py already refuses results that would make an invalid recording, and names the fault.
     (results / "environment.json").write_text("{}")
     run = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert run.returncode != 0

@@ -1,4 +1,4 @@
-"""A headless Chromium that looks at a page as its reader would, and says what is wrong with it."""
+"""A headless Chromium that opens a page as a reader would, and reports the page's faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 
-# What sticks out on the right, and in no box that scrolls by itself; and by how much the page itself could be scrolled.
+# Elements beyond the right edge that are in no scrolling box, and the distance by which the page itself could scroll.
 OVERFLOW = """
 const scrolls = (element) => element && element !== document.documentElement && element !== document.body &&
     (["auto", "scroll", "hidden"].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
@@ -34,7 +34,7 @@ Promise.all([...document.images].map(name)).then((names) => done(names.filter(Bo
 
 @dataclass(frozen=True)
 class Faults:
-    """What a reader would stumble over; all empty where nothing is wrong."""
+    """Faults that a reader would notice; all lists are empty for a page without faults."""
 
     broken_images: list[str]
     errors: list[str]
@@ -67,7 +67,7 @@ def open_page(driver: webdriver.Chrome, page: Path, width: int) -> Faults:
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     for kind in ("browser", "performance"):
-        driver.get_log(kind)  # What the page before left.
+        driver.get_log(kind)  # Drop the previous page's entries.
     driver.get(page.resolve().as_uri())
     driver.execute_script("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     images = driver.execute_async_script(BROKEN_IMAGES)

@@ -1,7 +1,7 @@
-"""Plays Nsight Compute: runs what it should profile, on the emulator, and answers as ncu does, or as ncu fails.
+"""Plays Nsight Compute: runs the command to profile on the emulator, and answers or fails as ncu does.
 
 The environment variable NCU_PLAYS names what it plays, for the kernel in NCU_KERNEL or for all: nothing in particular,
-or one of the failures below. Its numbers are made up: of the launch that comes n-th, every counter is n.
+or one of the failures below. Its numbers are made up: every counter of the n-th launch is n.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import yaml
 WARNING = (
     "==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, results may be inconsistent."
 )
-# As ncu prints them, before or in place of what it captures.
+# ncu's messages, which it prints before its captures or instead of them.
 ERRORS = {
     "no permission": "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
     "Counters on the target device 0. For instructions on enabling permissions and to get more information see "
@@ -49,7 +49,7 @@ def main(words: list[str]) -> None:
 
 
 def observe(words: list[str]) -> None:
-    """Run the worker, and write what was captured where the options say."""
+    """Run the worker, and write the captures to the file that the options name."""
     options = [word for word in words if word.startswith("--")]
     observed = words[words.index(sys.executable) :]
     requests, answers = json.loads(Path(observed[-2]).read_text(encoding="utf-8")), Path(observed[-1])

@@ -25,8 +25,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-# What is needed of Debian's packages slurm-wlm and munge (and util-linux). The daemons may lie where only root's PATH
-# leads.
+# The programs needed from Debian's packages slurm-wlm, munge and util-linux. The daemons may be in folders that only
+# root's PATH has.
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "srun", "squeue", "scontrol", "sinfo", "setpriv")
 SEARCHED = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 
@@ -71,7 +71,7 @@ PartitionName=all Nodes={node} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing_programs() -> str | None:
-    """What is missing to run one, or None where all is there."""
+    """A message that names the missing programs, or None if none is missing."""
     missing = [name for name in PROGRAMS if not shutil.which(name, path=SEARCHED)]
     return f"{', '.join(missing)} not found (Debian's packages slurm-wlm and munge)" if missing else None
 
@@ -131,7 +131,7 @@ def _configure(folder: Path) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports of the loopback address that nobody listens on."""
+    """Unused ports of the loopback address."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -184,7 +184,7 @@ def _wait_until_ready(daemons: Sequence[subprocess.Popen[bytes]], folder: Path, 
 
 
 def _answer(command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """What one of Slurm's commands prints; nothing where Slurm doesn't answer."""
+    """The output of one of Slurm's commands, or an empty string if Slurm doesn't answer."""
     try:
         asked = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=STOP_SECONDS)
     except subprocess.TimeoutExpired:

@@ -339,7 +339,7 @@ def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame,
 def study_data(
     study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
 ) -> StudyData:
-    """A study with made-up rows, and what is published of it."""
+    """A study with made-up rows and its published results."""
     outputs = study.get("problem") == "exchange"
     published = load_published(study["published"], ROOT / "resources/published", outputs)
     return StudyData(study, rows, device, published, of or Metrics())
@@ -347,7 +347,7 @@ def study_data(
 
 @functools.cache
 def shipped_data(name: str, device_name: str) -> StudyData:
-    """A shipped study with made-up rows and metrics, and what is published of it."""
+    """A shipped study with made-up rows and metrics, and its published results."""
     device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
     study, rows = shipped(name, device_name)
     return study_data(study, rows, device, metrics(study, name, rows, device))

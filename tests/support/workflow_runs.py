@@ -1,4 +1,4 @@
-"""Run Snakemake on a copy of the project, as a user would, and read what it says."""
+"""Run Snakemake on a copy of the project, as a user would, and read its output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# A sweep of a few points, so that a whole run takes seconds. The axes replace those of the platform emulator.
+# A sweep of a few points, so that a whole run takes seconds. The axes replace the emulator's.
 SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
 
 
@@ -51,7 +51,7 @@ def snakemake(
 
 
 def planned_jobs(project: Path, target: str = "all") -> set[str]:
-    """What a dry run would do, as "rule wildcard values": {"measure_kernel emulator unrolling interleaved"}."""
+    """The jobs of a dry run, as "rule wildcard values": {"measure_kernel emulator unrolling interleaved"}."""
     run = snakemake(project, target, "--dry-run")
     assert run.returncode == 0, run.stdout
     jobs = set()

@@ -148,7 +148,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
             ["sweeps.full.array_size.1 is '2**20'. Allowed: sizes from 1 to 2^32"],
         ),
         ("sweeps.full.array_size", [0], ["sweeps.full.array_size.0 is 0. Allowed: sizes from 1"]),
-        # Each number alone is fine; what they come to is not.
+        # Each number alone is allowed; the result is not.
         ("sweeps.full.array_size", ["2^3 - 8"], ["sweeps.full.array_size.0 is '2^3 - 8'. Allowed: sizes from 1"]),
         ("sweeps.full.array_size", ["2^31+2147483649"], ["array_size.0 is '2^31+2147483649'. Allowed: sizes from 1"]),
         ("platforms.emulator.axes", {"array_size": ["2^0 - 1"]}, ["emulator.axes.array_size.0 is '2^0 - 1'"]),
@@ -405,7 +405,7 @@ def resolved(node: Any) -> Any:
 
 
 def test_defaults_are_what_config_yaml_ships(root: Path) -> None:
-    # A reader who deletes a key gets what the file and its README promise.
+    # A reader who deletes a key gets the default that the file and its README promise.
     shipped = shipped_config(root)
     metrics = yaml.safe_load((root / "config/metrics.yaml").read_text())
     assert load_config(metrics, root) == load_config(shipped | metrics, root)
@@ -440,7 +440,7 @@ def test_overrides_go_from_the_general_to_the_specific(toy: Path) -> None:
         write_study(toy, {"kernels": [{"name": KERNEL, **parts["kernel"]}], **parts["study"]})
         study = load_study(STUDY, toy)
         assert only_axes(config, study, platform)["block_size"] == [32 * 2**count]
-        # What is set for one platform says nothing about another; the other axes stay as they are.
+        # The settings of one platform don't affect another; the other axes stay as they are.
         other = only_axes(config, study, "nvidia-a100")
         assert other["block_size"] == [{0: 32, 1: 32, 2: 128, 3: 128, 4: 512, 5: 512}[count]]
         assert other["unroll"] == shipped_full(toy)["unroll"]
@@ -533,7 +533,7 @@ def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
 
 
 def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
-    # They are found without going through every point; going through every point is what they must agree with.
+    # The variants are found without going through every point; doing so must give the same variants.
     restrictions = ["block_size * unroll <= array_size", "cache == 'hot' or unroll < 8", "grid_size == 1"]
     for restricted in ([], restrictions):
         config = load_config({**shipped_config(root), "restrictions": restricted}, root)

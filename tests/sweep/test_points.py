@@ -14,7 +14,7 @@ from kernelsweep.sweep.points import Point, in_words
 
 
 def test_a_point_is_equal_to_what_comes_back_from_a_worker() -> None:
-    # Pins: points from a journal or a chunk's file that are other keys than those of the plan.
+    # Pins: points from a journal or a chunk's file that, as keys, differ from the plan's points.
     one = point(1000, grid_size=3)
     assert Point(json.loads(json.dumps(dict(one)))) == one
     assert {one: "first"}[one.at(array_size=1).at(array_size=1000)] == "first"

@@ -1,4 +1,4 @@
-"""What jobs ask a cluster for, under the profile for Slurm: read from Snakemake's plan, without a cluster."""
+"""The resources that jobs request under the profile for Slurm, read from Snakemake's plan, without a cluster."""
 
 from __future__ import annotations
 

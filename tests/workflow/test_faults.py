@@ -130,7 +130,7 @@ def test_a_job_killed_at_any_moment_goes_on_where_it_stopped(
 
 
 def test_a_killed_worker_costs_no_point(tmp_path: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
-    # Pins: a row launch_failed, which the same command wouldn't run again, for what the kernel has no part in.
+    # Pins: a row launch_failed, which the same command wouldn't run again, for a fault that is not the kernel's.
     journal = tmp_path / "journal.jsonl"
     moments = random.Random(3)
     job = start()

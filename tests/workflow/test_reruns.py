@@ -1,4 +1,4 @@
-"""What an edit makes run again, read from Snakemake's dry run: the edited kernel's own jobs, and nothing else's."""
+"""The jobs that run again after an edit, read from Snakemake's dry run: the edited kernel's and no other kernel's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STUDIES = {
     "unrolling": ["interleaved", "unrolled"],
     "warp_shuffle": ["shared_memory", "shuffle"],
 }
-# What every change of a measurement brings up to date, whatever the study.
+# Jobs that run again after every change of a measurement, whatever the study.
 JOINED = {
     "all",
     "collect emulator",

@@ -35,7 +35,7 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
     with (project / POINTS).open(newline="") as file:
         assert {row["status"] for row in csv.DictReader(file)} == {"ok"}
 
-    # What was built stays: this is about what points run on.
+    # The builds stay: this test is about the devices that points run on.
     for entry in (project / "results/emulator").iterdir():
         if entry.is_dir():
             shutil.rmtree(entry)
@@ -58,7 +58,7 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
     assert set(devices.values()) == {"0", "1"}
     text = output.read_text()
     assert (project / POINTS).read_text() == local
-    # Both kernels and the one that was killed again; what is no work at all was done here.
+    # Slurm ran both kernels, and the killed one again; local rules such as `collect` ran on this machine.
     assert len(re.findall("has been submitted with SLURM jobid", text)) == 3, text
     assert "SLURM status is: 'CANCELLED'" in text and "localrule collect" in text
     logs = sorted(path.name for path in (project / "results/emulator/logs/measure_kernel/warp_shuffle").iterdir())

@@ -1,4 +1,4 @@
-"""Whole runs on the emulator, as a newcomer types them: what they leave behind, and how they end."""
+"""Whole runs on the emulator, as a newcomer types them: the files they leave behind, and how they end."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
         for figure in names:
             for extension in ("svg", "png", "pdf"):
                 assert (folder / f"figures/{figure}.{extension}").stat().st_size > 0
-    # The README's figure and table are those of the recording, to the byte, and so is the page of claims.
+    # The README's figure and table equal the recording's to the byte, and so does the page of claims.
     assert all((project / copy).read_bytes() == (root / copy).read_bytes() for copy in copies)
     unrolling = results / "studies/unrolling"
     # One study alone is judged, too, and gets its best configurations.
@@ -199,7 +199,7 @@ def test_a_study_of_ones_own_needs_a_title_and_kernels_only_and_may_restrict_its
     assert run.returncode == 0, run.stdout
     (row,) = rows(project / "results/emulator/studies/mine/table.csv")
     assert (row["kernel"], row["unroll"], row["points_right"]) == ("shuffle", "4", "1")
-    # What the restriction excludes is there, with the reason.
+    # The excluded points have rows with the reason.
     points = {
         (row["array_size"], row["block_size"]): (row["status"], row["message"])
         for row in rows(project / "results/emulator/points/mine/shuffle.csv")
