@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted import ROOT, built, point, run
+from planted import BLOCK_LOOP, CONST, RIGHT, ROOT, built, point, run
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
@@ -23,30 +23,6 @@ from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
-# One thread a block combines the block's elements; `ending` then says what happens to the result.
-SOURCE = """\
-// A planted kernel.
-//
-// kernelsweep:
-//   plan: {plan}
-//   unroll: [1]
-
-#include "operations.cuh"
-
-template <typename Element, typename Operation>
-__global__ void planted({parameter}, Element *partials, size_t array_size)
-{{
-    const size_t first = size_t(blockIdx.x) * blockDim.x;
-    if (threadIdx.x != 0)
-        return;
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
-    {ending}
-}}
-"""
-CONST = "const Element *data"
-RIGHT = "partials[blockIdx.x] = result;"
 LAST_BLOCK_WRITES_NOTHING = "if (blockIdx.x + 1 < gridDim.x) partials[blockIdx.x] = result;"
 
 EVERY_TYPE_AND_OPERATION = [
@@ -56,7 +32,7 @@ EVERY_TYPE_AND_OPERATION = [
 
 def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "block_partials") -> KernelSource:
     path = folder / "planted.cu"
-    path.write_text(SOURCE.format(ending=ending, parameter=parameter, plan=plan))
+    path.write_text(BLOCK_LOOP.format(name="planted", ending=ending, parameter=parameter, plan=plan))
     return read_kernel(path, ROOT, REDUCTION)
 
 

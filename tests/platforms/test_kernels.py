@@ -12,7 +12,7 @@ import pytest
 from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import point, run
+from planted import BLOCK_LOOP, CONST, RIGHT, point, run
 from shipped_kernels import shipped_kernels
 
 from kernelsweep.build.build import build
@@ -455,29 +455,6 @@ def test_the_published_exchanges_are_reproduced(tmp_path: Path) -> None:
 
 # The test above, tested: it finds mistakes that a comparison of totals lets pass.
 
-FAULTY = """\
-// A kernel with a mistake.
-//
-// kernelsweep:
-//   unroll: [1]
-
-#include "operations.cuh"
-
-template <typename Element, typename Operation>
-__global__ void faulty({parameter}, Element *partials, size_t array_size)
-{{
-    const size_t first = size_t(blockIdx.x) * blockDim.x;
-    if (threadIdx.x != 0)
-        return;
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
-    {ending}
-}}
-"""
-RIGHT = "partials[blockIdx.x] = result;"
-CONST = "const Element *data"
-
 
 @pytest.mark.parametrize(
     ("parameter", "ending", "message"),
@@ -492,7 +469,7 @@ CONST = "const Element *data"
 )
 def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "faulty.cu"
-    path.write_text(FAULTY.format(parameter=parameter, ending=ending))
+    path.write_text(BLOCK_LOOP.format(name="faulty", plan="block_partials", parameter=parameter, ending=ending))
     kernel = read_kernel(path, ROOT, REDUCTION)
     library = compiled(kernel, variants(kernel), tmp_path)
     for dtype in ("int32", "float64"):

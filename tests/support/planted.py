@@ -56,6 +56,31 @@ __global__ void planted({const}Element *data, Element *partials, size_t array_si
 }}
 """
 
+# One thread a block combines the block's elements; `ending` then says what happens to the result.
+BLOCK_LOOP = """\
+// A planted kernel.
+//
+// kernelsweep:
+//   plan: {plan}
+//   unroll: [1]
+
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void {name}({parameter}, Element *partials, size_t array_size)
+{{
+    const size_t first = size_t(blockIdx.x) * blockDim.x;
+    if (threadIdx.x != 0)
+        return;
+    Element result = data[first];
+    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
+        result = Operation::combine(result, data[i]);
+    {ending}
+}}
+"""
+CONST = "const Element *data"
+RIGHT = "partials[blockIdx.x] = result;"
+
 
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
     """A kernel of one thread a block, with `fault` as its first statements."""

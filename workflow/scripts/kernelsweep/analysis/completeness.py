@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.analysis.row_counts import RowCounts
+from kernelsweep.results import STATUSES
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.points import points
@@ -68,7 +69,7 @@ def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> li
 
 def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
     """The kernels of which no point was run: every row is `skipped`, or there is none."""
-    return [kernel for kernel in planned if _rows(counted, kernel) == _rows(counted, kernel, ["skipped"])]
+    return [kernel for kernel in planned if not _was_run(counted, kernel)]
 
 
 def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
@@ -76,18 +77,14 @@ def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> lis
 
     A recording may lack a study, and that is no mistake of the run's.
     """
-    not_run = kernels_not_run(counted, planned)
-    return [
-        study
-        for study in dict.fromkeys(kernel.study for kernel in planned)
-        if all(kernel in not_run for kernel in planned if kernel.study == study)
-        and any(kernel.rows is not None and not kernel.cannot_run for kernel in planned if kernel.study == study)
-    ]
+    ran = {kernel.study for kernel in planned if _was_run(counted, kernel)}
+    could_run = [kernel.study for kernel in planned if kernel.rows is not None and not kernel.cannot_run]
+    return [study for study in dict.fromkeys(could_run) if study not in ran]
 
 
-def _rows(counted: RowCounts, kernel: PlannedKernel, statuses: Sequence[str] | None = None) -> int:
-    return sum(
-        count
-        for (study, name, status), count in counted.points.items()
-        if (study, name) == (kernel.study, kernel.kernel) and (statuses is None or status in statuses)
-    )
+def _was_run(counted: RowCounts, kernel: PlannedKernel) -> bool:
+    return _rows(counted, kernel) > counted.points[kernel.study, kernel.kernel, "skipped"]
+
+
+def _rows(counted: RowCounts, kernel: PlannedKernel) -> int:
+    return sum(counted.points[kernel.study, kernel.kernel, status] for status in STATUSES)

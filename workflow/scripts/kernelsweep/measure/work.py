@@ -93,6 +93,7 @@ def find_work(
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
     code = code_hash(measuring_modules())
+    sampling = asdict(task.protocol.sampling) if task.protocol.sampling else None
     work = Work(order, dict(outcomes), visited, [[] for _ in visits])
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
@@ -100,7 +101,7 @@ def find_work(
         parts = {
             "binary": task.variants[each.variant]["binary_sha256"],
             "point": dict(each.point),
-            "sampling": asdict(task.protocol.sampling) if task.protocol.sampling else None,
+            "sampling": sampling,
             "repeated_runs": task.protocol.repeated_runs,
             "seed": task.protocol.seed,
             "code": code,
