@@ -233,8 +233,11 @@ def test_cub_compiles_to_a_function_for_each_type_and_operation(tmp_path: Path) 
     assert all(hasattr(library, f"cub_{operation}_int32") for operation in OPERATIONS)
     types = re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", CUB.read_text())
     assert [name for name in types if name != "type"] == ["int32", "int64", "float32", "float64"]
-    source.write_text("nonsense")
-    report = build_cub(source)
+    # In another folder, since the library above is loaded: to overwrite its file would crash a later launch.
+    nonsense = tmp_path / "nonsense/cub.cu"
+    nonsense.parent.mkdir()
+    nonsense.write_text("nonsense")
+    report = build_cub(nonsense)
     assert report["status"] == "build_failed" and "refused cub.cu" in report["message"]
 
 
