@@ -38,7 +38,7 @@ from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
 from kernelsweep.drawing.declaration import read_declaration
-from kernelsweep.drawing.files import file_names
+from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.project.project import load_study

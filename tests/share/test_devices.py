@@ -18,7 +18,7 @@ from synthetic_sweep import H200, UNROLLING, WARP_SHUFFLE, fail, sweep
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.drawing import layout
-from kernelsweep.drawing.files import FORMATS
+from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 

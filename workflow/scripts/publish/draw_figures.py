@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
-from kernelsweep.drawing.files import file_names, remove_others
+from kernelsweep.drawing.figure_formats import file_names, remove_others
 from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.logs import logged
 from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.drawing.files import file_names, remove_others
+from kernelsweep.drawing.figure_formats import file_names, remove_others
 from kernelsweep.drawing.layout import WIDTHS, save
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged

@@ -25,7 +25,7 @@ from matplotlib.transforms import Bbox
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
-from kernelsweep.drawing.files import NO_DATES
+from kernelsweep.drawing.figure_formats import NO_DATES
 
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300

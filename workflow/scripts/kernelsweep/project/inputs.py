@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from kernelsweep.code_hash import sha256_of
-from kernelsweep.drawing.files import file_names
+from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
