@@ -89,7 +89,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kernels
     return build
 
 
-def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, workers: int | None = None) -> str:
+def refused(
+    kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, workers: int | None = None
+) -> str:
     with pytest.raises(LaunchError) as error:
         kernels.launch(name, grid, block, *arguments, workers=workers)
     return str(error.value)
@@ -214,7 +216,7 @@ def test_lanes_that_have_ended_count_as_arrived_and_have_no_value(kernels: Calla
     expected = 1000 + 20 + np.where(lane < 4, 0xF, 0xFFFF0)
     np.testing.assert_array_equal(results, np.where(lane < 20, expected, 0))
     message = refused(kernels("waits"), "ended_lanes", 1, (4, 2, 8), ctypes.c_int(3), results)
-    assert message.startswith("ended_lanes: block 0: thread (1, 0, 2) reads the value of lane 20 of warp 0 (thread (0, ")
+    assert message.startswith("ended_lanes: block 0: thread (1, 0, 2) reads the value of lane 20 of warp 0 (thread (0,")
     assert "which has ended, in __shfl_down_sync with mask 0xffffffff at" in message
     assert message.endswith(line_of("waits", "ended_lanes"))
 
