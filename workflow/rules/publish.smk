@@ -87,7 +87,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             widths=config["figure_widths"],
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
-            code=lambda wildcards: code_of(
+            code=lambda wildcards: code_hash_of(
                 "publish/draw_figures.py",
                 *(ROOT / file for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
             ),
