@@ -58,7 +58,13 @@ class Kernels:
         self.library = EmulatedLibrary(library)
 
     def launch(
-        self, name: str, grid: int, block: int, *arguments: object, shared_bytes: int = 0, workers: int | None = None
+        self,
+        name: str,
+        grid: int | tuple[int, int, int],
+        block: int | tuple[int, int, int],
+        *arguments: object,
+        shared_bytes: int = 0,
+        workers: int | None = None,
     ) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
         self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values, workers)
@@ -270,12 +276,22 @@ def test_signal_handlers_are_put_back(kernels: Callable[[str], Kernels]) -> None
 # Memory, limits, cores
 
 
-@pytest.mark.parametrize("block", [1, 31, 256, 1024])
-def test_every_thread_knows_its_place(kernels: Callable[[str], Kernels], block: int) -> None:
-    results = np.zeros((5 * block, 4), np.uint32)
-    kernels("memory").launch("places", 5, block, results)
-    expected = [(thread, number, block, 5) for number in range(5) for thread in range(block)]
-    np.testing.assert_array_equal(results, expected)
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [((5, 1, 1), (31, 1, 1)), ((1, 1, 1), (1024, 1, 1)), ((2, 3, 4), (5, 3, 7)), ((1, 3, 1), (1, 16, 64))],
+)
+def test_every_thread_knows_its_place(
+    kernels: Callable[[str], Kernels], grid: tuple[int, int, int], block: tuple[int, int, int]
+) -> None:
+    blocks, threads = int(np.prod(grid)), int(np.prod(block))
+    results = np.zeros((blocks, threads, 13), np.uint32)
+    kernels("memory").launch("places", grid, block, results)
+    # NumPy's order has the last index fastest, so x, y and z are reversed.
+    for number, size, found in ((threads, block, results[0, :, :3]), (blocks, grid, results[:, 0, 3:6])):
+        np.testing.assert_array_equal(found, np.stack(np.unravel_index(np.arange(number), size[::-1])[::-1], axis=1))
+    assert (results[:, :, :3] == results[:1, :, :3]).all() and (results[:, :, 3:6] == results[:, :1, 3:6]).all()
+    assert (results[:, :, 6:12] == [*block, *grid]).all()
+    assert (results[:, :, 12] == np.arange(threads) % 32).all(), "warps follow the threads' numbers"
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
@@ -329,9 +345,9 @@ def test_results_do_not_depend_on_the_number_of_workers(kernels: Callable[[str],
 
 def test_more_workers_than_the_system_has_room_for(kernels: Callable[[str], Kernels]) -> None:
     # 500 workers with 1024 stacks each would need a million memory maps.
-    results = np.zeros((500 * 1024, 4), np.uint32)
+    results = np.zeros((500, 1024, 13), np.uint32)
     kernels("memory").launch("places", 500, 1024, results, workers=500)
-    assert (results[:, 1] == np.repeat(np.arange(500), 1024)).all()
+    np.testing.assert_array_equal(results[:, 0, 3], np.arange(500))
 
 
 @pytest.mark.parametrize(
@@ -340,12 +356,19 @@ def test_more_workers_than_the_system_has_room_for(kernels: Callable[[str], Kern
         (1, 0, 0, "1024"),
         (1, 1025, 0, "1024"),
         (0, 1, 0, "2147483647"),
-        (2**31, 1, 0, "2147483647"),
+        (2**31, 1, 0, "blocks in x, where CUDA allows 1 to 2147483647"),
+        ((1, 1, 65536), 1, 0, "blocks in z, where CUDA allows 1 to 65535"),
+        (1, (1, 1, 65), 0, "65 threads in z, where CUDA allows 1 to 64"),
+        (1, (32, 33, 1), 0, "1056 threads, where CUDA allows at most 1024"),
         (1, 1, 10**6, "232448"),
     ],
 )
 def test_limits_are_named(
-    kernels: Callable[[str], Kernels], grid: int, block: int, shared_bytes: int, limit: str
+    kernels: Callable[[str], Kernels],
+    grid: int | tuple[int, int, int],
+    block: int | tuple[int, int, int],
+    shared_bytes: int,
+    limit: str,
 ) -> None:
     with pytest.raises(LaunchError, match=f"places: .*{limit}"):
         kernels("memory").launch("places", grid, block, np.zeros(4), shared_bytes=shared_bytes)

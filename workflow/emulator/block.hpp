@@ -71,6 +71,7 @@ struct Worker {
     unsigned block_threads;
     unsigned ended;         // threads that have ended
 
+    uint64_t block_number; // in the grid
     uint3 block_index;
     dim3 block_size;
     dim3 grid_size;
@@ -87,6 +88,7 @@ struct Worker {
     int fault_signal;
     void *fault_address; // null where the processor does not say
     Worker *next;        // among the workers of this library
+    dim3 numbered;       // the block size for which the threads have their index_in_block
     Thread threads[most_threads];
 
     unsigned lane_of(const Thread &thread) const { return thread.index % lanes_of_a_warp; }
@@ -111,6 +113,20 @@ EMULATOR_INLINE Worker &this_worker()
     return *reinterpret_cast<Worker *>(stack_pointer() & ~uintptr_t(region_size - 1));
 }
 
+// A thread in messages: "thread 37", or "thread (5, 1, 0)" in a block of several dimensions.
+struct ThreadName {
+    char text[48];
+
+    ThreadName(const Worker &worker, const Thread &thread)
+    {
+        const uint3 &at = thread.index_in_block;
+        if (worker.block_size.y == 1 && worker.block_size.z == 1)
+            snprintf(text, sizeof text, "thread %u", thread.index);
+        else
+            snprintf(text, sizeof text, "thread (%u, %u, %u)", at.x, at.y, at.z);
+    }
+};
+
 // Gives up the block: the message becomes the launch's error.
 __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)
 {
@@ -131,20 +147,21 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
     const Thread &waiting = worker.running_warp[__builtin_ctz(worker.waiting_lanes)];
     char wait[256];
-    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where thread %u waits", waiting.operation->name,
-             waiting.mask, waiting.site.file, waiting.site.line, waiting.index);
+    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where %s waits", waiting.operation->name, waiting.mask,
+             waiting.site.file, waiting.site.line, ThreadName(worker, waiting).text);
     for (unsigned lane = 0; lane < lanes_of_a_warp; ++lane) {
         const Thread &named = worker.running_warp[lane];
         if (!(waiting.mask >> lane & 1))
             continue;
+        const ThreadName name(worker, named);
         if (worker.ended_lanes[warp] >> lane & 1)
-            fail(worker, "lane %u of warp %u (thread %u) ended without reaching %s", lane, warp, named.index, wait);
+            fail(worker, "lane %u of warp %u (%s) ended without reaching %s", lane, warp, name.text, wait);
         if (!(worker.waiting_lanes >> lane & 1))
-            fail(worker, "lane %u of warp %u (thread %u) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
-                 named.index, worker.barrier.file, worker.barrier.line, wait);
+            fail(worker, "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
+                 name.text, worker.barrier.file, worker.barrier.line, wait);
         if (named.operation != waiting.operation || named.mask != waiting.mask)
-            fail(worker, "lane %u of warp %u (thread %u) waits in %s with mask 0x%08x at %s:%d and cannot reach %s",
-                 lane, warp, named.index, named.operation->name, named.mask, named.site.file, named.site.line, wait);
+            fail(worker, "lane %u of warp %u (%s) waits in %s with mask 0x%08x at %s:%d and cannot reach %s", lane,
+                 warp, name.text, named.operation->name, named.mask, named.site.file, named.site.line, wait);
     }
     __builtin_unreachable();
 }
@@ -170,8 +187,9 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
     while (!(worker.ended_lanes[first / lanes_of_a_warp] >> first % lanes_of_a_warp & 1))
         ++first;
     fail(worker,
-         "%u of %u threads ended without reaching the barrier at %s:%d, where the others wait (first: thread %u)",
-         worker.ended, worker.block_threads, worker.barrier.file, worker.barrier.line, first);
+         "%u of %u threads ended without reaching the barrier at %s:%d, where the others wait (first: %s)",
+         worker.ended, worker.block_threads, worker.barrier.file, worker.barrier.line,
+         ThreadName(worker, worker.threads[first]).text);
 }
 
 EMULATOR_INLINE Thread *next_thread(Worker &worker)
@@ -193,8 +211,8 @@ EMULATOR_INLINE void let_others_run(Worker &worker, Thread *self)
 EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site)
 {
     if (worker.arrived != 0 && !(worker.barrier == site))
-        fail(worker, "thread %u waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
-             worker.current->index, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
+        fail(worker, "%s waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
+             ThreadName(worker, *worker.current).text, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
              worker.barrier.line);
     worker.barrier = site;
 }
@@ -235,8 +253,8 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
     Thread &self = *worker.current;
     const unsigned lane = worker.lane_of(self);
     if (__builtin_expect(!(mask >> lane & 1), 0))
-        fail(worker, "thread %u, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
-             self.index, lane, operation.name, site.file, site.line, mask);
+        fail(worker, "%s, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
+             ThreadName(worker, self).text, lane, operation.name, site.file, site.line, mask);
     self.operation = &operation;
     self.site = site;
     self.mask = mask & worker.lanes_of(self.index / lanes_of_a_warp);
@@ -277,18 +295,28 @@ __attribute__((noreturn)) EMULATOR_INLINE void end_thread()
     __builtin_unreachable();
 }
 
+// The place of a block in the grid, from its number, in which x is fastest, then y.
+EMULATOR_INLINE uint3 place_of_block(uint64_t number, const dim3 &grid)
+{
+    if (number < grid.x) // as always in one dimension, without a division
+        return {unsigned(number), 0, 0};
+    const uint64_t row = number / grid.x;
+    return {unsigned(number % grid.x), unsigned(row % grid.y), unsigned(row / grid.y)};
+}
+
 // Runs one block to its end, or until it fails. Each of its threads enters `thread_main`.
-EMULATOR_COLD inline void run_block(Worker &worker, unsigned block, void (*thread_main)())
+EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thread_main)())
 {
     for (unsigned index = 0; index < worker.block_threads; ++index)
         prepare(worker.threads[index].context, worker.threads[index].stack_top, thread_main);
-    worker.block_index = {block, 0, 0};
+    worker.block_number = number;
+    worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
     worker.running_warp = worker.threads;
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);
-    counting::start_block(worker, block, worker.block_threads, worker.ready_lanes);
+    counting::start_block(worker, unsigned(number), worker.block_threads, worker.ready_lanes);
     Thread *first = next_thread(worker);
     worker.current = first;
     switch_context(worker.scheduler, first->context);
