@@ -214,9 +214,7 @@ class GpuPlatform:
             function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
             self._most_shared_bytes[variant] = shared_bytes
         try:
-            function.prepared_async_call(
-                grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes
-            )
+            function.prepared_async_call(grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes)
         except cuda.Error as error:
             raise _translated(error) from error
 
