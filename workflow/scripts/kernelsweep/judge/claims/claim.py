@@ -19,7 +19,7 @@ from kernelsweep.sweep.schema import nearest
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
-# The published claims' file in the project, and its columns, which are also the keys of a claim in a study's YAML, except
+# The published claims in the project, and their columns, which are also the keys of a claim in a study's YAML, except
 # `study`.
 CLAIMS_FILE = "resources/published/claims.csv"
 PUBLISHED_CLAIM_COLUMNS = (
