@@ -30,9 +30,10 @@ ENTRIES = {
     ],
     "waits": [
         "early_return",
+        "skipped_barrier",
         "different_barriers",
         "fails_in_block",
-        "ended_lane",
+        "ended_lanes",
         "not_in_own_mask",
         "mixed_operations",
         "different_masks",
@@ -51,6 +52,9 @@ ENTRIES = {
 }
 
 
+Size = int | tuple[int, int, int]
+
+
 class Kernels:
     """The kernels of one file: launched by name."""
 
@@ -58,7 +62,13 @@ class Kernels:
         self.library = EmulatedLibrary(library)
 
     def launch(
-        self, name: str, grid: int, block: int, *arguments: object, shared_bytes: int = 0, workers: int | None = None
+        self,
+        name: str,
+        grid: Size,
+        block: Size,
+        *arguments: object,
+        shared_bytes: int = 0,
+        workers: int | None = None,
     ) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
         self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values, workers)
@@ -79,7 +89,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kernels
     return build
 
 
-def refused(kernels: Kernels, name: str, grid: int, block: int, *arguments: object, workers: int | None = None) -> str:
+def refused(
+    kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, workers: int | None = None
+) -> str:
     with pytest.raises(LaunchError) as error:
         kernels.launch(name, grid, block, *arguments, workers=workers)
     return str(error.value)
@@ -182,10 +194,38 @@ def test_barriers_count_predicates(kernels: Callable[[str], Kernels], positive: 
 # Waiting in vain
 
 
-def test_a_barrier_that_some_threads_never_reach(kernels: Callable[[str], Kernels]) -> None:
-    message = refused(kernels("waits"), "early_return", 4, 256, ctypes.c_int(40))
-    assert message.startswith("early_return: block 0: 5 of 256 threads ended without reaching the barrier at ")
-    assert f"{line_of('waits', 'early_return')}, where the others wait (first: thread 3)" in message
+@pytest.mark.parametrize(("stride", "offset"), [(8, 3), (256, 40), (256, 1), (64, 32)])
+def test_threads_that_have_ended_count_as_arrived_at_a_barrier(
+    kernels: Callable[[str], Kernels], stride: int, offset: int
+) -> None:
+    waits = kernels("waits")
+    results = np.zeros((4, 256), np.int32)
+    waits.launch("early_return", 4, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    stay = np.arange(256) % stride < offset
+    assert (results[:2] == 2 * 256 + (offset == stride)).all(), "in these blocks, all stay"
+    np.testing.assert_array_equal(results[2:], [np.where(stay, 2 * stay.sum() + 1, 0)] * 2)
+    assert waits.library.partial_barrier.endswith(line_of("waits", "early_return"))
+    waits.launch("early_return", 2, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    assert waits.library.partial_barrier == ""
+
+
+def test_lanes_that_have_ended_count_as_arrived_and_have_no_value(kernels: Callable[[str], Kernels]) -> None:
+    results = np.zeros(64, np.int32)
+    kernels("waits").launch("ended_lanes", 1, (4, 2, 8), ctypes.c_int(0), results)
+    lane = np.arange(64) % 32
+    expected = 1000 + 20 + np.where(lane < 4, 0xF, 0xFFFF0)
+    np.testing.assert_array_equal(results, np.where(lane < 20, expected, 0))
+    message = refused(kernels("waits"), "ended_lanes", 1, (4, 2, 8), ctypes.c_int(3), results)
+    assert message.startswith("ended_lanes: block 0: thread (1, 0, 2) reads the value of lane 20 of warp 0 (thread (0,")
+    assert "which has ended, in __shfl_down_sync with mask 0xffffffff at" in message
+    assert message.endswith(line_of("waits", "ended_lanes"))
+
+
+def test_a_barrier_that_some_threads_skip(kernels: Callable[[str], Kernels]) -> None:
+    message = refused(kernels("waits"), "skipped_barrier", (1, 2, 3), (16, 4, 2))
+    assert message.startswith("skipped_barrier: block (0, 0, 0): thread (0, 2, 0) waits at the barrier at ")
+    assert f"{line_of('waits', 'next')} while 32 of 128 threads wait" in message
+    assert message.endswith(line_of("waits", "skipped"))
 
 
 def test_barriers_at_different_lines(kernels: Callable[[str], Kernels]) -> None:
@@ -199,13 +239,12 @@ def test_the_lowest_failing_block_is_named_whatever_the_workers(
     kernels: Callable[[str], Kernels], workers: int
 ) -> None:
     message = refused(kernels("waits"), "fails_in_block", 100, 64, ctypes.c_int(37), workers=workers)
-    assert message.startswith("fails_in_block: block 37: 1 of 64 threads ended")
+    assert message.startswith("fails_in_block: block 37: thread 5 waits at the barrier")
 
 
 @pytest.mark.parametrize(
     ("kernel", "parts"),
     [
-        ("ended_lane", ["lane 3 of warp 1 (thread 35) ended", "__syncwarp", line_of("waits", "ended_lane")]),
         ("not_in_own_mask", ["thread 0", "0x0000fffe", "does not name it", line_of("waits", "not_in_own_mask")]),
         ("mixed_operations", ["__shfl_xor_sync", "__shfl_down_sync", line_of("waits", "mixed xor")]),
         ("different_masks", ["__syncwarp", "0x0000ffff", "0xffffffff"]),
@@ -270,12 +309,22 @@ def test_signal_handlers_are_put_back(kernels: Callable[[str], Kernels]) -> None
 # Memory, limits, cores
 
 
-@pytest.mark.parametrize("block", [1, 31, 256, 1024])
-def test_every_thread_knows_its_place(kernels: Callable[[str], Kernels], block: int) -> None:
-    results = np.zeros((5 * block, 4), np.uint32)
-    kernels("memory").launch("places", 5, block, results)
-    expected = [(thread, number, block, 5) for number in range(5) for thread in range(block)]
-    np.testing.assert_array_equal(results, expected)
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [((5, 1, 1), (31, 1, 1)), ((1, 1, 1), (1024, 1, 1)), ((2, 3, 4), (5, 3, 7)), ((1, 3, 1), (1, 16, 64))],
+)
+def test_every_thread_knows_its_place(
+    kernels: Callable[[str], Kernels], grid: tuple[int, int, int], block: tuple[int, int, int]
+) -> None:
+    blocks, threads = int(np.prod(grid)), int(np.prod(block))
+    results = np.zeros((blocks, threads, 13), np.uint32)
+    kernels("memory").launch("places", grid, block, results)
+    # NumPy's order has the last index fastest, so x, y and z are reversed.
+    for number, size, found in ((threads, block, results[0, :, :3]), (blocks, grid, results[:, 0, 3:6])):
+        np.testing.assert_array_equal(found, np.stack(np.unravel_index(np.arange(number), size[::-1])[::-1], axis=1))
+    assert (results[:, :, :3] == results[:1, :, :3]).all() and (results[:, :, 3:6] == results[:, :1, 3:6]).all()
+    assert (results[:, :, 6:12] == [*block, *grid]).all()
+    assert (results[:, :, 12] == np.arange(threads) % 32).all(), "warps follow the threads' numbers"
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
@@ -329,9 +378,9 @@ def test_results_do_not_depend_on_the_number_of_workers(kernels: Callable[[str],
 
 def test_more_workers_than_the_system_has_room_for(kernels: Callable[[str], Kernels]) -> None:
     # 500 workers with 1024 stacks each would need a million memory maps.
-    results = np.zeros((500 * 1024, 4), np.uint32)
+    results = np.zeros((500, 1024, 13), np.uint32)
     kernels("memory").launch("places", 500, 1024, results, workers=500)
-    assert (results[:, 1] == np.repeat(np.arange(500), 1024)).all()
+    np.testing.assert_array_equal(results[:, 0, 3], np.arange(500))
 
 
 @pytest.mark.parametrize(
@@ -340,12 +389,19 @@ def test_more_workers_than_the_system_has_room_for(kernels: Callable[[str], Kern
         (1, 0, 0, "1024"),
         (1, 1025, 0, "1024"),
         (0, 1, 0, "2147483647"),
-        (2**31, 1, 0, "2147483647"),
+        (2**31, 1, 0, "blocks in x, where CUDA allows 1 to 2147483647"),
+        ((1, 1, 65536), 1, 0, "blocks in z, where CUDA allows 1 to 65535"),
+        (1, (1, 1, 65), 0, "65 threads in z, where CUDA allows 1 to 64"),
+        (1, (32, 33, 1), 0, "1056 threads, where CUDA allows at most 1024"),
         (1, 1, 10**6, "232448"),
     ],
 )
 def test_limits_are_named(
-    kernels: Callable[[str], Kernels], grid: int, block: int, shared_bytes: int, limit: str
+    kernels: Callable[[str], Kernels],
+    grid: Size,
+    block: Size,
+    shared_bytes: int,
+    limit: str,
 ) -> None:
     with pytest.raises(LaunchError, match=f"places: .*{limit}"):
         kernels("memory").launch("places", grid, block, np.zeros(4), shared_bytes=shared_bytes)

@@ -1,10 +1,13 @@
 // One block at a time runs on a worker: which of its threads runs next, and what happens at a barrier.
 //
 // A thread runs until it waits; then the next ready lane of its warp runs, then the next warp with ready threads. Two
-// facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes or with
-// none: a warp is left only when all its lanes wait or have ended, and only a barrier, which no thread may miss, wakes
-// lanes of another warp. And a warp is never left with lanes waiting in a warp-level operation, since nothing could
-// wake them.
+// facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes that have
+// not ended, or with none: a warp is left only when all its lanes wait or have ended, and only a barrier, which no
+// thread may miss, wakes lanes of another warp. And a warp is never left with lanes waiting in a warp-level operation,
+// since nothing could wake them.
+//
+// Threads that have ended count as arrived wherever others wait for them. That is decided only when nothing else can
+// run, so it costs nothing where no thread ends early.
 //
 // The order is fixed by the block alone, so results do not depend on how many workers there are.
 #pragma once
@@ -71,6 +74,7 @@ struct Worker {
     unsigned block_threads;
     unsigned ended;         // threads that have ended
 
+    uint64_t block_number; // in the grid
     uint3 block_index;
     dim3 block_size;
     dim3 grid_size;
@@ -83,10 +87,13 @@ struct Worker {
     bool failed;
     char message[512];
     unsigned ended_lanes[most_threads / lanes_of_a_warp];
+    uint64_t partial_block; // the launch's first block here with a barrier that threads passed because others had ended
+    Site partial_barrier;
     unsigned prepared_stacks;
     int fault_signal;
     void *fault_address; // null where the processor does not say
     Worker *next;        // among the workers of this library
+    dim3 numbered;       // the block size for which the threads have their index_in_block
     Thread threads[most_threads];
 
     unsigned lane_of(const Thread &thread) const { return thread.index % lanes_of_a_warp; }
@@ -97,6 +104,8 @@ struct Worker {
         const unsigned left = block_threads - warp * lanes_of_a_warp;
         return left >= lanes_of_a_warp ? ~0u : (1u << left) - 1;
     }
+
+    unsigned live_lanes_of(unsigned warp) const { return lanes_of(warp) & ~ended_lanes[warp]; }
 
     unsigned all_warps() const { return ~0u >> (31 - (block_threads - 1) / lanes_of_a_warp); }
 };
@@ -110,6 +119,20 @@ EMULATOR_INLINE Worker &this_worker()
 {
     return *reinterpret_cast<Worker *>(stack_pointer() & ~uintptr_t(region_size - 1));
 }
+
+// A thread in messages: "thread 37", or "thread (5, 1, 0)" in a block of several dimensions.
+struct ThreadName {
+    char text[48];
+
+    ThreadName(const Worker &worker, const Thread &thread)
+    {
+        const uint3 &at = thread.index_in_block;
+        if (worker.block_size.y == 1 && worker.block_size.z == 1)
+            snprintf(text, sizeof text, "thread %u", thread.index);
+        else
+            snprintf(text, sizeof text, "thread (%u, %u, %u)", at.x, at.y, at.z);
+    }
+};
 
 // Gives up the block: the message becomes the launch's error.
 __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)
@@ -125,53 +148,87 @@ __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(W
     __builtin_unreachable();
 }
 
-// Lanes wait in warp-level operations, and nothing is left that could wake them: says which lane is missing where.
+// Nothing wakes the lanes that wait in warp-level operations: says which lane is missing where.
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &worker)
 {
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
     const Thread &waiting = worker.running_warp[__builtin_ctz(worker.waiting_lanes)];
     char wait[256];
-    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where thread %u waits", waiting.operation->name,
-             waiting.mask, waiting.site.file, waiting.site.line, waiting.index);
+    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where %s waits", waiting.operation->name, waiting.mask,
+             waiting.site.file, waiting.site.line, ThreadName(worker, waiting).text);
     for (unsigned lane = 0; lane < lanes_of_a_warp; ++lane) {
         const Thread &named = worker.running_warp[lane];
-        if (!(waiting.mask >> lane & 1))
+        if (!(waiting.mask & worker.live_lanes_of(warp) & 1u << lane))
             continue;
-        if (worker.ended_lanes[warp] >> lane & 1)
-            fail(worker, "lane %u of warp %u (thread %u) ended without reaching %s", lane, warp, named.index, wait);
+        const ThreadName name(worker, named);
         if (!(worker.waiting_lanes >> lane & 1))
-            fail(worker, "lane %u of warp %u (thread %u) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
-                 named.index, worker.barrier.file, worker.barrier.line, wait);
+            fail(worker, "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
+                 name.text, worker.barrier.file, worker.barrier.line, wait);
         if (named.operation != waiting.operation || named.mask != waiting.mask)
-            fail(worker, "lane %u of warp %u (thread %u) waits in %s with mask 0x%08x at %s:%d and cannot reach %s",
-                 lane, warp, named.index, named.operation->name, named.mask, named.site.file, named.site.line, wait);
+            fail(worker, "lane %u of warp %u (%s) waits in %s with mask 0x%08x at %s:%d and cannot reach %s", lane,
+                 warp, name.text, named.operation->name, named.mask, named.site.file, named.site.line, wait);
     }
     __builtin_unreachable();
 }
 
-// The running warp has no ready lane: on to the next warp, or to the end of the block.
+// Lanes wait in warp-level operations, and no other lane of the warp is ready: a group goes on that only waits for lanes
+// that have ended.
+EMULATOR_COLD inline void meet_without_ended_lanes(Worker &worker)
+{
+    const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
+    for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
+        const Thread &first = worker.running_warp[__builtin_ctz(rest)];
+        const unsigned lanes = first.mask & worker.live_lanes_of(warp);
+        bool complete = (worker.waiting_lanes & lanes) == lanes;
+        for (unsigned others = complete ? lanes : 0; others != 0; others &= others - 1) {
+            const Thread &other = worker.running_warp[__builtin_ctz(others)];
+            complete = complete && other.mask == first.mask && other.operation == first.operation;
+        }
+        if (!complete)
+            continue;
+        worker.waiting_lanes &= ~lanes;
+        worker.ready_lanes |= lanes;
+        counting::meet_in_warp(warp, first.mask, worker.live_lanes_of(warp), first.operation->orders_memory);
+        first.operation->complete(worker.running_warp, lanes);
+        return;
+    }
+    fail_waiting_lanes(worker);
+}
+
+// All threads of the block wait at the barrier or have ended: those that wait go on.
+EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
+{
+    if (worker.block_number < worker.partial_block) {
+        worker.partial_block = worker.block_number;
+        worker.partial_barrier = worker.barrier;
+    }
+    for (unsigned rest = worker.all_warps(); rest != 0; rest &= rest - 1)
+        if (worker.live_lanes_of(unsigned(__builtin_ctz(rest))) != 0)
+            worker.ready_warps |= rest & -rest;
+    counting::pass_barrier(unsigned(__builtin_popcount(worker.ready_warps)));
+    worker.arrived = 0;
+    worker.outcome = worker.satisfied;
+    worker.satisfied = 0;
+}
+
+// The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
     if (const unsigned paused = counting::resume_paused_lanes()) {
         worker.ready_lanes = paused;
         return;
     }
-    if (worker.waiting_lanes != 0)
-        fail_waiting_lanes(worker);
-    if (worker.ready_warps != 0) {
-        const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
-        worker.ready_warps &= worker.ready_warps - 1;
-        worker.running_warp = worker.threads + warp * lanes_of_a_warp;
-        worker.ready_lanes = worker.lanes_of(warp);
-        counting::leave_warp(warp, worker.ready_lanes);
+    if (worker.waiting_lanes != 0) {
+        meet_without_ended_lanes(worker);
         return;
     }
-    unsigned first = 0;
-    while (!(worker.ended_lanes[first / lanes_of_a_warp] >> first % lanes_of_a_warp & 1))
-        ++first;
-    fail(worker,
-         "%u of %u threads ended without reaching the barrier at %s:%d, where the others wait (first: thread %u)",
-         worker.ended, worker.block_threads, worker.barrier.file, worker.barrier.line, first);
+    if (worker.ready_warps == 0)
+        open_barrier_without_ended_threads(worker);
+    const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
+    worker.ready_warps &= worker.ready_warps - 1;
+    worker.running_warp = worker.threads + warp * lanes_of_a_warp;
+    worker.ready_lanes = worker.live_lanes_of(warp);
+    counting::leave_warp(warp, worker.lanes_of(warp));
 }
 
 EMULATOR_INLINE Thread *next_thread(Worker &worker)
@@ -193,13 +250,13 @@ EMULATOR_INLINE void let_others_run(Worker &worker, Thread *self)
 EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site)
 {
     if (worker.arrived != 0 && !(worker.barrier == site))
-        fail(worker, "thread %u waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
-             worker.current->index, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
+        fail(worker, "%s waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
+             ThreadName(worker, *worker.current).text, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
              worker.barrier.line);
     worker.barrier = site;
 }
 
-// The last thread has arrived, and goes on itself; the others are ready.
+// The last thread of the block has arrived, and goes on itself; the others are ready.
 EMULATOR_COLD inline void open_barrier(Worker &worker)
 {
     const Thread &self = *worker.current;
@@ -212,7 +269,7 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
     worker.ready_lanes = worker.lanes_of(warp) & ~(1u << worker.lane_of(self));
 }
 
-// Waits until all threads of the block have arrived here; returns for how many of them `predicate` holds.
+// Waits until all threads of the block have arrived here or ended; returns for how many of those here `predicate` holds.
 EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
 {
     Worker &worker = this_worker();
@@ -226,8 +283,8 @@ EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
     return worker.outcome;
 }
 
-// Waits until all lanes of `mask` have arrived with the same operation and mask, then exchanges their values. Lanes
-// that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
+// Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their
+// values. Lanes that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
 EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsigned mask, uint64_t value,
                                           int source_lane, Site site)
 {
@@ -235,8 +292,8 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
     Thread &self = *worker.current;
     const unsigned lane = worker.lane_of(self);
     if (__builtin_expect(!(mask >> lane & 1), 0))
-        fail(worker, "thread %u, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
-             self.index, lane, operation.name, site.file, site.line, mask);
+        fail(worker, "%s, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
+             ThreadName(worker, self).text, lane, operation.name, site.file, site.line, mask);
     self.operation = &operation;
     self.site = site;
     self.mask = mask & worker.lanes_of(self.index / lanes_of_a_warp);
@@ -254,7 +311,7 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
         worker.waiting_lanes &= ~lanes;
         worker.ready_lanes |= lanes & ~(1u << lane);
         const unsigned warp = self.index / lanes_of_a_warp;
-        counting::meet_in_warp(warp, lanes, worker.lanes_of(warp) & ~worker.ended_lanes[warp], operation.orders_memory);
+        counting::meet_in_warp(warp, lanes, worker.live_lanes_of(warp), operation.orders_memory);
         operation.complete(worker.running_warp, lanes);
     } else {
         let_others_run(worker, &self);
@@ -277,18 +334,28 @@ __attribute__((noreturn)) EMULATOR_INLINE void end_thread()
     __builtin_unreachable();
 }
 
+// The place of a block in the grid, from its number, in which x is fastest, then y.
+EMULATOR_INLINE uint3 place_of_block(uint64_t number, const dim3 &grid)
+{
+    if (number < grid.x) // as always in one dimension, without a division
+        return {unsigned(number), 0, 0};
+    const uint64_t row = number / grid.x;
+    return {unsigned(number % grid.x), unsigned(row % grid.y), unsigned(row / grid.y)};
+}
+
 // Runs one block to its end, or until it fails. Each of its threads enters `thread_main`.
-EMULATOR_COLD inline void run_block(Worker &worker, unsigned block, void (*thread_main)())
+EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thread_main)())
 {
     for (unsigned index = 0; index < worker.block_threads; ++index)
         prepare(worker.threads[index].context, worker.threads[index].stack_top, thread_main);
-    worker.block_index = {block, 0, 0};
+    worker.block_number = number;
+    worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
     worker.running_warp = worker.threads;
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);
-    counting::start_block(worker, block, worker.block_threads, worker.ready_lanes);
+    counting::start_block(worker, unsigned(number), worker.block_threads, worker.ready_lanes);
     Thread *first = next_thread(worker);
     worker.current = first;
     switch_context(worker.scheduler, first->context);

@@ -73,7 +73,7 @@ EMULATOR_LOAD(__ldcv)
 __attribute__((noreturn)) EMULATOR_COLD inline void __trap()
 {
     emulator::Worker &worker = emulator::this_worker();
-    emulator::fail(worker, "thread %u called __trap()", worker.current->index);
+    emulator::fail(worker, "%s called __trap()", emulator::ThreadName(worker, *worker.current).text);
 }
 
 #define EMULATOR_MIN_MAX(Value)                                                                                        \

@@ -59,18 +59,19 @@ inline void describe_fault(Worker &worker)
     const unsigned char *address = static_cast<unsigned char *>(worker.fault_address);
     const unsigned char *region = reinterpret_cast<unsigned char *>(&worker);
     const unsigned char *guard = region + layout.first + thread.index * layout.stride();
+    const ThreadName name(worker, thread);
     char *text = worker.message;
     constexpr size_t capacity = sizeof worker.message;
     if (worker.fault_signal == SIGFPE)
-        snprintf(text, capacity, "thread %u divided an integer by zero", thread.index);
+        snprintf(text, capacity, "%s divided an integer by zero", name.text);
     else if (address >= guard && address < guard + layout.guard)
         snprintf(text, capacity,
-                 "stack overflow in thread %u: more than %zu KiB of local memory (arrays and recursion)", thread.index,
+                 "stack overflow in %s: more than %zu KiB of local memory (arrays and recursion)", name.text,
                  stack_size / 1024);
     else if (address == nullptr)
-        snprintf(text, capacity, "illegal memory access at a null or malformed address by thread %u", thread.index);
+        snprintf(text, capacity, "illegal memory access at a null or malformed address by %s", name.text);
     else // Without the address, which is another in every run.
-        snprintf(text, capacity, "illegal memory access by thread %u, where there is no memory", thread.index);
+        snprintf(text, capacity, "illegal memory access by %s, where there is no memory", name.text);
     worker.current = nullptr;
 }
 

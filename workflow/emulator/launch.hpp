@@ -13,10 +13,10 @@
 //
 // The last line defines the functions that the library exports; the name of an entry opens its error messages:
 //
-//     int emulator_launch(unsigned entry, size_t grid, size_t block, size_t shared_bytes, void **arguments,
-//                         unsigned workers, char *message, size_t message_capacity)
-//         Runs the kernel to its end, on up to `workers` cores; `arguments` as for cudaLaunchKernel. Returns 0, or 1
-//         and the reason in `message`.
+//     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
+//                         void **arguments, unsigned workers, char *message, size_t message_capacity)
+//         Runs the kernel to its end, on up to `workers` cores; `grid` and `block` in the order x, y, z; `arguments` as
+//         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
 //         One launch at a time in a process: the signal handlers are the process's.
 //     unsigned emulator_entry_count()
 //     const char *emulator_entry_name(unsigned entry)
@@ -24,6 +24,9 @@
 //         The kernel's address in memory.
 //     unsigned emulator_parameter_count(unsigned entry)
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//     const char *emulator_partial_barrier()
+//         The file and line of a barrier that threads of the last launch passed only because others of their block had
+//         ended: the first in the lowest such block. Empty if there is none.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 #pragma once
@@ -35,7 +38,8 @@
 
 namespace emulator {
 
-constexpr unsigned largest_grid = 0x7fffffffu;
+constexpr size_t largest_grid[] = {0x7fffffff, 65535, 65535};
+constexpr size_t largest_block[] = {most_threads, most_threads, 64};
 constexpr size_t most_shared_bytes = 227 * 1024; // of a block, on compute capability 9.0
 
 using AnyFunction = void (*)();
@@ -57,12 +61,16 @@ struct ParameterSizes {
 struct Launch {
     const Entry *entry;
     void **arguments;
-    unsigned grid;
-    unsigned next_block;   // the first that no worker has taken; may run past the grid's end
-    unsigned failed_block; // the lowest so far, or the grid's size
+    uint64_t blocks;
+    uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
+    uint64_t failed_block; // the lowest so far, or the number of blocks
     char message[512];     // of that block
-    pthread_mutex_t message_lock;
+    uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
+    Site partial_barrier;
+    pthread_mutex_t lock; // for what the workers report
 };
+
+inline char partial_barrier[512]; // of the last launch
 
 // Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
 template <typename Next, typename... Later, typename Kernel, typename... Done>
@@ -105,10 +113,22 @@ inline bool prepare_stacks(Worker &worker, unsigned threads)
         if (mprotect(stack, layout.usable, PROT_READ | PROT_WRITE) != 0)
             return false;
         worker.threads[index].index = index;
-        worker.threads[index].index_in_block = {index, 0, 0};
         worker.threads[index].stack_top = stack + layout.usable - index % stack_colours * cache_line;
     }
     return true;
+}
+
+// Gives each thread its place in a block of that size, x fastest, then y.
+inline void number_threads(Worker &worker, dim3 block)
+{
+    if (worker.numbered.x == block.x && worker.numbered.y == block.y && worker.numbered.z == block.z)
+        return;
+    worker.numbered = block;
+    Thread *next = worker.threads;
+    for (uint3 at = {0, 0, 0}; at.z < block.z; ++at.z)
+        for (at.y = 0; at.y < block.y; ++at.y)
+            for (at.x = 0; at.x < block.x; ++at.x)
+                (next++)->index_in_block = at;
 }
 
 inline Worker *create_worker()
@@ -144,14 +164,19 @@ inline unsigned most_workers(unsigned block)
     return workers < 1 ? 1 : unsigned(workers);
 }
 
-EMULATOR_COLD inline void report_failure(Launch &launch, unsigned block, const char *message)
+// What a worker has to say at the end of its share of a launch.
+EMULATOR_COLD inline void report(Launch &launch, const Worker &worker)
 {
-    pthread_mutex_lock(&launch.message_lock);
-    if (block < launch.failed_block) {
-        launch.failed_block = block;
-        memcpy(launch.message, message, sizeof launch.message);
+    pthread_mutex_lock(&launch.lock);
+    if (worker.failed && worker.block_number < launch.failed_block) {
+        launch.failed_block = worker.block_number;
+        memcpy(launch.message, worker.message, sizeof launch.message);
     }
-    pthread_mutex_unlock(&launch.message_lock);
+    if (worker.partial_block < launch.partial_block) {
+        launch.partial_block = worker.partial_block;
+        launch.partial_barrier = worker.partial_barrier;
+    }
+    pthread_mutex_unlock(&launch.lock);
 }
 
 EMULATOR_COLD inline void run_blocks(Worker &worker)
@@ -159,9 +184,9 @@ EMULATOR_COLD inline void run_blocks(Worker &worker)
     Launch &launch = *worker.launch;
     // Blocks are taken in order and always finished, so of the blocks that fail, the lowest is known whatever the
     // number of workers.
-    while (__atomic_load_n(&launch.failed_block, __ATOMIC_RELAXED) == launch.grid) {
-        const unsigned block = __atomic_fetch_add(&launch.next_block, 1u, __ATOMIC_RELAXED);
-        if (block >= launch.grid)
+    while (__atomic_load_n(&launch.failed_block, __ATOMIC_RELAXED) == launch.blocks) {
+        const uint64_t block = __atomic_fetch_add(&launch.next_block, uint64_t(1), __ATOMIC_RELAXED);
+        if (block >= launch.blocks)
             return;
         run_block(worker, block, launch.entry->thread_main);
         if (worker.failed)
@@ -181,8 +206,7 @@ EMULATOR_COLD inline void work(Worker &worker)
         run_blocks(worker);
     else
         describe_fault(worker);
-    if (worker.failed)
-        report_failure(*worker.launch, worker.block_index.x, worker.message);
+    report(*worker.launch, worker);
     sigaltstack(&previous, nullptr);
 }
 
@@ -207,48 +231,61 @@ inline unsigned find_workers(unsigned wanted, unsigned block)
     return ready;
 }
 
-inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t shared_bytes, void **arguments,
-                         unsigned workers, char *message, size_t message_capacity)
+inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block, size_t shared_bytes,
+                         void **arguments, unsigned workers, char *message, size_t message_capacity)
 {
-    const auto refuse = [&](const char *reason, size_t value, size_t limit) {
+    const auto refuse = [&](const char *reason, auto... values) {
         const int length = snprintf(message, message_capacity, "%s: ", entry.name);
         if (length > 0 && size_t(length) < message_capacity)
-            snprintf(message + length, message_capacity - size_t(length), reason, value, limit);
+            snprintf(message + length, message_capacity - size_t(length), reason, values...);
         return 1;
     };
-    if (block < 1 || block > most_threads)
-        return refuse("%zu threads a block, where CUDA allows 1 to %zu", block, most_threads);
-    if (grid < 1 || grid > largest_grid)
-        return refuse("%zu blocks, where CUDA allows 1 to %zu", grid, largest_grid);
+    for (unsigned side = 0; side < 3; ++side)
+        if (block[side] < 1 || block[side] > largest_block[side])
+            return refuse("a block of %zu threads in %c, where CUDA allows 1 to %zu", block[side], "xyz"[side],
+                          largest_block[side]);
+    const size_t threads = block[0] * block[1] * block[2];
+    if (threads > most_threads)
+        return refuse("a block of %zu threads, where CUDA allows at most %u", threads, most_threads);
+    for (unsigned side = 0; side < 3; ++side)
+        if (grid[side] < 1 || grid[side] > largest_grid[side])
+            return refuse("a grid of %zu blocks in %c, where CUDA allows 1 to %zu", grid[side], "xyz"[side],
+                          largest_grid[side]);
+    const uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
     if (shared_bytes > most_shared_bytes)
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
-    if (!counting::prepare_launch(grid, shared_bytes))
-        return refuse("no memory to count the accesses of %zu blocks", grid, 0);
-    unsigned wanted = most_workers(unsigned(block));
+    if (!counting::prepare_launch(blocks, shared_bytes))
+        return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
+    unsigned wanted = most_workers(unsigned(threads));
     wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
     wanted = workers < wanted ? workers : wanted;
-    wanted = grid < wanted ? unsigned(grid) : wanted;
-    const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(block));
+    wanted = blocks < wanted ? unsigned(blocks) : wanted;
+    const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(threads));
     if (ready == 0)
         return refuse("no room for the stacks of %zu threads: the limit of memory maps (vm.max_map_count) or of "
                       "address space (ulimit -v) is too low",
-                      block, 0);
+                      threads);
 
-    Launch launch = {&entry, arguments, unsigned(grid), 0, unsigned(grid), {}, PTHREAD_MUTEX_INITIALIZER};
+    const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
+    const dim3 block_size = sides(block);
+    const dim3 grid_size = sides(grid);
+    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
     install_fault_handlers();
     Worker *own = nullptr; // the calling thread works too
     unsigned assigned = 0;
     for (Worker *worker = all_workers; assigned < ready; worker = worker->next) {
-        if (worker->prepared_stacks < block)
+        if (worker->prepared_stacks < threads)
             continue;
         ++assigned;
         worker->launch = &launch;
-        worker->block_threads = unsigned(block);
-        worker->block_size = dim3(unsigned(block));
-        worker->grid_size = dim3(unsigned(grid));
+        worker->block_threads = unsigned(threads);
+        worker->block_size = block_size;
+        worker->grid_size = grid_size;
+        number_threads(*worker, block_size);
         worker->failed = false;
+        worker->partial_block = blocks;
         worker->on_thread = assigned < ready && pthread_create(&worker->thread, nullptr, work_on_thread, worker) == 0;
         own = worker;
     }
@@ -260,9 +297,17 @@ inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t s
     }
     restore_fault_handlers();
 
-    if (launch.failed_block == launch.grid)
+    partial_barrier[0] = 0;
+    if (launch.partial_block != blocks)
+        snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", launch.partial_barrier.file,
+                 launch.partial_barrier.line);
+    if (launch.failed_block == launch.blocks)
         return 0;
-    snprintf(message, message_capacity, "%s: block %u: %s", entry.name, launch.failed_block, launch.message);
+    const uint3 at = place_of_block(launch.failed_block, grid_size);
+    if (grid_size.y == 1 && grid_size.z == 1)
+        snprintf(message, message_capacity, "%s: block %u: %s", entry.name, at.x, launch.message);
+    else
+        snprintf(message, message_capacity, "%s: block (%u, %u, %u): %s", entry.name, at.x, at.y, at.z, launch.message);
     return 1;
 }
 
@@ -282,10 +327,12 @@ inline int launch_kernel(const Entry &entry, size_t grid, size_t block, size_t s
     {                                                                                                                  \
         return entries[entry].parameter_sizes[parameter];                                                              \
     }                                                                                                                  \
-    EMULATOR_EXPORTED int emulator_launch(unsigned entry, size_t grid, size_t block, size_t shared_bytes,              \
-                                          void **arguments, unsigned workers, char *message, size_t message_capacity)  \
+    EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block,                     \
+                                          size_t shared_bytes, void **arguments, unsigned workers, char *message,      \
+                                          size_t message_capacity)                                                     \
     {                                                                                                                  \
         return emulator::launch_kernel(entries[entry], grid, block, shared_bytes, arguments, workers, message,         \
                                        message_capacity);                                                              \
     }                                                                                                                  \
+    EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }                     \
     EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

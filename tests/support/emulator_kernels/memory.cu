@@ -46,9 +46,17 @@ __global__ void read_total(unsigned long long *result)
     *result = total;
 }
 
-__global__ void places(uint4 *results)
+// A row a thread: where it is, in a block and a grid of which sizes, and its lane.
+__global__ void places(unsigned *results)
 {
-    results[blockIdx.x * blockDim.x + threadIdx.x] = make_uint4(threadIdx.x, blockIdx.x, blockDim.x, gridDim.x);
+    const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    const size_t block = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const unsigned row[] = {threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z,
+                            blockDim.x,  blockDim.y,  blockDim.z,  gridDim.x,  gridDim.y,  gridDim.z};
+    for (unsigned i = 0; i < 12; ++i)
+        results[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 13 + i] = row[i];
+    const unsigned before = __ballot_sync(0xffffffffu, 1) & ((1u << thread % 32) - 1);
+    results[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 13 + 12] = __popc(before);
 }
 
 // A float sum whose rounding depends on the order of a block's threads.

@@ -15,6 +15,7 @@ namespace emulator::counting {
 
 // Blocks run one after another, so that the findings do not depend on the number of cores.
 constexpr unsigned most_workers = 1;
+constexpr uint64_t most_blocks = 0x7fffffff; // of a launch: blocks are counted in 32 bits
 
 struct State {
     Worker *worker; // that runs a block; null while none does
@@ -23,8 +24,10 @@ struct State {
 
 inline State state;
 
-EMULATOR_UNCOUNTED inline bool prepare_launch(size_t grid, size_t shared_bytes)
+EMULATOR_UNCOUNTED inline bool prepare_launch(uint64_t grid, size_t shared_bytes)
 {
+    if (grid > most_blocks)
+        return false;
     find_shared_memory(shared_bytes);
     if (spaces.shared_cells == nullptr)
         spaces.shared_cells = make_cells(spaces.shared_size);
@@ -113,7 +116,7 @@ namespace emulator::counting {
 
 constexpr unsigned most_workers = ~0u;
 
-inline bool prepare_launch(size_t, size_t) { return true; }
+inline bool prepare_launch(uint64_t, size_t) { return true; }
 inline void start_block(Worker &, unsigned, unsigned, uint32_t) {}
 inline void leave_warp(unsigned, uint32_t) {}
 inline void end_block() {}

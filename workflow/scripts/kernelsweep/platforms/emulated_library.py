@@ -20,17 +20,24 @@ _last_launched: EmulatedLibrary | None = None
 
 
 class EmulatedLibrary:
-    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit."""
+    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit.
+
+    entries          their names
+    partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
+                     block had ended, in the lowest such block; empty if there is none
+    """
 
     def __init__(self, path: Path) -> None:
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
+        self._library.emulator_partial_barrier.restype = ctypes.c_char_p
+        self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
-            ctypes.c_size_t,
-            ctypes.c_size_t,
+            ctypes.c_size_t * 3,
+            ctypes.c_size_t * 3,
             ctypes.c_size_t,
             ctypes.POINTER(ctypes.c_void_p),
             ctypes.c_uint,
@@ -44,8 +51,8 @@ class EmulatedLibrary:
     def launch(
         self,
         entry: int,
-        grid: int,
-        block: int,
+        grid: int | tuple[int, int, int],
+        block: int | tuple[int, int, int],
         shared_bytes: int,
         arguments: Sequence[Any],
         workers: int | None = None,
@@ -53,24 +60,27 @@ class EmulatedLibrary:
         """Run a kernel to its end. Other Python threads continue meanwhile.
 
         entry         index of the variant in the translation unit
-        grid, block   number of blocks, and of threads in each
+        grid, block   number of blocks, and of threads in each: in x, or in x, y and z
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
         workers       the number of cores to run blocks on; None for all that this process may use
 
-        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, a barrier that some
-        threads don't reach, an illegal memory access, and a stack overflow. The process and the library stay usable.
+        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
+        a barrier while others of their block wait elsewhere, an illegal memory access, and a stack overflow. The
+        process and the library stay usable.
         """
         global _last_launched
         if not 0 <= entry < len(self.entries):
             raise LaunchError(f"there is no entry {entry}: the library has {len(self.entries)}")
         name = self.entries[entry]
-        for quantity, value in (("grid", grid), ("block", block), ("shared_bytes", shared_bytes)):
-            if value < 0:
-                raise LaunchError(f"{name}: {quantity} is {value}; it cannot be negative")
-        values = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
-        self._check_sizes(entry, values)
-        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
+        for quantity, values in (("grid", blocks), ("block", threads), ("shared_bytes", (shared_bytes,))):
+            if min(values) < 0:
+                raise LaunchError(f"{name}: {quantity} is {min(values)}; it cannot be negative")
+        passed = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
+        self._check_sizes(entry, passed)
+        pointers = (ctypes.c_void_p * len(passed))(*(ctypes.addressof(value) for value in passed))
+        sides = ctypes.c_size_t * 3
         message = ctypes.create_string_buffer(_MESSAGE_CAPACITY)
         cores = workers if workers is not None else len(os.sched_getaffinity(0))
         with _launching:
@@ -78,8 +88,9 @@ class EmulatedLibrary:
                 _last_launched._library.emulator_release()
             _last_launched = self
             failed = self._library.emulator_launch(
-                entry, grid, block, shared_bytes, pointers, cores, message, len(message)
+                entry, sides(*blocks), sides(*threads), shared_bytes, pointers, cores, message, len(message)
             )
+            self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             raise LaunchError(message.value.decode(errors="replace"))
 
