@@ -27,7 +27,7 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting import access_pattern
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.mistakes import MemoryMistake, in_words
+from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.counting.selection import checked_points
@@ -111,13 +111,12 @@ class Kernels:
             platform.library.mistakes(),
             platform.library.sites(),
             platform.lines.line,
-            lambda number: (names[platform.parameters[number]], platform.sizes[number]),
+            lambda number: Buffer(names[platform.parameters[number][1]], platform.sizes[number], itemsize=4),
             platform.shared,
-            4,
         )
         counted = metrics(Counts(platform.library.sites(), platform.library.synchronisations()))
         for value in values:
-            if not isinstance(value, int):
+            if isinstance(value, np.ndarray):
                 platform.free(value)
         return {metric: entry.value for metric, entry in counted.items()}, found
 

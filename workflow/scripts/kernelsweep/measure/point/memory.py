@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,10 @@ class Buffers:
     def get(self, name: str, role: Role, place: int = 0) -> Memory:
         """A buffer's memory."""
         return self._memory[name, role, place][1]
+
+    def all(self) -> Iterator[tuple[str, Memory]]:
+        """All memory, each with the name of its array."""
+        return ((name, memory) for (name, _, _), (_, memory) in self._memory.items())
 
     def free(self) -> None:
         """Give all of it back."""
@@ -173,6 +178,12 @@ class KernelMemory:
         for name, elements in results.items():
             self._platform.download(self._memory_of(name), elements.view(np.uint8))
         return results
+
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point's arrays, each with the array's name and type."""
+        for name, memory in self._buffers.all():
+            if name in self._arrays:
+                yield memory, name, self._arrays[name].dtype
 
     def free(self) -> None:
         """Give all buffers back."""

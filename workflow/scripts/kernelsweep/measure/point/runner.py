@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.platform import Platform
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.expressions import Expression
@@ -98,6 +98,10 @@ class Runner:
         run.sample()(start, stop)
         self._platform.synchronize()
         return run.plan.launches
+
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point that run() was given last: each with its array's name and type."""
+        return self._memory.buffers()
 
     def free_memory(self) -> None:
         """Give all buffers back."""

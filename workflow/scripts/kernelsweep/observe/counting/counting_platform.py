@@ -55,6 +55,10 @@ class CountingPlatform(EmulatorPlatform):
         self.sizes[number] = size
         return buffer
 
+    def number(self, memory: np.ndarray[Any, Any]) -> int:
+        """The number of a buffer, by which the library knows it."""
+        return self._numbers[memory.ctypes.data]
+
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         self.library.unregister(memory.ctypes.data)
 
@@ -77,5 +81,5 @@ class CountingPlatform(EmulatorPlatform):
         self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
-                self.parameters[self._numbers[argument.ctypes.data]] = (variant, parameter)
+                self.parameters[self.number(argument)] = (variant, parameter)
         super().launch(variant, grid, block, shared_bytes, arguments)
