@@ -105,6 +105,7 @@ class Problem:
     table                a study's table, by its name in publish/tables
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
+    lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """
@@ -123,6 +124,7 @@ class Problem:
     draws_accesses: bool
     table: str
     shows_output: Callable[[Point, Point], bool] | None = None
+    lists_excluded: bool = True
     edge_sizes: Callable[[Sequence[int]], Sequence[int]] | None = None
 
 

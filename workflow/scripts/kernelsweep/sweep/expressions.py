@@ -32,7 +32,7 @@ def _power(base: float, exponent: float) -> Any:
     return power
 
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -80,7 +80,7 @@ class Expression:
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
         try:
-            return eval(self._code, {"__builtins__": {}, "**": _power, **_FUNCTIONS}, values)
+            return eval(self._code, {"__builtins__": {}, "**": _power, **FUNCTIONS}, values)
         except (ArithmeticError, NameError, TypeError, ValueError) as error:
             named = {name: values.get(name) for name in sorted(self.names)}
             raise self._refusal(f"can't be computed for {named}: {error}") from error
@@ -120,15 +120,15 @@ class Expression:
                 if len(kinds) > 1 or not elements:
                     raise self._refusal("a list needs values, all of them numbers or all of them texts")
                 return LIST
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 for argument in arguments:
                     self._need(argument, NUMBER)
                 of_several = name in ("min", "max")
                 if len(arguments) < 2 if of_several else len(arguments) != 1:
                     raise self._refusal(f"{name} takes {'two numbers or more' if of_several else 'one number'}")
                 return NUMBER
-            case ast.Call(func=ast.Name(id=name)) if name not in _FUNCTIONS:
-                raise self._refusal(f"unknown function {name!r}; known are {', '.join(_FUNCTIONS)}")
+            case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
+                raise self._refusal(f"unknown function {name!r}; known are {', '.join(FUNCTIONS)}")
         raise self._refusal(f"{type(node).__name__} is not allowed in an expression")
 
     def _kind_of_constant(self, value: Any) -> str:
@@ -145,10 +145,10 @@ class Expression:
         raise self._refusal(f"{value!r} is not allowed in an expression")
 
     def _kind_of_name(self, name: str) -> str:
-        if name in _FUNCTIONS:
+        if name in FUNCTIONS:
             raise self._refusal(f"{name} is a function; write {name}(...)")
         if self._known is not None and name not in self._known:
-            raise self._refusal(f"unknown name {name!r}; known are {', '.join((*self._known, *_FUNCTIONS))}")
+            raise self._refusal(f"unknown name {name!r}; known are {', '.join((*self._known, *FUNCTIONS))}")
         self.names.add(name)
         if self._known is None:
             return _ANY

@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
+
+if TYPE_CHECKING:
+    from kernelsweep.sweep.kernels.launch_list import LaunchList
 
 # The name for the number of launches in a summation depth, which is an expression over the axes.
 LAUNCHES = "launches"
@@ -36,6 +39,9 @@ class KernelSource:
     input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
+    listed               the launches that its settings list, in place of a plan and of what belongs to a plan
+    options              further options for nvcc
+    constants            the inputs that are copied to variables of their name in constant memory
     """
 
     name: str
@@ -56,9 +62,14 @@ class KernelSource:
     undefined_behaviour: str | None
     smallest_architecture: str | None
     gpu_only: str | None
+    listed: LaunchList | None = None
+    options: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
         """The reason why this kernel can't run at a point, or None."""
+        if self.listed:
+            return None  # Restrictions say which points it can have.
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
         smallest, largest = self.smallest_block_size, self.largest_block_size

@@ -44,6 +44,11 @@ def units_of(variants: Iterable[tuple[Sequence[str], Mapping[str, str]]]) -> lis
     return [Unit(dict(macros), sorted(by_macros[macros])) for macros in sorted(by_macros)]
 
 
+def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
+    """The units with the variants of all."""
+    return units_of((functions, unit.macros) for units in several for unit in units for functions in unit.variants)
+
+
 def read_units(values: Iterable[Mapping[str, Any]]) -> list[Unit]:
     """The units that a job's parameters describe."""
     return [Unit(value["macros"], value["variants"]) for value in values]
