@@ -30,9 +30,10 @@ ENTRIES = {
     ],
     "waits": [
         "early_return",
+        "skipped_barrier",
         "different_barriers",
         "fails_in_block",
-        "ended_lane",
+        "ended_lanes",
         "not_in_own_mask",
         "mixed_operations",
         "different_masks",
@@ -51,6 +52,9 @@ ENTRIES = {
 }
 
 
+Size = int | tuple[int, int, int]
+
+
 class Kernels:
     """The kernels of one file: launched by name."""
 
@@ -60,8 +64,8 @@ class Kernels:
     def launch(
         self,
         name: str,
-        grid: int | tuple[int, int, int],
-        block: int | tuple[int, int, int],
+        grid: Size,
+        block: Size,
         *arguments: object,
         shared_bytes: int = 0,
         workers: int | None = None,
@@ -85,7 +89,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kernels
     return build
 
 
-def refused(kernels: Kernels, name: str, grid: int, block: int, *arguments: object, workers: int | None = None) -> str:
+def refused(
+    kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, workers: int | None = None
+) -> str:
     with pytest.raises(LaunchError) as error:
         kernels.launch(name, grid, block, *arguments, workers=workers)
     return str(error.value)
@@ -188,10 +194,38 @@ def test_barriers_count_predicates(kernels: Callable[[str], Kernels], positive: 
 # Waiting in vain
 
 
-def test_a_barrier_that_some_threads_never_reach(kernels: Callable[[str], Kernels]) -> None:
-    message = refused(kernels("waits"), "early_return", 4, 256, ctypes.c_int(40))
-    assert message.startswith("early_return: block 0: 5 of 256 threads ended without reaching the barrier at ")
-    assert f"{line_of('waits', 'early_return')}, where the others wait (first: thread 3)" in message
+@pytest.mark.parametrize(("stride", "offset"), [(8, 3), (256, 40), (256, 1), (64, 32)])
+def test_threads_that_have_ended_count_as_arrived_at_a_barrier(
+    kernels: Callable[[str], Kernels], stride: int, offset: int
+) -> None:
+    waits = kernels("waits")
+    results = np.zeros((4, 256), np.int32)
+    waits.launch("early_return", 4, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    stay = np.arange(256) % stride < offset
+    assert (results[:2] == 2 * 256 + (offset == stride)).all(), "in these blocks, all stay"
+    np.testing.assert_array_equal(results[2:], [np.where(stay, 2 * stay.sum() + 1, 0)] * 2)
+    assert waits.library.partial_barrier.endswith(line_of("waits", "early_return"))
+    waits.launch("early_return", 2, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    assert waits.library.partial_barrier == ""
+
+
+def test_lanes_that_have_ended_count_as_arrived_and_have_no_value(kernels: Callable[[str], Kernels]) -> None:
+    results = np.zeros(64, np.int32)
+    kernels("waits").launch("ended_lanes", 1, (4, 2, 8), ctypes.c_int(0), results)
+    lane = np.arange(64) % 32
+    expected = 1000 + 20 + np.where(lane < 4, 0xF, 0xFFFF0)
+    np.testing.assert_array_equal(results, np.where(lane < 20, expected, 0))
+    message = refused(kernels("waits"), "ended_lanes", 1, (4, 2, 8), ctypes.c_int(3), results)
+    assert message.startswith("ended_lanes: block 0: thread (1, 0, 2) reads the value of lane 20 of warp 0 (thread (0,")
+    assert "which has ended, in __shfl_down_sync with mask 0xffffffff at" in message
+    assert message.endswith(line_of("waits", "ended_lanes"))
+
+
+def test_a_barrier_that_some_threads_skip(kernels: Callable[[str], Kernels]) -> None:
+    message = refused(kernels("waits"), "skipped_barrier", (1, 2, 3), (16, 4, 2))
+    assert message.startswith("skipped_barrier: block (0, 0, 0): thread (0, 2, 0) waits at the barrier at ")
+    assert f"{line_of('waits', 'next')} while 32 of 128 threads wait" in message
+    assert message.endswith(line_of("waits", "skipped"))
 
 
 def test_barriers_at_different_lines(kernels: Callable[[str], Kernels]) -> None:
@@ -205,13 +239,12 @@ def test_the_lowest_failing_block_is_named_whatever_the_workers(
     kernels: Callable[[str], Kernels], workers: int
 ) -> None:
     message = refused(kernels("waits"), "fails_in_block", 100, 64, ctypes.c_int(37), workers=workers)
-    assert message.startswith("fails_in_block: block 37: 1 of 64 threads ended")
+    assert message.startswith("fails_in_block: block 37: thread 5 waits at the barrier")
 
 
 @pytest.mark.parametrize(
     ("kernel", "parts"),
     [
-        ("ended_lane", ["lane 3 of warp 1 (thread 35) ended", "__syncwarp", line_of("waits", "ended_lane")]),
         ("not_in_own_mask", ["thread 0", "0x0000fffe", "does not name it", line_of("waits", "not_in_own_mask")]),
         ("mixed_operations", ["__shfl_xor_sync", "__shfl_down_sync", line_of("waits", "mixed xor")]),
         ("different_masks", ["__syncwarp", "0x0000ffff", "0xffffffff"]),
@@ -365,8 +398,8 @@ def test_more_workers_than_the_system_has_room_for(kernels: Callable[[str], Kern
 )
 def test_limits_are_named(
     kernels: Callable[[str], Kernels],
-    grid: int | tuple[int, int, int],
-    block: int | tuple[int, int, int],
+    grid: Size,
+    block: Size,
     shared_bytes: int,
     limit: str,
 ) -> None:

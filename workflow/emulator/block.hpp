@@ -1,10 +1,13 @@
 // One block at a time runs on a worker: which of its threads runs next, and what happens at a barrier.
 //
 // A thread runs until it waits; then the next ready lane of its warp runs, then the next warp with ready threads. Two
-// facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes or with
-// none: a warp is left only when all its lanes wait or have ended, and only a barrier, which no thread may miss, wakes
-// lanes of another warp. And a warp is never left with lanes waiting in a warp-level operation, since nothing could
-// wake them.
+// facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes that have
+// not ended, or with none: a warp is left only when all its lanes wait or have ended, and only a barrier, which no
+// thread may miss, wakes lanes of another warp. And a warp is never left with lanes waiting in a warp-level operation,
+// since nothing could wake them.
+//
+// Threads that have ended count as arrived wherever others wait for them. That is decided only when nothing else can
+// run, so it costs nothing where no thread ends early.
 //
 // The order is fixed by the block alone, so results do not depend on how many workers there are.
 #pragma once
@@ -84,6 +87,8 @@ struct Worker {
     bool failed;
     char message[512];
     unsigned ended_lanes[most_threads / lanes_of_a_warp];
+    uint64_t partial_block; // the launch's first block here with a barrier that threads passed because others had ended
+    Site partial_barrier;
     unsigned prepared_stacks;
     int fault_signal;
     void *fault_address; // null where the processor does not say
@@ -99,6 +104,8 @@ struct Worker {
         const unsigned left = block_threads - warp * lanes_of_a_warp;
         return left >= lanes_of_a_warp ? ~0u : (1u << left) - 1;
     }
+
+    unsigned live_lanes_of(unsigned warp) const { return lanes_of(warp) & ~ended_lanes[warp]; }
 
     unsigned all_warps() const { return ~0u >> (31 - (block_threads - 1) / lanes_of_a_warp); }
 };
@@ -141,7 +148,7 @@ __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(W
     __builtin_unreachable();
 }
 
-// Lanes wait in warp-level operations, and nothing is left that could wake them: says which lane is missing where.
+// Nothing wakes the lanes that wait in warp-level operations: says which lane is missing where.
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &worker)
 {
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
@@ -151,11 +158,9 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
              waiting.site.file, waiting.site.line, ThreadName(worker, waiting).text);
     for (unsigned lane = 0; lane < lanes_of_a_warp; ++lane) {
         const Thread &named = worker.running_warp[lane];
-        if (!(waiting.mask >> lane & 1))
+        if (!(waiting.mask & worker.live_lanes_of(warp) & 1u << lane))
             continue;
         const ThreadName name(worker, named);
-        if (worker.ended_lanes[warp] >> lane & 1)
-            fail(worker, "lane %u of warp %u (%s) ended without reaching %s", lane, warp, name.text, wait);
         if (!(worker.waiting_lanes >> lane & 1))
             fail(worker, "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
                  name.text, worker.barrier.file, worker.barrier.line, wait);
@@ -166,30 +171,64 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
     __builtin_unreachable();
 }
 
-// The running warp has no ready lane: on to the next warp, or to the end of the block.
+// Lanes wait in warp-level operations, and no other lane of the warp is ready: a group goes on that only waits for lanes
+// that have ended.
+EMULATOR_COLD inline void meet_without_ended_lanes(Worker &worker)
+{
+    const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
+    for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
+        const Thread &first = worker.running_warp[__builtin_ctz(rest)];
+        const unsigned lanes = first.mask & worker.live_lanes_of(warp);
+        bool complete = (worker.waiting_lanes & lanes) == lanes;
+        for (unsigned others = complete ? lanes : 0; others != 0; others &= others - 1) {
+            const Thread &other = worker.running_warp[__builtin_ctz(others)];
+            complete = complete && other.mask == first.mask && other.operation == first.operation;
+        }
+        if (!complete)
+            continue;
+        worker.waiting_lanes &= ~lanes;
+        worker.ready_lanes |= lanes;
+        counting::meet_in_warp(warp, first.mask, worker.live_lanes_of(warp), first.operation->orders_memory);
+        first.operation->complete(worker.running_warp, lanes);
+        return;
+    }
+    fail_waiting_lanes(worker);
+}
+
+// All threads of the block wait at the barrier or have ended: those that wait go on.
+EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
+{
+    if (worker.block_number < worker.partial_block) {
+        worker.partial_block = worker.block_number;
+        worker.partial_barrier = worker.barrier;
+    }
+    for (unsigned rest = worker.all_warps(); rest != 0; rest &= rest - 1)
+        if (worker.live_lanes_of(unsigned(__builtin_ctz(rest))) != 0)
+            worker.ready_warps |= rest & -rest;
+    counting::pass_barrier(unsigned(__builtin_popcount(worker.ready_warps)));
+    worker.arrived = 0;
+    worker.outcome = worker.satisfied;
+    worker.satisfied = 0;
+}
+
+// The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
     if (const unsigned paused = counting::resume_paused_lanes()) {
         worker.ready_lanes = paused;
         return;
     }
-    if (worker.waiting_lanes != 0)
-        fail_waiting_lanes(worker);
-    if (worker.ready_warps != 0) {
-        const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
-        worker.ready_warps &= worker.ready_warps - 1;
-        worker.running_warp = worker.threads + warp * lanes_of_a_warp;
-        worker.ready_lanes = worker.lanes_of(warp);
-        counting::leave_warp(warp, worker.ready_lanes);
+    if (worker.waiting_lanes != 0) {
+        meet_without_ended_lanes(worker);
         return;
     }
-    unsigned first = 0;
-    while (!(worker.ended_lanes[first / lanes_of_a_warp] >> first % lanes_of_a_warp & 1))
-        ++first;
-    fail(worker,
-         "%u of %u threads ended without reaching the barrier at %s:%d, where the others wait (first: %s)",
-         worker.ended, worker.block_threads, worker.barrier.file, worker.barrier.line,
-         ThreadName(worker, worker.threads[first]).text);
+    if (worker.ready_warps == 0)
+        open_barrier_without_ended_threads(worker);
+    const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
+    worker.ready_warps &= worker.ready_warps - 1;
+    worker.running_warp = worker.threads + warp * lanes_of_a_warp;
+    worker.ready_lanes = worker.live_lanes_of(warp);
+    counting::leave_warp(warp, worker.lanes_of(warp));
 }
 
 EMULATOR_INLINE Thread *next_thread(Worker &worker)
@@ -217,7 +256,7 @@ EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site)
     worker.barrier = site;
 }
 
-// The last thread has arrived, and goes on itself; the others are ready.
+// The last thread of the block has arrived, and goes on itself; the others are ready.
 EMULATOR_COLD inline void open_barrier(Worker &worker)
 {
     const Thread &self = *worker.current;
@@ -230,7 +269,7 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
     worker.ready_lanes = worker.lanes_of(warp) & ~(1u << worker.lane_of(self));
 }
 
-// Waits until all threads of the block have arrived here; returns for how many of them `predicate` holds.
+// Waits until all threads of the block have arrived here or ended; returns for how many of those here `predicate` holds.
 EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
 {
     Worker &worker = this_worker();
@@ -244,8 +283,8 @@ EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
     return worker.outcome;
 }
 
-// Waits until all lanes of `mask` have arrived with the same operation and mask, then exchanges their values. Lanes
-// that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
+// Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their
+// values. Lanes that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
 EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsigned mask, uint64_t value,
                                           int source_lane, Site site)
 {
@@ -272,7 +311,7 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
         worker.waiting_lanes &= ~lanes;
         worker.ready_lanes |= lanes & ~(1u << lane);
         const unsigned warp = self.index / lanes_of_a_warp;
-        counting::meet_in_warp(warp, lanes, worker.lanes_of(warp) & ~worker.ended_lanes[warp], operation.orders_memory);
+        counting::meet_in_warp(warp, lanes, worker.live_lanes_of(warp), operation.orders_memory);
         operation.complete(worker.running_warp, lanes);
     } else {
         let_others_run(worker, &self);

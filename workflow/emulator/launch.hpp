@@ -24,6 +24,9 @@
 //         The kernel's address in memory.
 //     unsigned emulator_parameter_count(unsigned entry)
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//     const char *emulator_partial_barrier()
+//         The file and line of a barrier that threads of the last launch passed only because others of their block had
+//         ended: the first in the lowest such block. Empty if there is none.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 #pragma once
@@ -62,8 +65,12 @@ struct Launch {
     uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
     uint64_t failed_block; // the lowest so far, or the number of blocks
     char message[512];     // of that block
-    pthread_mutex_t message_lock;
+    uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
+    Site partial_barrier;
+    pthread_mutex_t lock; // for what the workers report
 };
+
+inline char partial_barrier[512]; // of the last launch
 
 // Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
 template <typename Next, typename... Later, typename Kernel, typename... Done>
@@ -157,14 +164,19 @@ inline unsigned most_workers(unsigned block)
     return workers < 1 ? 1 : unsigned(workers);
 }
 
-EMULATOR_COLD inline void report_failure(Launch &launch, uint64_t block, const char *message)
+// What a worker has to say at the end of its share of a launch.
+EMULATOR_COLD inline void report(Launch &launch, const Worker &worker)
 {
-    pthread_mutex_lock(&launch.message_lock);
-    if (block < launch.failed_block) {
-        launch.failed_block = block;
-        memcpy(launch.message, message, sizeof launch.message);
+    pthread_mutex_lock(&launch.lock);
+    if (worker.failed && worker.block_number < launch.failed_block) {
+        launch.failed_block = worker.block_number;
+        memcpy(launch.message, worker.message, sizeof launch.message);
     }
-    pthread_mutex_unlock(&launch.message_lock);
+    if (worker.partial_block < launch.partial_block) {
+        launch.partial_block = worker.partial_block;
+        launch.partial_barrier = worker.partial_barrier;
+    }
+    pthread_mutex_unlock(&launch.lock);
 }
 
 EMULATOR_COLD inline void run_blocks(Worker &worker)
@@ -194,8 +206,7 @@ EMULATOR_COLD inline void work(Worker &worker)
         run_blocks(worker);
     else
         describe_fault(worker);
-    if (worker.failed)
-        report_failure(*worker.launch, worker.block_number, worker.message);
+    report(*worker.launch, worker);
     sigaltstack(&previous, nullptr);
 }
 
@@ -260,7 +271,7 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
     const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
     const dim3 block_size = sides(block);
     const dim3 grid_size = sides(grid);
-    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
+    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
     install_fault_handlers();
     Worker *own = nullptr; // the calling thread works too
     unsigned assigned = 0;
@@ -274,6 +285,7 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
         worker->grid_size = grid_size;
         number_threads(*worker, block_size);
         worker->failed = false;
+        worker->partial_block = blocks;
         worker->on_thread = assigned < ready && pthread_create(&worker->thread, nullptr, work_on_thread, worker) == 0;
         own = worker;
     }
@@ -285,6 +297,10 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
     }
     restore_fault_handlers();
 
+    partial_barrier[0] = 0;
+    if (launch.partial_block != blocks)
+        snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", launch.partial_barrier.file,
+                 launch.partial_barrier.line);
     if (launch.failed_block == launch.blocks)
         return 0;
     const uint3 at = place_of_block(launch.failed_block, grid_size);
@@ -318,4 +334,5 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
         return emulator::launch_kernel(entries[entry], grid, block, shared_bytes, arguments, workers, message,         \
                                        message_capacity);                                                              \
     }                                                                                                                  \
+    EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }                     \
     EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

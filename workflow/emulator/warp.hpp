@@ -35,6 +35,16 @@ template <> struct Shuffled<float> { using Type = float; };
 template <> struct Shuffled<double> { using Type = double; };
 template <typename Value> using ShuffledType = typename Shuffled<decltype(+Value())>::Type;
 
+// A lane reads the value of one that its mask names, and that has ended.
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_reading_ended_lane(const Thread *warp, const Thread &reader)
+{
+    Worker &worker = this_worker();
+    const ThreadName ended(worker, warp[reader.source_lane]);
+    fail(worker, "%s reads the value of lane %d of warp %u (%s), which has ended, in %s with mask 0x%08x at %s:%d",
+         ThreadName(worker, reader).text, reader.source_lane, reader.index / lanes_of_a_warp, ended.text,
+         reader.operation->name, reader.mask, reader.site.file, reader.site.line);
+}
+
 // Every lane takes its source lane's value; its own where the source is not in the mask (undefined in CUDA).
 inline void take_from_source(Thread *warp, unsigned lanes)
 {
@@ -45,6 +55,8 @@ inline void take_from_source(Thread *warp, unsigned lanes)
         Thread &thread = warp[__builtin_ctz(rest)];
         if (lanes >> thread.source_lane & 1)
             thread.value = brought[thread.source_lane];
+        else if (thread.mask >> thread.source_lane & 1)
+            fail_reading_ended_lane(warp, thread);
     }
 }
 

@@ -85,12 +85,18 @@ def at_the_device(minutes):
 
 
 @functools.cache
-def code_of(*names_of_files):
-    """A hash of files in workflow/scripts/ and of the library code that they import, so that edits make jobs run again.
-
-    Comments don't count. (Snakemake itself sees an edit of a job's script, but not of what the script imports.)
-    """
+def code_hash_of(*names_of_files):
+    """A hash of files in workflow/scripts/ and of the library code that they import. Comments don't count."""
     scripts = ROOT / "workflow/scripts"
     named = [scripts / name for name in names_of_files]
     imported = {path for file in named for path in imported_modules(file, scripts / "kernelsweep")}
     return code_hash([*named, *sorted(imported)])
+
+
+def code_of(*names_of_files):
+    """A parameter of a rule, so that edits of this code make its jobs run again.
+
+    Snakemake itself sees an edit of a job's script, but not of what the script imports. A function, so that no start
+    waits for the code of rules without jobs.
+    """
+    return lambda wildcards: code_hash_of(*names_of_files)

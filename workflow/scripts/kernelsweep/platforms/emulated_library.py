@@ -20,13 +20,20 @@ _last_launched: EmulatedLibrary | None = None
 
 
 class EmulatedLibrary:
-    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit."""
+    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit.
+
+    entries          their names
+    partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
+                     block had ended, in the lowest such block; empty if there is none
+    """
 
     def __init__(self, path: Path) -> None:
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
+        self._library.emulator_partial_barrier.restype = ctypes.c_char_p
+        self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
             ctypes.c_size_t * 3,
@@ -58,8 +65,9 @@ class EmulatedLibrary:
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
         workers       the number of cores to run blocks on; None for all that this process may use
 
-        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, a barrier that some
-        threads don't reach, an illegal memory access, and a stack overflow. The process and the library stay usable.
+        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
+        a barrier while others of their block wait elsewhere, an illegal memory access, and a stack overflow. The
+        process and the library stay usable.
         """
         global _last_launched
         if not 0 <= entry < len(self.entries):
@@ -82,6 +90,7 @@ class EmulatedLibrary:
             failed = self._library.emulator_launch(
                 entry, sides(*blocks), sides(*threads), shared_bytes, pointers, cores, message, len(message)
             )
+            self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             raise LaunchError(message.value.decode(errors="replace"))
 

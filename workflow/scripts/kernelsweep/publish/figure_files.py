@@ -58,6 +58,11 @@ def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
     return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
 
 
+def rule_name(study: str, has_clock: bool) -> str:
+    """The rule that draws a study's figures on platforms with a clock, or without."""
+    return f"draw_figures_{study}" if has_clock else f"draw_untimed_figures_{study}"
+
+
 def load_figure(file: Path) -> Any:
     """The module of a figure, whose function draw takes a study's data and a width."""
     name = f"kernelsweep_figure_{file.stem}"
