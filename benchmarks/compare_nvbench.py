@@ -89,16 +89,24 @@ def nvbench_point(
     plan = PLANS[kernel.plan](point)
     if kernel.shared_elements != "0":
         sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
+    ((result, count),) = plan.results.items()
     return {
         "label": label(name, point),
         "point": dict(point),
         "binary": str(binary),
         "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
         "updates_input": not kernel.input_is_const,
-        "launches": [asdict(launch) for launch in plan.launches],
-        "buffers": dict(plan.buffers),
-        "result": plan.result,
-        "results": plan.results,
+        "launches": [
+            {
+                "grid": launch.blocks,
+                "block": launch.threads,
+                "arguments": [value if isinstance(value, str) else int(value) for value in launch.arguments],
+            }
+            for launch in plan.launches
+        ],
+        "buffers": {array: own.size for array, own in plan.arrays.items()},
+        "result": result,
+        "results": count,
     }
 
 
@@ -234,7 +242,7 @@ class PointUnderNVBench:
             self.launch(number, stream)
             self._driver("cuStreamSynchronize", ctypes.c_void_p(stream))
             self._driver.download(results, place[self._job["result"]])
-            mistake = reduction.judge(self.point, results, 0).mistake
+            mistake = reduction.judge(self.point, {self._job["result"]: results}, 0).mistake
             if mistake:
                 raise RuntimeError(f"wrong result: {mistake}")
 
