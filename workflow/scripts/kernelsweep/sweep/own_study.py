@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
@@ -17,7 +17,7 @@ from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.header import read_header
 from kernelsweep.sweep.kernels.launch_list import read_launches
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.schema import check
 
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {

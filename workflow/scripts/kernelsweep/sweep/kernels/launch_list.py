@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.expressions import Expression, expression
 from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.units import variant_name
 from kernelsweep.sweep.points import Point
-from kernelsweep.sweep.schema import nearest
 
 # CUDA's limits for the sides of a grid and of a block, and for the threads of a block.
 _LARGEST_GRID = (2**31 - 1, 65_535, 65_535)
