@@ -54,8 +54,9 @@ rule measure_kernel:
         journal=files.journal(),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         measuring=config["measuring"],
-        problem=for_job(parameters.setting, key="problem"),
+        kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py"),
     script:

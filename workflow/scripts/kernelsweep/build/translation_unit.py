@@ -24,7 +24,7 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
     constants  the variables in constant memory whose addresses the library gives
     """
     entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in unit.functions)
-    symbols = f"EMULATOR_SYMBOLS({', '.join(constants)})\n" if constants else ""
+    symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
         _HEAD
         + f'#include "emulator.hpp"\n#include "{kernel_file}"\n\n'

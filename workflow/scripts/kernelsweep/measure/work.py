@@ -17,7 +17,7 @@ from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
 
@@ -204,9 +204,9 @@ class _Recorder:
                 self._wait()
 
 
-def _shuffled(missing: Sequence[MissingVisit], problem: str, generator: random.Random) -> list[MissingVisit]:
+def _shuffled(missing: Sequence[MissingVisit], problem: Named, generator: random.Random) -> list[MissingVisit]:
     """The visits in random order, but those with one input after another: each change of it costs up to a second."""
-    axes = PROBLEMS[problem].instance_axes
+    axes = problem_of(problem).instance_axes
     of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
     for each in missing:
         of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)

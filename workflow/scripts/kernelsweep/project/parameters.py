@@ -80,6 +80,19 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
     return merged_units(run)
 
 
+def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
+    """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
+    of_study, source = project.studies[study], project.kernel(study, kernel)
+    entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
+    return {"named": source.problem.named, "settings": entry if source.listed else None}
+
+
+def tied(project: Project, study: str) -> list[list[str]]:
+    """The groups of a study's axes that vary together."""
+    groups: list[list[str]] = project.studies[study].settings["tied"]
+    return groups
+
+
 def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
     """The further options that nvcc is given for a kernel."""
     return list(project.kernel(study, kernel).options)
@@ -87,7 +100,8 @@ def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
 
 def constants(project: Project, study: str, kernel: str) -> list[str]:
     """The variables in constant memory that are set before a kernel runs."""
-    return list(project.kernel(study, kernel).constants)
+    listed = project.kernel(study, kernel).listed
+    return list(listed.constants) if listed else []
 
 
 def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point], list[Point]]:

@@ -107,7 +107,11 @@ def check_content(folder: Path) -> None:
     _rows(folder / TABLES[1], [column for column in BUILD_COLUMNS if column != "parameters"], f"{shown}/{TABLES[1]}")
     for name in OPTIONAL_TABLES:
         if (folder / name).is_file():
-            _rows(folder / name, [column for column in METRIC_COLUMNS if column not in ("message", "parameters")], f"{shown}/{name}")
+            _rows(
+                folder / name,
+                [column for column in METRIC_COLUMNS if column not in ("message", "parameters")],
+                f"{shown}/{name}",
+            )
 
 
 def _text(path: Path) -> str:

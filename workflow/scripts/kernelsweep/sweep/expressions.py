@@ -59,9 +59,7 @@ class Expression:
     kind   NUMBER, TEXT, CONDITION or LIST
     """
 
-    def __init__(
-        self, text: str, known: Collection[str] | None = None, texts: Collection[str] = TEXT_AXES
-    ) -> None:
+    def __init__(self, text: str, known: Collection[str] | None = None, texts: Collection[str] = TEXT_AXES) -> None:
         self.text = text
         self.names: set[str] = set()
         self._known = known

@@ -9,12 +9,12 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Axis, Problem
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_SIZE, parse_size
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
-from kernelsweep.sweep.kernels.header import read_header
+from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_list import read_launches
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.schema import check
@@ -43,16 +43,23 @@ def read_own_study(
     Raises UserError with file, key, value and what is allowed.
     """
     headers = _headers(raw, name, root)
-    merged = {**raw, "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels")}
+    merged = {
+        **raw,
+        "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
+    }
     settings = {**_WITHOUT, **check(merged, root / "workflow/schemas/own_study.schema.yaml", shown, {})}
     with_axes = list(_with_axes(settings))
-    for where, axes in with_axes:
-        _read_values(axes, f"{shown}: {where}")
+    for where, values in with_axes:
+        _read_values(values, f"{shown}: {where}")
     axes = _axes(settings, with_axes, shown)
     texts = {axis for axis, of_axis in axes.items() if of_axis.has_texts}
     check_restrictions(settings, axes, shown, texts)
     _check_tied(settings, shown)
-    problem = problem_of(settings["problem"], axes, root, shown)
+    file = settings["problem"]
+    if not (root / file).is_file():
+        raise UserError(f"{shown}: problem is {file!r}, and there is no such file.")
+    settings["problem"] = name_file(file, axes)
+    problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
     kernels = {}
     for entry in settings["kernels"]:
@@ -68,10 +75,12 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     entry  its checked settings, from the study and from its file's header
     """
     where = f"{shown}: the kernel {entry['name']!r}"
-    if not entry["launches"] and not problem.lists_launches:
+    if not entry["launches"] and problem.launches is None:
         raise UserError(f"{where} has no launches. List them, or give the problem a function launches.")
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
-    listed = read_launches(entry["launches"], entry["macros"], entry["name"], problem.axes, texts, where)
+    listed = read_launches(
+        entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
+    )
     return KernelSource(
         name=entry["name"],
         path=path,
@@ -93,8 +102,19 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
         gpu_only=entry["gpu_only"],
         listed=listed,
         options=tuple(entry["options"]),
-        constants=tuple(entry["constants"]),
     )
+
+
+def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path) -> KernelSource:
+    """The kernel in a file, for a job.
+
+    named     its problem
+    settings  what own_kernel() takes, for a problem file
+    """
+    problem = problem_of(named, root)
+    if settings is None:
+        return read_kernel(path, root, problem)
+    return own_kernel(settings, path, problem, f"the study of {path.parent.name}")
 
 
 def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:

@@ -40,8 +40,9 @@ def valid_combinations(
     found = sorted(problem.getSolutionsOrderedList(list(variables)))
     # The place of each axis' value: the number of its variable, and the index in the variable's row.
     places = {axis: (number, group.index(axis)) for number, group in enumerate(variables) for axis in group}
-    in_order, rows = [places[axis] for axis in axes], list(variables.values())
-    return [tuple(rows[number][chosen[number]][within] for number, within in in_order) for chosen in found]
+    in_order = [places[axis] for axis in axes]
+    values: list[list[tuple[Any, ...]]] = list(variables.values())
+    return [tuple(values[number][chosen[number]][within] for number, within in in_order) for chosen in found]
 
 
 def combination_count(axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]] = ()) -> int:

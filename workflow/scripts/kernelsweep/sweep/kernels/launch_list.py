@@ -1,26 +1,27 @@
 """Launches as a study's file lists them: a kernel, its grid and its block as expressions over the axes, its arguments.
 
-    launches:
-      - kernel: rows<rows_x, rows_y, radius>
-        grid: [width / rows_x, height / rows_y]
-        block: [rows_x, rows_y]
-        shared: 4 * rows_x * rows_y
-        arguments: [middle, image, width, height]
+launches:
+  - kernel: rows<rows_x, rows_y, radius>
+    grid: [width / rows_x, height / rows_y]
+    block: [rows_x, rows_y]
+    shared: 4 * rows_x * rows_y
+    arguments: [middle, image, width, height]
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.sweep.expressions import Expression, expression
-from kernelsweep.sweep.kernels.launch_plans import Launch
+from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch, Plan
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import variant_name
 from kernelsweep.sweep.points import Point
 
@@ -65,15 +66,23 @@ class ListedLaunch:
 class LaunchList:
     """The launches of one run of a kernel, in their order, and how axes reach the compiler.
 
-    macros  expressions by the name of the macro that is defined as their value
+    macros     expressions by the name of the macro that is defined as their value
+    constants  the inputs that are copied to variables of their name in constant memory
     """
 
     launches: tuple[ListedLaunch, ...]
     macros: Mapping[str, str]
+    constants: tuple[str, ...] = ()
 
     def macro_values(self, point: Mapping[str, Any]) -> dict[str, str]:
         """The macros of a point's translation unit."""
         return {name: _text(expression(value)(point)) for name, value in self.macros.items()}
+
+    @property
+    def variant_names(self) -> set[str]:
+        """The names in the macros and template arguments, among them the axes that a variant depends on."""
+        texts = [*self.macros.values(), *(text for launch in self.launches for text in launch.template)]
+        return {name for text in texts if _is_expression(text) for name in expression(text).names}
 
     def functions(self, point: Mapping[str, Any]) -> list[str]:
         """The C++ names of the functions that a point launches, without duplicates."""
@@ -83,10 +92,10 @@ class LaunchList:
         """The name of a point's variant: its functions, and its macros in brackets."""
         return variant_name(self.functions(point), self.macro_values(point))
 
-    def at(self, point: Mapping[str, Any]) -> tuple[Launch, ...]:
-        """The launches at a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
+    def at(self, point: Mapping[str, Any]) -> Plan:
+        """The plan of a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
         macros = self.macro_values(point)
-        return tuple(
+        launches = tuple(
             Launch(
                 grid=_sides(launch.grid, "grid", _LARGEST_GRID, point),
                 block=_block(launch.block, point),
@@ -96,11 +105,13 @@ class LaunchList:
             )
             for launch in self.launches
         )
+        return Plan(launches, constants=self.constants)
 
 
 def read_launches(
     entries: Sequence[Mapping[str, Any]],
     macros: Sequence[Any],
+    constants: Sequence[str],
     kernel: str,
     axes: Mapping[str, Any],
     texts: Collection[str],
@@ -131,7 +142,35 @@ def read_launches(
         listed.append(
             ListedLaunch(match["name"], template, sides["grid"], sides["block"], str(entry["shared"]), arguments)
         )
-    return LaunchList(tuple(listed), _read_macros(macros, axes, texts, shown))
+    return LaunchList(tuple(listed), _read_macros(macros, axes, texts, shown), tuple(constants))
+
+
+def as_values(listed: LaunchList | None) -> dict[str, Any] | None:
+    """A list of launches as JSON has it."""
+    return asdict(listed) if listed else None
+
+
+def plan_of(kernel: KernelSource, point: Point) -> Plan:
+    """A kernel's plan at a point."""
+    return kernel.listed.at(point) if kernel.listed else PLANS[kernel.plan](point)
+
+
+def planner(plan: str, listed: Mapping[str, Any] | None) -> Callable[[Point], Plan]:
+    """The function that gives a point's plan: a plan by name, or a list of launches as as_values() returns it."""
+    if listed is None:
+        return PLANS[plan]
+    launches = tuple(
+        ListedLaunch(
+            one["kernel"],
+            tuple(one["template"]),
+            tuple(one["grid"]),
+            tuple(one["block"]),
+            one["shared"],
+            tuple(one["arguments"]),
+        )
+        for one in listed["launches"]
+    )
+    return LaunchList(launches, listed["macros"], tuple(listed["constants"])).at
 
 
 def _read_macros(macros: Sequence[Any], axes: Mapping[str, Any], texts: Collection[str], shown: str) -> dict[str, str]:
@@ -209,9 +248,7 @@ def _text(value: Any) -> str:
     return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
-def _sides(
-    texts: Sequence[str], key: str, largest: Sequence[int], point: Mapping[str, Any]
-) -> tuple[int, int, int]:
+def _sides(texts: Sequence[str], key: str, largest: Sequence[int], point: Mapping[str, Any]) -> tuple[int, int, int]:
     sides = [math.ceil(expression(text)(point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:

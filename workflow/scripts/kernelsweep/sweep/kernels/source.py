@@ -41,7 +41,6 @@ class KernelSource:
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
     listed               the launches that its settings list, in place of a plan and of what belongs to a plan
     options              further options for nvcc
-    constants            the inputs that are copied to variables of their name in constant memory
     """
 
     name: str
@@ -64,7 +63,13 @@ class KernelSource:
     gpu_only: str | None
     listed: LaunchList | None = None
     options: tuple[str, ...] = ()
-    constants: tuple[str, ...] = ()
+
+    @property
+    def variant_axes(self) -> list[str]:
+        """The axes that are fixed when a variant is compiled."""
+        if self.listed:
+            return [name for name in self.problem.axes if name in self.listed.variant_names]
+        return [name for name, axis in self.problem.axes.items() if axis.in_variant]
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
         """The reason why this kernel can't run at a point, or None."""
