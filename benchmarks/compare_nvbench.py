@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,9 @@ import numpy as np
 from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
 from kernelsweep.platforms.gpus import Gpu
+from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernels.launch_plans import DATA, PLANS
+from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -104,7 +104,7 @@ def nvbench_point(
             }
             for launch in plan.launches
         ],
-        "buffers": {array: own.size for array, own in plan.arrays.items()},
+        "buffers": {array: own.size * own.dtype.itemsize for array, own in plan.arrays.items()},
         "result": result,
         "results": count,
     }
@@ -197,10 +197,9 @@ class PointUnderNVBench:
         self._job = job
         self._source = source
         self.point = Point(job["point"])
-        self._itemsize = np.dtype(self.point["dtype"]).itemsize
-        self._size = self.point["array_size"] * self._itemsize
+        self._size = self.point["array_size"] * np.dtype(self.point["dtype"]).itemsize
         self._function = driver.function(job["binary"], job["symbol"])
-        sizes = {DATA: self._size, **{name: count * self._itemsize for name, count in job["buffers"].items()}}
+        sizes = {DATA: self._size, **job["buffers"]}
         bytes_a_place = sum(-(-size // PAGE) * PAGE for size in sizes.values())
         count = max(1, min(MOST_PLACES, PLACED_BYTES // bytes_a_place))
         self._places = [{name: driver.allocate(size) for name, size in sizes.items()} for _ in range(count)]
@@ -230,8 +229,8 @@ class PointUnderNVBench:
         results = np.empty(self._job["results"], self.point["dtype"])
         for number, place in enumerate(self._places):
             self.restore(number, stream)
-            for name, count in self._job["buffers"].items():
-                words = ctypes.c_size_t(count * self._itemsize // 4)
+            for name, size in self._job["buffers"].items():
+                words = ctypes.c_size_t(size // 4)
                 self._driver(
                     "cuMemsetD32Async",
                     ctypes.c_uint64(place[name]),

@@ -168,7 +168,8 @@ def launched_once(
     shared_bytes = Expression(kernel.shared_elements)(point) * array.itemsize
     for launch in plan.launches:
         arguments = [
-            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(int(value)) for value in launch.arguments
+            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(int(value))
+            for value in launch.arguments
         ]
         library.launch(entry, launch.grid, launch.block, shared_bytes, arguments)
     for name, buffer in buffers.items():

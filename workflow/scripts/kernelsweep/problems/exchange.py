@@ -62,7 +62,7 @@ class Exchange:
         return {}
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
-        """Compare every element of the result with the element that CUDA's rules put there. They must be equal."""
+        """Compare each element of the one result with what CUDA's rules put in its place. They must be equal."""
         (values,) = results.values()
         output = " ".join(str(value) for value in values.tolist()) if len(values) <= _SHOWN else ""
         span = point["block_size"] * point["unroll"]
