@@ -197,8 +197,11 @@ _BETWEEN_AXES, _IS = " ", "="
 
 def point_columns(point: Mapping[str, Any]) -> Row:
     """The columns that identify a point, from its value on each axis."""
-    own = [f"{axis}{_IS}{value}" for axis, value in point.items() if axis not in ALL_POINT_COLUMNS]
-    columns = {axis: value for axis, value in point.items() if axis in ALL_POINT_COLUMNS}
+    # Every point of a shipped problem has an operation. In a study of one's own, `width` is an axis like any other.
+    is_shipped = "operation" in point and set(point) <= set(ALL_POINT_COLUMNS)
+    with_column = ALL_POINT_COLUMNS if is_shipped else POINT_COLUMNS
+    own = [f"{axis}{_IS}{value}" for axis, value in point.items() if axis not in with_column]
+    columns = {axis: value for axis, value in point.items() if axis in with_column}
     return {**columns, "parameters": _BETWEEN_AXES.join(own)}
 
 
