@@ -86,7 +86,8 @@ def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
     for axis in dict.fromkeys(axis for axes in named for axis in axes):
         values = named.map(lambda axes, axis=axis: axes.get(axis))
         numbers = pandas.to_numeric(values, errors="coerce")
-        rows[axis] = numbers if numbers.notna().sum() == values.notna().sum() else values.fillna("")
+        own = numbers if numbers.notna().sum() == values.notna().sum() else values.fillna("")
+        rows[axis] = own.where(values.notna(), rows[axis]) if axis in rows else own
     return rows
 
 

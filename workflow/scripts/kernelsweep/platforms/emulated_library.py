@@ -35,7 +35,6 @@ class EmulatedLibrary:
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
-        self._library.emulator_symbol.restype = ctypes.c_void_p
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
@@ -107,6 +106,7 @@ class EmulatedLibrary:
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes of a variable that the unit names for the host. Raises LaunchError where it names none."""
         size = ctypes.c_size_t()
+        self._library.emulator_symbol.restype = ctypes.c_void_p
         address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
         if not address:
             raise LaunchError(f"the kernel has no variable {name} in constant memory")
