@@ -109,7 +109,7 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     wide["nvidia-h200"] = {"axes": {"unroll": [4]}}
     project = changed(shipped, platforms=wide)
     study = {"study": "unrolling", "kernel": "unrolled"}
-    found = parameters.variants(project, "sm_90", **study)
+    (found,) = parameters.translation_units(project, "sm_90", **study)
     own = shipped.studies["unrolling"].settings["kernels"]
     assert found and len({name.split("<")[0] for name in found}) == 1 and own
     # Both models share one binary; the targets emulator and counting have variants, too.
