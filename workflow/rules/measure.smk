@@ -58,7 +58,7 @@ rule measure_kernel:
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
-        code=code_of("measure/measure_kernel.py"),
+        code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
         "../scripts/measure/measure_kernel.py"
 

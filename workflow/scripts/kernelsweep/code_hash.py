@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
-    """The files of `package` that a Python file imports, directly or indirectly, sorted."""
+    """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
     return _all_imported(file, lambda source: _imported_files(source, package))
 
 
@@ -26,9 +26,9 @@ def imported_siblings(file: Path) -> list[Path]:
 
 
 def _all_imported(file: Path, imported: Callable[[str], frozenset[Path]]) -> list[Path]:
-    """The files that a file imports, directly or indirectly; `imported` gives a text's direct imports."""
+    """The files that a file in Python imports, directly or indirectly; `imported` gives a text's direct imports."""
     found: set[Path] = set()
-    waiting = [file]
+    waiting = [file] if file.suffix == ".py" else []
     while waiting:
         new = imported(waiting.pop().read_text(encoding="utf-8")) - found
         found |= new
@@ -71,10 +71,10 @@ def _imported_names(source: str) -> list[str]:
 
 
 def code_hash(files: Iterable[Path]) -> str:
-    """SHA-256 of the files' code in Python's own layout, without comments and docstrings."""
+    """SHA-256 of the files' code: Python in its own layout, without comments and docstrings, and others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        digest.update(_code(file.read_text(encoding="utf-8")))
+        digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()
 
 

@@ -21,9 +21,12 @@ class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near."""
-    matches = difflib.get_close_matches(word, list(known), n=1)
+def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
+    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
+
+    similarity  how near it has to be, from 0 to 1; see difflib.get_close_matches
+    """
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=similarity)
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.problems.problem import Scalar
+
+Scalar = np.generic | bool | int | float
 
 _TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -60,7 +61,8 @@ class ArrayValue:
         begin, length = start % self.elements.size, stop - start
         if begin + length <= self.elements.size:
             return self.elements[begin : begin + length]
-        return np.resize(np.concatenate([self.elements[begin:], self.elements[:begin]]), length)
+        rotated = np.concatenate([self.elements[begin:], self.elements[:begin]])
+        return np.tile(rotated, -(-length // rotated.size))[:length]
 
 
 def read_mapping(returned: Any, where: str, example: str, read: Callable[[Any, str], Value]) -> dict[str, Value]:

@@ -25,6 +25,8 @@ GIVEN: Mapping[str, tuple[str, ...]] = {
 }
 # The functions that make the data and judge results, as opposed to those about a run's work and launches.
 OF_DATA = ("inputs", "outputs", "scratch", "reference", "error_bound", "result", "mistake")
+# How near a function's name has to be to that of a missing one: `error_bounds` is, `output_size` is not.
+_MISSPELT = 0.8
 RESERVED = frozenset(name for names in GIVEN.values() for name in names)
 
 
@@ -64,10 +66,11 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
     for name in RESERVED & {*axes}:
         raise UserError(f"{shown}: no axis can be called {name!r}: functions get something else by this name.")
     functions = {name: _read_function(module, name) for name in GIVEN if name in module.names}
-    own = [name for name, value in module.names.items() if _is_own(module, name, value) and name not in GIVEN]
-    for name in own:
-        if guess := nearest(name, GIVEN):
-            raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name begins with _.")
+    missing = [name for name in GIVEN if name not in functions]
+    for name, value in module.names.items():
+        guess = nearest(name, missing, _MISSPELT) if _is_own(module, name, value) and name not in functions else ""
+        if guess:
+            raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name may begin with _.")
     if "outputs" not in functions:
         raise UserError(f"{shown}: lacks the function outputs, which gives the arrays that kernels fill.")
     if ("reference" in functions) == ("mistake" in functions):

@@ -1,7 +1,8 @@
 """A problem of a user's own: a Python file whose functions make the data and say which results are right.
 
-Its functions name what they need as parameters: axes of the study, `random` (a NumPy generator), `expected` (the
-reference's arrays), or arrays and scalars of another function. So it is known which axes the data depends on.
+Its functions name what they need as parameters, and get it: axes of the study, `random` (a NumPy generator), arrays and
+scalars of another function, or all that another function gives (`inputs`, `outputs`, and `expected` from the
+reference). So it is known which axes the data depends on. GIVEN in functions.py says what each function may name.
 
     inputs       arrays and scalars by name: a NumPy array, a number, or (shape, contents) for contents that repeat
     outputs      arrays that kernels fill: (shape, dtype), or (shape, dtype, initial value). An array that is an input,
@@ -57,9 +58,11 @@ class ProblemFile:
     def instance(self, point: Point, seed: int, folder: Path | None = None) -> FileInstance:
         """The data of a point and the judge of results, for all points that agree on the data axes.
 
-        folder  keeps the references of this file, and nothing else; None: each instance computes its own
+        folder  keeps the references of this file; None: each instance computes its own
 
-        Equal axes and an equal seed give equal data. Raises UserError where a function of the file is wrong.
+        Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, the values of its
+        axes and the inputs stay the same; so data from other files has to be read by `inputs`. Raises UserError where a
+        function of the file is wrong.
         """
         store = ReferenceStore(folder, code_hash(self.files)) if folder else None
         values = {axis: _plain(point[axis]) for axis in self.data_axes}

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -27,7 +28,10 @@ class ReferenceStore:
     """
 
     def __init__(self, folder: Path, version: str) -> None:
-        """A store in `folder`, which holds nothing but the references of one problem file, of this `version` only."""
+        """A store in `folder`, which holds the references of one problem file only.
+
+        version  SHA-256 of the file's code, in hexadecimal digits
+        """
         self._folder = folder / version
 
     def load(self, key: Any) -> dict[str, ArrayValue] | None:
@@ -48,7 +52,7 @@ class ReferenceStore:
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             for other in self._folder.parent.iterdir():
-                if other != self._folder:
+                if other != self._folder and re.fullmatch("[0-9a-f]{64}", other.name):
                     shutil.rmtree(other, ignore_errors=True)
             entries = {name: self._keep(array) for name, array in arrays.items()}
             text = json.dumps({"key": key, "arrays": entries})
