@@ -32,6 +32,7 @@ rule measure_kernel:
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
+        problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
     output:
         points=files.points(),
@@ -71,6 +72,7 @@ use rule measure_kernel as measure_chunk with:
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
+        problem=for_job(inputs.problem_files),
     output:
         temp(files.chunk()),
     log:

@@ -91,7 +91,7 @@ def find_work(
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
-    code = code_hash(measuring_files())
+    code = code_hash([*measuring_files(), *problem_of(task.problem).files])
     sampling = asdict(task.protocol.sampling) if task.protocol.sampling else None
     work = Work(order, dict(outcomes), visited, [[] for _ in visits])
     for each, visit in itertools.product(planned, visits):
