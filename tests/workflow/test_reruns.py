@@ -96,6 +96,14 @@ def test_a_comment_or_text_elsewhere_runs_nothing(project: Path) -> None:
     assert planned_jobs(project) == set()
 
 
+def test_the_code_of_the_workers_measures_every_kernel_again(project: Path) -> None:
+    # Pins: only what the job itself imports, which is neither the workers' code nor the GPU's comparison.
+    edit(project / "workflow/scripts/kernelsweep/platforms/compare.ptx", "add.s64     %rd14", "add.s64    %rd14")
+    kernels = {(study, kernel) for study, kernels in STUDIES.items() for kernel in kernels}
+    measured = {job for job in planned_jobs(project) if job.startswith("measure_kernel")}
+    assert measured == {f"measure_kernel emulator {study} {kernel}" for study, kernel in kernels}
+
+
 def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
     edit(
         project / "workflow/scripts/kernelsweep/publish/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1"

@@ -368,7 +368,7 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 
 def _relative(project: Project, path: Path) -> str:
-    return str(path.relative_to(project.root))
+    return str(path.relative_to(project.root) if path.is_relative_to(project.root) else path)
 
 
 def documented(project: Project, name: str, file: str) -> str:

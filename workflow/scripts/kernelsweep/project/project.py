@@ -16,7 +16,7 @@ from typing import Any
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.claim import check_claims, check_quantities
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms
@@ -83,6 +83,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
+    check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
 }
 # The attributes allowed between a kernel's `void` and its name.
 ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,18 +91,20 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def included_files(path: Path, include: Path) -> list[Path]:
-    """The files that a source includes with quotes, directly or through other files, in the order of their first use.
+    """The files that a source includes, directly or through other files, in the order of their first use.
 
-    They lie beside the including file or in the folder `include`. Missing files are left out: the compiler names them.
+    They lie beside the including file, in the folder `include`, or at an absolute path. Other files are left out: they
+    are the compiler's own, or missing, and then the compiler names them.
     """
-    found: list[Path] = []
+    # A file may include itself, under another name.
+    found = {path.resolve(): path}
     waiting = [path]
     while waiting:
         for file in directly_included(waiting.pop(0), include):
-            if file not in found:
-                found.append(file)
+            if file.resolve() not in found:
+                found[file.resolve()] = file
                 waiting.append(file)
-    return found
+    return list(found.values())[1:]
 
 
 def read_source(path: Path) -> str:
@@ -116,9 +119,14 @@ def read_source(path: Path) -> str:
 
 
 def directly_included(path: Path, include: Path) -> list[Path]:
-    """The files that a source itself includes with quotes, in their order, found as by included_files()."""
-    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(read_source(path))]
-    return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
+    """The files that a source itself includes, in their order, found as by included_files()."""
+    folders = {"quoted": [path.parent, include], "angled": [include]}
+    places = [
+        [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
+        for found in _INCLUDE.finditer(read_source(path))
+        for kind in [found.lastgroup or ""]
+    ]
+    return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
 def source_sha256(path: Path, include: Path) -> str:
