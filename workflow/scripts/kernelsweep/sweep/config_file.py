@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.sweep.axes import parse_size
-from kernelsweep.sweep.expressions import CONDITION, check_kind
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.expressions import CONDITION, TEXT_AXES, check_kind
+from kernelsweep.sweep.schema import check
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
@@ -71,10 +71,12 @@ def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
                 ) from error
 
 
-def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
-    """Raise UserError if a restriction isn't a condition over these axes."""
+def check_restrictions(
+    settings: Mapping[str, Any], axes: Collection[str], shown: str, texts: Collection[str] = TEXT_AXES
+) -> None:
+    """Raise UserError if a restriction isn't a condition over these axes; `texts` are those whose values are texts."""
     for number, restriction in enumerate(settings["restrictions"]):
         try:
-            check_kind(restriction, axes, CONDITION)
+            check_kind(restriction, axes, CONDITION, texts)
         except UserError as error:
             raise UserError(f"{shown}: restrictions.{number}: {error}") from error

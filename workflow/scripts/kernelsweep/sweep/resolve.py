@@ -8,7 +8,8 @@ from typing import Any
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import variants_run
+from kernelsweep.sweep.kernels.units import Unit
+from kernelsweep.sweep.points import points_of_variants, units, valid_points
 from kernelsweep.sweep.study import Study
 
 
@@ -45,10 +46,10 @@ def swept_axes(
     return sweeps
 
 
-def kernel_variants(
+def kernel_units(
     config: Mapping[str, Any], study: Study, kernel: str, platform: str, target: str | None = None
-) -> list[str]:
-    """The C++ names of a kernel's variants that must be compiled for its sweep on a platform.
+) -> list[Unit]:
+    """The translation units with a kernel's variants that must be compiled for its sweep on a platform.
 
     target  what is compiled for: an architecture such as sm_90, or the emulator; None for a GPU of any architecture
 
@@ -60,4 +61,8 @@ def kernel_variants(
         for restriction in (*config["restrictions"], *study.settings["restrictions"])
         if "grid_size" not in expression(restriction).names
     ]
-    return variants_run(study.kernels[kernel], kernel_axes(config, study, kernel, platform), restrictions, target)
+    source, sweeps = study.kernels[kernel], kernel_axes(config, study, kernel, platform)
+    if source.problem.lists_excluded:
+        return units(source, points_of_variants(source, sweeps, restrictions, target))
+    run = [] if source.unsupported_on(target) else valid_points(sweeps, restrictions, study.settings["tied"])
+    return units(source, run)

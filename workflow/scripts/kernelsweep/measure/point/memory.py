@@ -102,7 +102,7 @@ class KernelMemory:
         for name in plan.constants:
             array = arrays[name]
             assert array.contents is not None, "a constant is one of the problem's inputs"
-            self._platform.set_constant(name, np.resize(array.contents, array.size))
+            self._platform.set_constant(plan.launches[0].variant or "", name, np.resize(array.contents, array.size))
         self._make_room()
 
     def settle(self) -> list[str]:

@@ -20,9 +20,10 @@ from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch
+from kernelsweep.sweep.kernels.launch_list import planner
+from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 
@@ -35,7 +36,8 @@ class Runner:
         self._task = task
         self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
-        self._problem = PROBLEMS[task.problem]
+        self._problem = problem_of(task.problem)
+        self._plan = planner(task.plan, task.listed)
         self._instance: Instance | None = None
         self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
@@ -110,7 +112,7 @@ class Runner:
     def _point_run(self, point: Point, variant: str) -> PointRun:
         shared_elements = int(self._shared_elements(point))
         shared_bytes = shared_elements * np.dtype(point["dtype"]).itemsize if shared_elements else 0
-        return PointRun(self._platform, self._memory, point, PLANS[self._task.plan](point), variant, shared_bytes)
+        return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})

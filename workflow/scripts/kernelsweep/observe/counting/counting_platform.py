@@ -38,9 +38,10 @@ class CountingPlatform(EmulatorPlatform):
         self._numbers: dict[int, int] = {}
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._library = self.library = CountingLibrary(binary)
+        self.library = CountingLibrary(binary)
+        self._libraries = [self.library]
         self.lines = Lines(binary)
-        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+        self._entries = {name: (0, variant["entry"]) for name, variant in variants.items()}
         export = self.lines.function("emulator_entry_kernel")
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         self._shared = [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
@@ -77,7 +78,7 @@ class CountingPlatform(EmulatorPlatform):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        self.shared = self._shared[self._entries[variant]]
+        self.shared = self._shared[self._entries[variant][1]]
         self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
