@@ -10,7 +10,7 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
-from kernelsweep.sweep.axes import parse_size
+from kernelsweep.sweep.axes import parse_size, read_values
 from kernelsweep.sweep.expressions import CONDITION, TEXT_AXES, check_kind
 from kernelsweep.sweep.schema import check
 
@@ -50,7 +50,8 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
-    parse_sizes(checked, CONFIG_FILE)
+    read_values(checked["axes"], f"{CONFIG_FILE}: axes")
+    parse_sizes({key: value for key, value in checked.items() if key != "axes"}, CONFIG_FILE)
     check_restrictions(checked, ALL_AXES, CONFIG_FILE)
     return checked
 
