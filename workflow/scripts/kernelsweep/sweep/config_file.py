@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
@@ -35,8 +37,12 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
     Raises UserError with file, key, value and what is allowed.
     """
-    # Snakemake's --config profile=true passes a text.
-    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    # Snakemake's --config passes texts: profile=true, and the numbers in axes='{n: [1024]}'.
+    written: dict[str, Any] = (
+        {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    )
+    if isinstance(axes := config.get("axes"), Mapping):
+        written["axes"] = {name: _as_numbers(values) for name, values in axes.items()}
     schema = root / "workflow/schemas/config.schema.yaml"
     checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
     known = study_names(root)
@@ -54,6 +60,20 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     parse_sizes({key: value for key, value in checked.items() if key != "axes"}, CONFIG_FILE)
     check_restrictions(checked, ALL_AXES, CONFIG_FILE)
     return checked
+
+
+def _as_numbers(values: Any) -> Any:
+    """Axis values in which a text that is a number has become one."""
+    if not isinstance(values, list):
+        return values
+    numbers = []
+    for value in values:
+        try:
+            number = yaml.safe_load(value) if isinstance(value, str) else value
+        except (yaml.YAMLError, ValueError):
+            number = value
+        numbers.append(number if isinstance(number, int | float) and not isinstance(number, bool) else value)
+    return numbers
 
 
 def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
