@@ -380,9 +380,8 @@ def test_what_needs_counters_is_refused_without_a_gpu(
 ) -> None:
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     config |= {"platform": "emulator", "studies": ["warp_shuffle"], "metrics": TABLE} | settings
-    project = load_project(config, ROOT)
     with pytest.raises(UserError, match="needs an NVIDIA GPU, whose counters Nsight Compute reads"):
-        target(project)
+        target(load_project(config, ROOT))
 
 
 def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: list[str]) -> None:
