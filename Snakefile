@@ -56,7 +56,7 @@ rule archive:
 # Compare your own GPU with the recordings. It is measured first if it has no results.
 rule devices:
     input:
-        files.devices("devices.md"),
+        targets.devices(PROJECT),
 
 
 # A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by

@@ -191,7 +191,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
     }
     script("read: make_table, of one study", "publish/make_table", project, output=outputs, **one)
     (project / "figures").mkdir(exist_ok=True)
-    script("read: draw_figures, of one study", "publish/draw_figures", project, output=["figures"], **one)
+    script("read: draw_figures, of one study", "publish/draw_figures", project, output=["figures/texts.json"], **one)
 
 
 def journal(folder: Path, points: int, samples: int) -> None:

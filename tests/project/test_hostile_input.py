@@ -5,9 +5,11 @@ Every fault gets one sentence of at most three lines that names the file and the
 
 from __future__ import annotations
 
+import csv
 import os
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from kernelsweep.sweep.yaml_files import read_yaml
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
 KERNEL = "kernels/toy/doubled.cu"
+CLAIMS = "resources/published/claims.csv"
 
 STUDY_TEXT = """\
 title: Toy
@@ -64,7 +67,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def toy(prepared: Path) -> Iterator[Path]:
     """The same, put back after a test's change."""
-    kept = {name: (prepared / name).read_bytes() for name in (STUDY, CONFIG, KERNEL)}
+    kept = {name: (prepared / name).read_bytes() for name in (STUDY, CONFIG, KERNEL, CLAIMS)}
     yield prepared
     for name, content in kept.items():
         (prepared / name).write_bytes(content)
@@ -288,6 +291,18 @@ def test_what_a_kernel_includes_is_the_compilers_to_judge(toy: Path, included: s
     source_sha256(toy / KERNEL, toy / "kernels/include")
 
 
+@pytest.mark.parametrize(
+    ("columns", "part"),
+    [({1: "toyy"}, "mine: study is 'toyy'; did you mean 'toy'?"), ({11: "near"}, "mine: relation is 'near'")],
+)
+def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> None:
+    *_, last = csv.reader((toy / CLAIMS).read_text(encoding="utf-8").splitlines())
+    row = [columns.get(number, value) for number, value in enumerate(["mine", *last[1:]])]
+    with (toy / CLAIMS).open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerow(row)
+    assert_refused(toy, CLAIMS, [part])
+
+
 SCHEMAS = {CONFIG: "config.schema.yaml", STUDY: "study.schema.yaml"}
 WRONG = st.one_of(
     st.none(),
@@ -334,6 +349,13 @@ def put(content: Any, keys: tuple[str, ...], value: Any) -> Any:
     return {**inner, first: put(inner.get(first), tuple(rest), value)}
 
 
+@cache
+def contents(project: Path) -> dict[str, Any]:
+    """The configuration, with metrics.yaml, and the study."""
+    metrics = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
+    return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
+
+
 @settings(
     max_examples=400,
     deadline=10_000,
@@ -346,13 +368,12 @@ def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
     toy: Path, place: tuple[str, tuple[str, ...]], value: Any
 ) -> None:
     file, keys = place
-    content = {name: yaml.safe_load((toy / name).read_text(encoding="utf-8")) for name in (CONFIG, STUDY)}
-    content[file] = put(content[file], keys, value)
-    metrics = read_yaml(toy / "config/metrics.yaml", "config/metrics.yaml")
+    content = contents(toy)
+    content = {**content, file: put(content[file], keys, value)}
     kept = (toy / STUDY).read_bytes()
-    (toy / STUDY).write_text(yaml.safe_dump(content[STUDY]), encoding="utf-8")
+    (toy / STUDY).write_text(yaml.dump(content[STUDY], Dumper=yaml.CSafeDumper), encoding="utf-8")
     try:
-        load_project({**metrics, **content[CONFIG]}, toy)
+        load_project(content[CONFIG], toy)
     except UserError as error:
         message = str(error)
         assert len(message.splitlines()) <= LINES, message

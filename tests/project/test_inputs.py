@@ -162,9 +162,11 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
     # A deleted file comes back only if a target names it, so every result is named.
     shown = {".verdict", "report.html", "claims.csv", "best.json", "measurements.csv", "studies/staged/table.tex"}
     shown |= {"points/staged/staged_global.csv", "samples/staged/staged_global.csv", "environment.json"}
+    shown |= {"studies/staged/figures/texts.json", "studies/staged/figures/correctness.pdf"}
     assert {f"results/emulator/{name}" for name in shown} <= {*targets.everything(only)}
     assert not any("points/" in path for path in targets.study(replace(only, platforms=[RECORDING]), "staged"))
-    assert "results/devices/devices.md" in targets.everything(shipped)
+    devices = {f"results/devices/{name}" for name in ("devices.md", "figures/staged.png")}
+    assert devices <= {*targets.everything(shipped)}
     assert "results/emulator/studies/staged/.verdict" in targets.study(only, "staged")
     assert {path.split("/")[2] for path in targets.build(shipped)} == {"sm_90", "sm_89", "emulator"}
     assert {path.split("/")[2] for path in targets.build(changed(shipped, arch="sm_80"))} == {"sm_80"}
@@ -185,7 +187,7 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
 def test_a_comparisons_sides_are_files_of_now_or_of_a_folder(shipped: Project, here: Path) -> None:
     assert inputs.compared(shipped, GPU, "before") == []
     assert inputs.compared(shipped, GPU, "after") == inputs.kernel_points(shipped, GPU)
-    assert targets.compare(replace(shipped, platforms=[GPU])) == f"results/{GPU}/comparison/.verdict"
+    assert targets.compare(replace(shipped, platforms=[GPU]))[-1] == f"results/{GPU}/comparison/.verdict"
     kept = changed(shipped, compare={"before": "kept", "after": "now"})
     with pytest.raises(UserError, match="names 'kept', but in kept/ there is neither"):
         targets.compare(kept)

@@ -38,6 +38,7 @@ from kernelsweep.analysis.steps import Step, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.project.project import load_study
@@ -172,7 +173,7 @@ def test_the_files_do_not_depend_on_the_process(tmp_path: Path) -> None:
 def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
     for name, width in layout.WIDTHS.items():
         figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width)
-        (path,) = [tmp_path / file for file in layout.file_names("figure", name) if file.endswith(".pdf")]
+        (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
         layout.save(figure, path)
         (page,) = PdfReader(path).pages
         assert float(page.mediabox.width) == pytest.approx(width.points, abs=0.5)

@@ -127,7 +127,7 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
     with (project / "kernels/warp_shuffle/figures/noise.py").open("a") as file:
         file.write("\n# An edit.\n")
     planned = snakemake(project, "warp_shuffle", "--dry-run", *RECORDING).stdout
-    assert "rule draw_figures" in planned and "rule make_table" not in planned
+    assert "rule draw_figures_warp_shuffle" in planned and "rule make_table" not in planned
     assert "Nothing to be done" not in planned
 
 

@@ -18,6 +18,7 @@ from synthetic_sweep import H200, UNROLLING, WARP_SHUFFLE, fail, sweep
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.drawing import layout
+from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.share import devices_figure
 from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
 
@@ -155,5 +156,5 @@ def test_a_recording_that_somebody_adds_is_compared(project: Path) -> None:
     ratios = [float(row["speed_ratio"]) for row in rows if row["platform"] == "recording/nvidia-h100"]
     assert ratios == pytest.approx([1 / SLOWER] * len(ratios)) and len(ratios) == len(rows) / 2 > 2
     assert "not decidable" in (results / "claims.csv").read_text()
-    for suffix in layout.FORMATS:
+    for suffix in FORMATS:
         assert (results / f"figures/warp_shuffle{suffix}").stat().st_size > 0

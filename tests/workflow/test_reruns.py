@@ -59,7 +59,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def drawn_from(study: str) -> set[str]:
     judged = {"judge_claims emulator", "find_best emulator"}
-    return judged | {f"make_table emulator {study}", f"draw_figures emulator {study}"}
+    return judged | {f"make_table emulator {study}", f"draw_untimed_figures_{study} emulator {study}"}
 
 
 def test_nothing_changed_runs_nothing(project: Path) -> None:
@@ -96,6 +96,14 @@ def test_a_comment_or_text_elsewhere_runs_nothing(project: Path) -> None:
     assert planned_jobs(project) == set()
 
 
+def test_the_code_of_the_workers_measures_every_kernel_again(project: Path) -> None:
+    # Pins: only what the job itself imports, which is neither the workers' code nor the GPU's comparison.
+    edit(project / "workflow/scripts/kernelsweep/platforms/compare.ptx", "add.s64     %rd14", "add.s64    %rd14")
+    kernels = {(study, kernel) for study, kernels in STUDIES.items() for kernel in kernels}
+    measured = {job for job in planned_jobs(project) if job.startswith("measure_kernel")}
+    assert measured == {f"measure_kernel emulator {study} {kernel}" for study, kernel in kernels}
+
+
 def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
     edit(
         project / "workflow/scripts/kernelsweep/publish/figures/correctness.py", "MOST_REASONS = 2", "MOST_REASONS = 1"
@@ -104,7 +112,7 @@ def test_a_figures_code_redraws_the_studies_that_have_it(project: Path) -> None:
         "all",
         "make_page emulator",
         "end_run emulator",
-        *(f"draw_figures emulator {study}" for study in STUDIES),
+        *(f"draw_untimed_figures_{study} emulator {study}" for study in STUDIES),
     }
 
 
@@ -114,8 +122,14 @@ def test_the_figure_script_touches_no_measurement(project: Path) -> None:
         "all",
         "make_page emulator",
         "end_run emulator",
-        *(f"draw_figures emulator {study}" for study in STUDIES),
+        *(f"draw_untimed_figures_{study} emulator {study}" for study in STUDIES),
     }
+
+
+def test_a_deleted_figure_comes_back(project: Path) -> None:
+    (project / "results/emulator/studies/unrolling/figures/correctness.pdf").unlink()
+    drawn = {"draw_untimed_figures_unrolling emulator unrolling", "make_page emulator", "end_run emulator"}
+    assert planned_jobs(project) == {"all", *drawn}
 
 
 def test_a_studys_text_touches_no_measurement_and_no_other_study(project: Path) -> None:

@@ -55,8 +55,9 @@ rule measure_library:
         restrictions=for_job(parameters.restrictions),
         measuring=config["measuring"],
         seed=config["seed"],
-        code=lambda wildcards: code_of(
+        code=lambda wildcards: code_hash_of(
             "measure/measure_library.py",
+            *(f"kernelsweep/{name}" for name in MEASURING),
             "kernelsweep/baselines/library_platform.py",
             f"kernelsweep/baselines/{wildcards.rival}.py",
         ),

@@ -57,7 +57,7 @@ rule measure_kernel:
         measuring=config["measuring"],
         problem=for_job(parameters.setting, key="problem"),
         seed=config["seed"],
-        code=code_of("measure/measure_kernel.py"),
+        code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
         "../scripts/measure/measure_kernel.py"
 

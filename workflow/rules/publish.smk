@@ -1,13 +1,28 @@
 # Measurements to what readers see: tables, figures, a summary, and one page with all of it.
 
 
+import itertools
+
+from kernelsweep.publish import figure_files
+
+
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     make_table,
-    draw_figures,
     summarise,
     make_page,
     end_run,
+
+
+def in_report(figure):
+    """A figure's file, which Snakemake's own report shows under its name."""
+    return report(
+        figure,
+        category="{study}",
+        subcategory="{platform}",
+        labels={"result": Path(figure).stem},
+        caption="../report/figure.rst",
+    )
 
 
 rule make_table:
@@ -39,39 +54,45 @@ rule make_table:
         "../scripts/publish/make_table.py"
 
 
-# One job draws all of a study's figures: to start Python and matplotlib takes twice as long as to draw a figure.
-rule draw_figures:
-    input:
-        measurements=for_job(inputs.measurements),
-        device=files.device(),
-        published=for_job(inputs.published_data),
-        metrics=for_job(inputs.made_metrics),
-        own_figures=for_job(inputs.own_figures),
-    output:
-        report(
-            directory(files.figures()),
-            patterns=["{figure}.svg"],
-            category="{study}",
-            subcategory="{platform}",
-            labels={"result": "{figure}"},
-            caption="../report/figure.rst",
-        ),
-    log:
-        files.log("draw_figures", "{study}"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        study=for_job(parameters.shown_settings),
-        figures=for_job(parameters.figures),
-        widths=config["figure_widths"],
-        definitions=for_job(parameters.metric_definitions),
-        found_metrics=for_job(inputs.found_metrics),
-        code=lambda wildcards: code_of(
-            "publish/draw_figures.py",
-            *(ROOT / file for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
-        ),
-    script:
-        "../scripts/publish/draw_figures.py"
+# One job draws all of a study's figures: to start Python and matplotlib takes twice as long as to draw a figure. A study
+# has a rule of its own, and one for platforms without a clock, because a rule names its outputs, and these are figures
+# that a user may delete: only what is named comes back.
+for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
+
+    rule:
+        name:
+            figure_files.rule_name(study, has_clock)
+        input:
+            measurements=for_job(inputs.measurements),
+            device=files.device(),
+            published=for_job(inputs.published_data),
+            metrics=for_job(inputs.made_metrics),
+            own_figures=for_job(inputs.own_figures),
+        output:
+            [
+                in_report(files.figure(file)) if file.endswith(".svg") else files.figure(file)
+                for file in inputs.drawn_files(PROJECT, study, has_clock)
+            ],
+        log:
+            files.log("draw_figures", "{study}"),
+        wildcard_constraints:
+            study=study,
+            platform=names.BY_CLOCK[has_clock],
+        localrule: True
+        conda:
+            "../../envs/kernelsweep.yaml"
+        params:
+            study=for_job(parameters.shown_settings),
+            figures=for_job(parameters.figures),
+            widths=config["figure_widths"],
+            definitions=for_job(parameters.metric_definitions),
+            found_metrics=for_job(inputs.found_metrics),
+            code=lambda wildcards: code_hash_of(
+                "publish/draw_figures.py",
+                *(ROOT / file for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
+            ),
+        script:
+            "../scripts/publish/draw_figures.py"
 
 
 rule summarise:

@@ -44,7 +44,7 @@ rule compare_devices:
         page=files.devices("devices.md"),
         rows=files.devices("devices.csv"),
         claims=files.devices("claims.csv"),
-        figures=directory(files.devices("figures")),
+        figures=inputs.device_figures(PROJECT),
     log:
         files.devices("logs/compare_devices.log"),
     conda:

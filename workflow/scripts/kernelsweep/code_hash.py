@@ -5,17 +5,32 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
-    """The files of `package` that a Python file imports, directly or indirectly, sorted."""
+    """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
+    return _all_imported(file, lambda source: _imported_files(source, package))
+
+
+def imported_siblings(file: Path) -> list[Path]:
+    """The modules in a Python file's folder that it imports, directly or indirectly, sorted.
+
+    Raises SyntaxError for a file that is no Python.
+    """
+    return _all_imported(
+        file, lambda source: _files(file.parent, [name.split(".") for name in _imported_names(source)])
+    )
+
+
+def _all_imported(file: Path, imported: Callable[[str], frozenset[Path]]) -> list[Path]:
+    """The files that a file in Python imports, directly or indirectly; `imported` gives a text's direct imports."""
     found: set[Path] = set()
-    waiting = [file]
+    waiting = [file] if file.suffix == ".py" else []
     while waiting:
-        new = _imported_files(waiting.pop().read_text(encoding="utf-8"), package) - found
+        new = imported(waiting.pop().read_text(encoding="utf-8")) - found
         found |= new
         waiting += new
     return sorted(found)
@@ -26,7 +41,12 @@ def imported_modules(file: Path, package: Path) -> list[Path]:
 def _imported_files(source: str, package: Path) -> frozenset[Path]:
     """The files of `package` that a file with this text imports directly."""
     names = [name.split(".") for name in _imported_names(source)]
-    bases = [package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name]
+    return _files(package, [parts[1:] for parts in names if parts[0] == package.name])
+
+
+def _files(folder: Path, modules: Iterable[Sequence[str]]) -> frozenset[Path]:
+    """The files of modules in a folder. A module is given by the parts of its name."""
+    bases = [folder.joinpath(*parts) for parts in modules]
     candidates = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
     return frozenset(filter(Path.is_file, candidates))
 
@@ -51,10 +71,10 @@ def _imported_names(source: str) -> list[str]:
 
 
 def code_hash(files: Iterable[Path]) -> str:
-    """SHA-256 of the files' code in Python's own layout, without comments and docstrings."""
+    """SHA-256 of the files' code: Python in its own layout, without comments and docstrings, and others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        digest.update(_code(file.read_text(encoding="utf-8")))
+        digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()
 
 

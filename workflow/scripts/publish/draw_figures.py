@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
-from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, file_names, save, texts_of
+from kernelsweep.drawing.figure_formats import file_names, remove_others
+from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.logs import logged
 from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure
 
@@ -13,7 +14,8 @@ with logged(snakemake.log[0]):
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
     data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
 
-    folder = Path(snakemake.output[0])
+    folder = Path(snakemake.output[0]).parent
+    remove_others(snakemake.output)
     texts = {}
     for name, file in params.figures.items():
         module = load_figure(Path(file))

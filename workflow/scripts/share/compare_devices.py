@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.drawing.layout import WIDTHS, file_names, save
+from kernelsweep.drawing.figure_formats import file_names, remove_others
+from kernelsweep.drawing.layout import WIDTHS, save
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
@@ -33,8 +34,10 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.page).write_text(devices_page(params.studies, rows, sets), encoding="utf-8")
     Path(snakemake.output.rows).write_text(as_csv(rows), encoding="utf-8")
     Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)), encoding="utf-8")
+    folder = Path(snakemake.output.figures[0]).parent
+    remove_others(snakemake.output.figures)
     for name, settings in params.studies.items():
         for width in params.widths:
             figure = devices_figure.draw(name, settings, sets, WIDTHS[width])
             for file_name in file_names(name, width):
-                save(figure, Path(snakemake.output.figures) / file_name)
+                save(figure, folder / file_name)

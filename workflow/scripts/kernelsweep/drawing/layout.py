@@ -25,6 +25,7 @@ from matplotlib.transforms import Bbox
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import style
+from kernelsweep.drawing.figure_formats import NO_DATES
 
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
@@ -51,14 +52,6 @@ POSITION_DIGITS = 8
 
 # Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
 MOST_TICKS = 10
-
-# Dates would make the files of every run differ.
-NO_DATES: dict[str, dict[str, Any]] = {
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-    ".png": {},
-}
-FORMATS = tuple(NO_DATES)
 
 
 @dataclass(frozen=True)
@@ -97,11 +90,6 @@ class Legend:
     labels: Sequence[str]
     title: str = ""
     spacing: float = 0.5
-
-
-def file_names(name: str, width: str) -> list[str]:
-    """A figure's files at one of `WIDTHS`: in every format at two columns, else the PDF for a paper."""
-    return [f"{name}{suffix}" for suffix in FORMATS] if width == "two_columns" else [f"{name}_{width}.pdf"]
 
 
 def save(figure: Figure, path: Path) -> None:

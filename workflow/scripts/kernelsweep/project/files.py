@@ -214,9 +214,9 @@ def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> 
     return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"
 
 
-def figures(platform: str = "{platform}", study: str = "{study}") -> str:
-    """The folder of a study's figures."""
-    return f"{RESULTS}/{platform}/studies/{study}/figures"
+def figure(file: str, platform: str = "{platform}", study: str = "{study}") -> str:
+    """A file of a study's figures."""
+    return f"{RESULTS}/{platform}/studies/{study}/figures/{file}"
 
 
 def summary(scope: str = "{scope}") -> str:

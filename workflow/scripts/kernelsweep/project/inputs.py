@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from kernelsweep.code_hash import sha256_of
+from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
@@ -258,6 +259,13 @@ def published_data(project: Project, study: str) -> list[str]:
     return [f"resources/published/{published['file']}"] if published else []
 
 
+def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
+    """The names of the files of a study's figures, on platforms with a clock or without."""
+    drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
+    widths = project.config["figure_widths"]
+    return [*(file for name in drawn for width in widths for file in file_names(name, width)), figure_files.TEXTS_FILE]
+
+
 def tables_and_figures(project: Project, scope: str) -> list[str]:
     """The tables and figures of a scope's studies."""
     platform, _ = files.parts_of(scope)
@@ -266,7 +274,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for path in (
             *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
-            files.figures(platform, study),
+            *(files.figure(file, platform, study) for file in drawn_files(project, study, kind_of(platform).has_clock)),
         )
     ]
 
@@ -303,6 +311,13 @@ def compared_recordings(project: Project) -> list[str]:
     """The recordings' measurements and environments."""
     kept = ("measurements.csv.gz", "environment.json")
     return [files.recording(name, file) for name in recordings(project.root) for file in kept]
+
+
+def device_figures(project: Project) -> list[str]:
+    """The figures that compare devices: one for each study whose kernels do the same work."""
+    names = [name for name in project.config["studies"] if project.studies[name].problem.races]
+    widths = project.config["figure_widths"]
+    return [files.devices(f"figures/{file}") for name in names for width in widths for file in file_names(name, width)]
 
 
 def compared_gpus(project: Project) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,14 @@ from typing import Any
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.claim import check_claims, check_quantities
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
-from kernelsweep.publish.figure_files import check_figures
+from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
@@ -83,6 +83,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
+    check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
@@ -124,10 +125,11 @@ def check_temporary_folder() -> None:
                 ) from error
 
 
-def check_study_names(names: Iterable[str], root: Path) -> None:
+def check_study_names(names: Collection[str], root: Path) -> None:
     """Raise UserError for a study that can't be a target, because of its name or because a rule has it."""
     rules = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
+    taken |= {rule_name(name, has_clock) for name in names for has_clock in (True, False)}
     for name in names:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
             raise UserError(

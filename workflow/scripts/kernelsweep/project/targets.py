@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.profiling import profiled_platforms
@@ -26,8 +27,14 @@ def everything(project: Project) -> list[str]:
     # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
     # would contain only recordings.
     if project.models and (len(project.models) > 1 or recordings(project.root)):
-        made.append(files.devices("devices.md"))
+        made += devices(project)
     return made
+
+
+def devices(project: Project) -> list[str]:
+    """The comparison of devices."""
+    tables = [files.devices(name) for name in ("devices.md", "devices.csv", "claims.csv")]
+    return [*tables, *inputs.device_figures(project)]
 
 
 def study(project: Project, name: str) -> list[str]:
@@ -66,7 +73,7 @@ def build(project: Project) -> list[str]:
     ]
 
 
-def compare(project: Project) -> str:
+def compare(project: Project) -> list[str]:
     """The comparison that the configuration asks for."""
     before, after = project.config["compare"]["before"], project.config["compare"]["after"]
     platform = compared_platform(after, project.platforms)
@@ -74,7 +81,8 @@ def compare(project: Project) -> str:
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config["studies"])
-    return files.comparison(".verdict", platform)
+    shown = ("comparison.md", "comparison.csv", "comparison.json", *file_names("ratios", "two_columns"), ".verdict")
+    return [files.comparison(name, platform) for name in shown]
 
 
 def profile(project: Project) -> list[str]:
@@ -86,7 +94,8 @@ def profile(project: Project) -> list[str]:
 def count(project: Project) -> list[str]:
     """The emulator's counts, and a figure of the accesses of each study whose problem has one."""
     drawn = [name for name in project.config["studies"] if project.studies[name].problem.draws_accesses]
-    return [files.metrics(EMULATOR), *(f"{files.access_pattern(study=name)}.svg" for name in drawn)]
+    figures = [file for name in drawn for file in file_names(files.access_pattern(study=name), "two_columns")]
+    return [files.metrics(EMULATOR), *figures]
 
 
 def counted_against_ncu(project: Project) -> list[str]:
@@ -106,7 +115,12 @@ def documents(project: Project) -> list[str]:
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
-    return [files.sanitizer_end(platform) for platform in sanitized_platforms(list(project.models), project.platforms)]
+    platforms = sanitized_platforms(list(project.models), project.platforms)
+    return [
+        path
+        for platform in platforms
+        for path in (files.findings("md", platform), files.findings("csv", platform), files.sanitizer_end(platform))
+    ]
 
 
 def archive(project: Project) -> list[str]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.drawing.declaration import read_declaration
-from kernelsweep.errors import UserError
-from kernelsweep.sweep.schema import nearest
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.study import Study
 
 # Every study has this figure without naming it.
@@ -56,6 +55,11 @@ def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
     files = shipped_figures() | own_figures(study.name, root)
     named = {name: files[name] for name in (CORRECTNESS, *study.settings["figures"])}
     return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
+
+
+def rule_name(study: str, has_clock: bool) -> str:
+    """The rule that draws a study's figures on platforms with a clock, or without."""
+    return f"draw_figures_{study}" if has_clock else f"draw_untimed_figures_{study}"
 
 
 def load_figure(file: Path) -> Any:

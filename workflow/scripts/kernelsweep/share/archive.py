@@ -19,7 +19,9 @@ from typing import Any
 import yaml
 
 from kernelsweep.measure.environment import git_revision, package_versions
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_folder
+from kernelsweep.publish.figure_files import rule_name
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 # The project's files that a run reads. The archive has its own README.
@@ -36,8 +38,8 @@ PROJECT = (
 )
 # Folders of results that are left out: files for a rerun on the same machine, and reports for Nsight Compute's window.
 LEFT_OUT = ("journal", "logs", "profiles")
-# The rules that draw and judge. No other rule is allowed, so that nothing is measured.
-DRAWING_RULES = ("redraw", "make_table", "draw_figures", "judge_claims", "find_best")
+# The rules that draw and judge, besides those of figures. No other rule is allowed, so that nothing is measured.
+DRAWING_RULES = ("redraw", "make_table", "judge_claims", "find_best")
 
 # The packages whose versions could change tables and figures.
 DRAWING_PACKAGES = ("snakemake", "numpy", "pandas", "matplotlib", "seaborn")
@@ -87,7 +89,7 @@ def archive(root: Path, platform: str, configuration: Mapping[str, Any], environ
     names = [*project_files(root, platform), *result_files(root, platform)]
     files = {name: (root / name).read_bytes() for name in names}
     files[CONFIGURATION] = yaml.safe_dump(dict(configuration), allow_unicode=True).encode()
-    files[PROFILE] = _profile(platform).encode()
+    files[PROFILE] = _profile(platform, configuration["studies"]).encode()
     files[README] = _readme(platform, environment, uncommitted(root, files)).encode()
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     files[CHECKSUMS] = "".join(sums).encode()
@@ -107,18 +109,19 @@ def _packed(files: Mapping[str, bytes], folder: str) -> bytes:
     return packed.getvalue()
 
 
-def _profile(platform: str) -> str:
+def _profile(platform: str, studies: Iterable[str]) -> str:
     """The Snakemake profile that draws every table and figure again, and does nothing else.
 
     A GPU's platform can't be named on a machine without that GPU; the rule redraw finds its results nevertheless.
     """
+    figures = [rule_name(study, kind_of(platform).has_clock) for study in studies]
     return yaml.safe_dump(
         {
             "cores": 1,
             "configfile": CONFIGURATION,
             "config": [f"platform={platform if is_recording(platform) else EMULATOR}", "profile=false"],
             "forceall": True,
-            "allowed-rules": list(DRAWING_RULES),
+            "allowed-rules": [*DRAWING_RULES, *figures],
         }
     )
 

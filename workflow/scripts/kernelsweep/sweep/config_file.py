@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.sweep.axes import parse_size
 from kernelsweep.sweep.expressions import CONDITION, check_kind
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.schema import check
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
@@ -16,7 +16,7 @@ from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions,
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.yaml_files import read_yaml
 
 

@@ -1,0 +1,29 @@
+"""The files of a figure, by its name and width. Imports no matplotlib, since a run that is planned asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+# The formats, by suffix, each with the dates that are left out: they would make the files of every run differ.
+NO_DATES: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+    ".png": {},
+}
+FORMATS = tuple(NO_DATES)
+
+
+def file_names(name: str, width: str) -> list[str]:
+    """A figure's files at one of config.yaml's figure_widths: in every format at two columns, else a paper's PDF."""
+    return [f"{name}{suffix}" for suffix in FORMATS] if width == "two_columns" else [f"{name}_{width}.pdf"]
+
+
+def remove_others(figures: Iterable[str]) -> None:
+    """Delete all other files in the figures' folders: a figure of an earlier configuration would look like a result."""
+    kept = {Path(figure) for figure in figures}
+    for folder in {file.parent for file in kept}:
+        for file in folder.iterdir():
+            if file not in kept and file.is_file():
+                file.unlink()
