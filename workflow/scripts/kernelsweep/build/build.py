@@ -35,7 +35,7 @@ def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], in
         if compiled_for.is_emulator:
             unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
             report["message"] = gcc.compile_for_emulator(
-                unit, binary, [emulator, include], counting=compiled_for.counts
+                unit, binary, [emulator, emulator / "include", include], counting=compiled_for.counts
             )
             digest = hashlib.sha256(binary.read_bytes()).hexdigest()
             report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernelsweep.errors import LaunchError
 
 _MESSAGE_CAPACITY = 1024
@@ -32,6 +34,8 @@ class EmulatedLibrary:
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
+        self._library.emulator_symbol.restype = ctypes.c_void_p
+        self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
@@ -93,6 +97,15 @@ class EmulatedLibrary:
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             raise LaunchError(message.value.decode(errors="replace"))
+
+    def symbol(self, name: str) -> np.ndarray[Any, Any] | None:
+        """The bytes of a `__constant__` or `__device__` variable, to read and to set, as unsigned bytes.
+
+        None if the translation unit names no such variable with EMULATOR_SYMBOL.
+        """
+        size = ctypes.c_size_t()
+        address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size.value).from_address(address)) if address else None
 
     def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
         expected = [

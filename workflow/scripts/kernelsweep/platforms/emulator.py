@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions, Memory, Size
+from kernelsweep.platforms.platform import Conditions, Memory, Size, constant_bytes
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -68,7 +68,11 @@ class EmulatorPlatform:
         self._entries = {name: variant["entry"] for name, variant in variants.items()}
 
     def set_constant(self, name: str, values: np.ndarray[Any, Any]) -> None:
-        raise LaunchError(f"{name}: the emulator can't set constant memory")
+        assert self._library is not None, "load() comes first"
+        variable = self._library.symbol(name)
+        if variable is None:
+            raise LaunchError(f"the kernel has no variable {name} in constant memory")
+        variable[:] = constant_bytes(name, values, variable.nbytes)
 
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
