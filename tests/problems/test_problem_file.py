@@ -329,6 +329,14 @@ def reference(A):
     assert judged(instance, B=np.full(65, 0xAB, np.uint8).repeat(right.itemsize).view(right.dtype)) is not None
 
 
+def test_the_package_of_a_type_is_named_where_it_is_missing(
+    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(UserError, match="c has the type bfloat16, which needs the package ml_dtypes: pip install"):
+        read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")).instance(POINT, 1)
+
+
 def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., ProblemFile]) -> None:
     text = """
 import numpy as np
@@ -374,19 +382,20 @@ def test_files_of_one_name_beside_problems_do_not_clash(tmp_path: Path, monkeypa
     text = "import helpers\ndef outputs(): return {'C': (helpers.sides(), 'int8')}\ndef mistake(C): pass\n"
     helpers = "import later\ndef sides():\n    import later as again\n    return again.SIZE if again is later else 1\n"
     for folder, size in (("one", 3), ("two", 5)):
-        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "later").mkdir(parents=True)
         (tmp_path / folder / "problem.py").write_text(text)
         (tmp_path / folder / "helpers.py").write_text(helpers)
-        (tmp_path / folder / "later.py").write_text(f"SIZE = {size}\n")
+        (tmp_path / folder / "later/__init__.py").write_text("from .sizes import SIZE\n")
+        (tmp_path / folder / "later/sizes.py").write_text(f"SIZE = {size}\n")
     before = {*sys.modules}, [*sys.path]
 
     def size(folder: str) -> int:
         problem = read_problem_file(tmp_path / folder / "problem.py", "problem.py", ())
-        assert [file.name for file in problem.files] == ["problem.py", "helpers.py", "later.py"]
+        assert [file.name for file in problem.files] == ["problem.py", "helpers.py", "__init__.py", "sizes.py"]
         return problem.instance({}, 1).arrays({})["C"].size
 
     assert [size("one"), size("two"), size("one")] == [3, 5, 3]
-    (tmp_path / "one/later.py").write_text("SIZE = 8\n")
+    (tmp_path / "one/later/sizes.py").write_text("SIZE = 8\n")
     assert size("one") == 8
     assert sys.path == before[1]
     assert not {"later", "problem"} & {*sys.modules} - before[0] and sys.modules["helpers"] is elsewhere

@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
-from kernelsweep.project.project import load_project
+from kernelsweep.project import inputs
+from kernelsweep.project.project import Project, load_project
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
@@ -73,11 +74,11 @@ def toy(prepared: Path) -> Iterator[Path]:
         (prepared / name).write_bytes(content)
 
 
-def load(project: Path) -> None:
+def load(project: Path) -> Project:
     """Load the configuration as Snakemake does before its first job."""
     config = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
     config |= read_yaml(project / CONFIG, CONFIG)
-    load_project(config, project)
+    return load_project(config, project)
 
 
 def changed(project: Path, file: str, key: str, value: Any) -> None:
@@ -284,11 +285,45 @@ def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("included", ["doubled.cu", "/dev/null", "..", "../../config/config.yaml", "nowhere.cuh", ""])
-def test_what_a_kernel_includes_is_the_compilers_to_judge(toy: Path, included: str) -> None:
-    (toy / KERNEL).write_text(f'#include "{included}"\n{KERNEL_TEXT}', encoding="utf-8")
-    load(toy)
-    source_sha256(toy / KERNEL, toy / "kernels/include")
+@pytest.mark.parametrize(
+    ("included", "tracked"),
+    [
+        ('"doubled.cu"', None),
+        ('"../toy/doubled.cu"', None),
+        ('"again/doubled.cu"', None),
+        ('"/dev/null"', None),
+        ('".."', None),
+        ('"nowhere.cuh"', None),
+        (f'"{"long" * 1000}"', None),
+        ("<doubled.cu>", None),
+        ("<tree.cuh>", "kernels/include/tree.cuh"),
+        ('"../../config/config.yaml"', CONFIG),
+        ('"{outside}"', "{outside}"),
+    ],
+)
+def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
+    toy: Path, tmp_path: Path, included: str, tracked: str | None
+) -> None:
+    outside = tmp_path / "outside.cuh"
+    outside.write_text("// outside the project\n", encoding="utf-8")
+    source = f"#include {included.format(outside=outside)}\n{KERNEL_TEXT}"
+    (toy / KERNEL).write_text(source, encoding="utf-8")
+    (toy / "kernels/toy/again").symlink_to(".")
+    try:
+        found = inputs.included(load(toy), "toy", "doubled")
+        assert found == ([tracked.format(outside=outside)] if tracked else [])
+        source_sha256(toy / KERNEL, toy / "kernels/include")
+    finally:
+        (toy / "kernels/toy/again").unlink()
+
+
+def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Path, tmp_path: Path) -> None:
+    (toy / KERNEL).write_text(f'#include "{tmp_path}/outside.cuh"\n{KERNEL_TEXT}', encoding="utf-8")
+    hashes = set()
+    for text in ("1", "2", "2"):
+        (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
+        hashes.add(source_sha256(toy / KERNEL, toy / "kernels/include"))
+    assert len(hashes) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -108,9 +108,12 @@ def version() -> str:
     return f"g++ {text.strip()}"
 
 
-def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
+def compile_for_emulator(
+    unit: Path, library: Path, include: Sequence[Path], macros: Mapping[str, str] | None = None, counting: bool = False
+) -> str:
     """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
 
+    macros    values by macro
     counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
@@ -122,6 +125,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
         objects = [Path(folder) / "unit.o"]
         options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
         paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
+        paths += [f"-D{name}={value}" for name, value in (macros or {}).items()]
         compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
@@ -210,8 +214,8 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
             cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
             return f"{cause}. {_HINT}\n{message}"
     if refused := _REFUSED.search(text):
-        place = _REQUIRED_FROM.search(text)
-        return f"{place['place'] if place else unit.name}: {refused['reason']}. {_HINT}\n{message}"
+        kernel = _REQUIRED_FROM.search(text)
+        return f"{kernel['place'] if kernel else unit.name}: {refused['reason']}. {_HINT}\n{message}"
     if _REFUSED_ASSEMBLY.search(text):
         place = _find_assembly(unit, include) or unit.name
         return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
