@@ -194,7 +194,7 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
     platform._reduce, platform._warm = queued, None
 
     def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
-        platform.launch("cub<int, Sum>", 1, 1, 0, [100, 200, 1000])
+        platform.launch("cub<int, Sum>", (1, 1, 1), (1, 1, 1), 0, [100, 200, np.uint64(1000)])
 
     warm = [entry for stream in range(gpu.STREAMS) for entry in (stream, "wait")]
     assert platform.time(sample, 2) == [1.0, 1.0]

@@ -313,7 +313,7 @@ class PretendedClock(EmulatorPlatform):
     def flush_cache(self) -> None:
         self.done.append("flush")
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
         self.done.append("launch")
         self.inputs.append(arguments[0][: 4 * arguments[2]].view(np.int32).copy())
         super().launch(variant, grid, block, shared_bytes, arguments)

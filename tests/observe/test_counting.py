@@ -98,14 +98,14 @@ class Kernels:
         values: list[Any] = []
         for argument in arguments:
             if isinstance(argument, int):
-                values.append(argument)
+                values.append(np.uint64(argument))
                 continue
             memory = platform.allocate(argument.nbytes)
             platform.upload(memory, argument)
             values.append(memory)
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
-        platform.launch(name, grid, block, shared, values)
+        platform.launch(name, (grid, 1, 1), (block, 1, 1), shared, values)
         names = parameter_names(self._source, name.split("<")[0])
         found = in_words(
             platform.library.mistakes(),

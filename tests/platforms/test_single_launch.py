@@ -65,7 +65,7 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
         ("float64", 2**16): [3, 64],
         ("float64", 2**28): [3, 264, 528, 1056],
     }
-    assert all(PLANS["single_launch"](p).launches[0].grid == p["grid_size"] for p in found)
+    assert all(PLANS["single_launch"](p).launches[0].blocks == p["grid_size"] for p in found)
     clusters = launched_points("single_launch_of_clusters", points(axes))
     assert all(p["grid_size"] is not None and p["grid_size"] % 8 == 0 for p in clusters)
     assert launched_points("single_launch_of_clusters", clusters) == clusters

@@ -32,7 +32,7 @@ def measurement_rows(
                 **point,
                 "device": device["name"],
                 "launches": len(launches),
-                "grid_size": launches[0].grid,
+                "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
                 "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
@@ -80,7 +80,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
+        for grid_size in [PLANS[kernel.plan](point).launches[0].blocks]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)

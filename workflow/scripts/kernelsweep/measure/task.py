@@ -50,7 +50,7 @@ class KernelTask:
     platform  the platforms.platform.Platform that runs the points, as module:class
     problem   what the kernel computes, a name of problems.registry.PROBLEMS
     variants  the build report's variants by C++ name
-    longest   the largest array size of any point
+    longest   the largest array size of any point; 1 where points have no such axis
     """
 
     platform: str
@@ -92,6 +92,6 @@ class BuiltKernel:
             summation_depth=self.source.summation_depth,
             binary=str(self.binary),
             variants=self.report["variants"],
-            longest=max((point["array_size"] for point in points), default=1),
+            longest=max((point.get("array_size", 1) for point in points), default=1),
             protocol=protocol,
         )

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.errors import LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions
+from kernelsweep.platforms.platform import Conditions, Memory, Size
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -66,15 +67,16 @@ class EmulatorPlatform:
         self._library = EmulatedLibrary(binary)
         self._entries = {name: variant["entry"] for name, variant in variants.items()}
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        assert self._library is not None, "load() comes first"
-        values = [
-            ctypes.c_size_t(argument) if isinstance(argument, int) else ctypes.c_void_p(argument.ctypes.data)
-            for argument in arguments
-        ]
-        self._library.launch(self._entries[variant], grid, block, shared_bytes, values)
+    def set_constant(self, name: str, values: np.ndarray[Any, Any]) -> None:
+        raise LaunchError(f"{name}: the emulator can't set constant memory")
 
-    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
+        assert self._library is not None, "load() comes first"
+        self._library.launch(self._entries[variant], grid, block, shared_bytes, list(map(_passed, arguments)))
+
+    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None
 
     def synchronize(self) -> None:
@@ -100,3 +102,10 @@ class EmulatorPlatform:
 
     def close(self) -> None:
         """There is no device to release."""
+
+
+def _passed(argument: Memory | np.generic) -> Any:
+    """An argument as ctypes passes it: an address, or a scalar's bytes."""
+    if isinstance(argument, np.generic):
+        return ctypes.create_string_buffer(argument.tobytes(), argument.nbytes)
+    return ctypes.c_void_p(argument.ctypes.data)

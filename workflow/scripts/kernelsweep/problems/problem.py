@@ -16,6 +16,12 @@ TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 # A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
 ALL_ONES = 0xFFFFFFFF
 
+# The input of problems that have one array of it.
+DATA = "data"
+
+# Elements in the order in which they lie in memory, shape (count,).
+Elements = np.ndarray[Any, np.dtype[Any]]
+
 # A point: its value on each axis. A row of a result file holds these values, too.
 Point = Mapping[str, Any]
 
@@ -55,32 +61,54 @@ class Judgement:
     output: str = ""
 
 
-class Instance(Protocol):
-    """An instance of a problem: the input for points of one element type (and operation), and the judge of results.
+@dataclass(frozen=True, eq=False)
+class Array:
+    """One array on the device, which kernels are given by name.
 
-    The elements repeat as often as an array's size needs, so that an array of 2^32 elements costs the host no more than
-    one tile of them. The tile's length is a prime, so that a kernel that reads the wrong block reads other elements.
+    size       the number of elements
+    contents   its elements before every run, repeated or cut to its size; None: it is poisoned before a checked run
+    updated    whether kernels change its contents: True if they do, so that it is restored before every run; False if
+               a kernel that leaves it changed is wrong; None if a run is to show it
+    is_result  whether its elements are among the results where the launch plan names none
+
+    An array of 2^32 elements costs the host no more than its contents, one repetition.
     """
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The elements' type."""
+    dtype: np.dtype[Any]
+    size: int
+    contents: Elements | None = None
+    updated: bool | None = False
+    is_result: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.size or (self.contents is not None and not self.contents.size):
+            raise ValueError("an array and its contents have at least one element")
+
+
+class Instance(Protocol):
+    """An instance of a problem: the data of some of its points, and the judge of their results."""
 
     @property
     def poison(self) -> int:
-        """The contents of result memory before a kernel writes there: a 32-bit word, repeated.
+        """What arrays of integers without contents hold before a kernel writes there: a 32-bit word, repeated.
 
         Read as elements, it must show: wherever it is left, or is combined with right values, the results are wrong.
         """
 
-    @property
-    def tile(self) -> np.ndarray[Any, Any]:
-        """The elements that repeat, shape (at most TILE_LENGTH,)."""
+    def arrays(self, point: Point) -> Mapping[str, Array]:
+        """The arrays of a point by name, without those that only its launch plan knows.
 
-    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
+        Contents that are equal at several points should be one object: then they stay on the device between the points.
+        """
+
+    def scalars(self, point: Point) -> Mapping[str, np.generic]:
+        """The values by name that launches may pass besides arrays, each at its own width."""
+
+    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
 
-        depth  the longest chain of roundings that an element's value goes through before it reaches the host
+        results  the elements of each result by its array's name
+        depth    the longest chain of roundings that an element's value goes through before it reaches the host
         """
 
 

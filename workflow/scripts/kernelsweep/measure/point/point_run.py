@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Platform
-from kernelsweep.problems.operations import Array
-from kernelsweep.sweep.kernels.launch_plans import Plan
+from kernelsweep.problems.problem import Elements
+from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
 
 # A function that a platform times: it calls `start` and `stop` around the launches.
@@ -20,8 +20,8 @@ Sample = Callable[[Callable[[], None], Callable[[], None]], None]
 class PointRun:
     """A point whose memory is prepared.
 
-    variant       the C++ name of what it launches
-    shared_bytes  the dynamic shared memory of a block
+    variant       the C++ name of what its launches start, unless they say otherwise
+    shared_bytes  the dynamic shared memory of a block, unless a launch says otherwise
     """
 
     platform: Platform
@@ -31,14 +31,22 @@ class PointRun:
     variant: str
     shared_bytes: int
 
+    def variant_of(self, launch: Launch) -> str:
+        """The C++ name of what a launch of the plan starts."""
+        return self.variant if launch.variant is None else launch.variant
+
+    def shared_bytes_of(self, launch: Launch) -> int:
+        """The dynamic shared memory of a block of a launch of the plan."""
+        return self.shared_bytes if launch.shared_bytes is None else launch.shared_bytes
+
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
         launches = [
             (
-                self.variant,
+                self.variant_of(launch),
                 launch.grid,
                 launch.block,
-                self.shared_bytes,
+                self.shared_bytes_of(launch),
                 [self.memory.argument(value, place) for value in launch.arguments],
             )
             for launch in self.plan.launches
@@ -50,12 +58,12 @@ class PointRun:
 
         return queue
 
-    def results(self) -> Array:
-        """Run the plan once, on poisoned buffers, and fetch its results, shape (plan.results,).
+    def results(self) -> dict[str, Elements]:
+        """Run the plan once, on poisoned arrays, and fetch its results by the names of their arrays.
 
         Raises LaunchError and ContextLost.
         """
-        self.memory.restore_input()
+        self.memory.restore()
         self.memory.poison()
         self.launches()()
         self.platform.synchronize()
@@ -67,8 +75,8 @@ class PointRun:
         return bool(self.point["cache"] == "cold")
 
     def prepare(self, place: int = 0) -> None:
-        """Queue what comes before a timed run: restore the input and flush the cache, if the point needs that."""
-        self.memory.restore_input(place)
+        """Queue what comes before a timed run: restore arrays and flush the cache, if the point needs that."""
+        self.memory.restore(place)
         if self.is_cold:
             self.platform.flush_cache()
 

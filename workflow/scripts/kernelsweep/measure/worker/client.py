@@ -180,7 +180,7 @@ class Workers:
             variant,
             check=visit == 0,
             companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
-            updates_input=checked is not None and checked.updates_input,
+            updated=checked.updated if checked else [],
         )
 
     def free_memory(self, visit: int) -> None:

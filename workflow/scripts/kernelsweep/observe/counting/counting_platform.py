@@ -11,6 +11,7 @@ import numpy as np
 from kernelsweep.observe.counting.library import CountingLibrary
 from kernelsweep.observe.counting.lines import Lines, Variable
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.platforms.platform import Memory, Size
 
 # The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
@@ -21,7 +22,7 @@ class CountingPlatform(EmulatorPlatform):
 
     library     the loaded library
     lines       its debugging information
-    parameters  by a buffer's number, the index of the kernel parameter that it was passed as last
+    parameters  by a buffer's number, the kernel parameter that it was passed as last: its variant and its index
     sizes       by a buffer's number, its size in bytes
     shared      the `__shared__` arrays of the variant launched last
     """
@@ -31,7 +32,7 @@ class CountingPlatform(EmulatorPlatform):
 
     def __init__(self) -> None:
         super().__init__()
-        self.parameters: dict[int, int] = {}
+        self.parameters: dict[int, tuple[str, int]] = {}
         self.sizes: dict[int, int] = {}
         self.shared: list[Variable] = []
         self._numbers: dict[int, int] = {}
@@ -69,10 +70,12 @@ class CountingPlatform(EmulatorPlatform):
         super().fill(memory, size, word)
         self.library.set_initialised(memory.ctypes.data, 0, size, False)
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
         self.shared = self._shared[self._entries[variant]]
         self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
         for parameter, argument in enumerate(arguments):
-            if not isinstance(argument, int):
-                self.parameters[self._numbers[argument.ctypes.data]] = parameter
+            if not isinstance(argument, np.generic):
+                self.parameters[self._numbers[argument.ctypes.data]] = (variant, parameter)
         super().launch(variant, grid, block, shared_bytes, arguments)

@@ -60,7 +60,7 @@ class CountingRunner:
         # One run, because a second run would be counted with the first; no samples, because nothing is timed.
         once = replace(task.protocol, repeated_runs=1, sampling=None)
         self._runner = Runner(self._platform, replace(task, protocol=once))
-        self._names = parameter_names(source, task.kernel)
+        self._source = source
 
     def count(self, point: Point, variant: str, check: bool) -> CountedPoint:
         """Run a point once. `check`: look for mistakes, too, which takes longer and 8 bytes for each byte of memory."""
@@ -108,7 +108,8 @@ class CountingRunner:
         return self._runner.run(point, variant)
 
     def _buffer_name(self, number: int) -> str:
-        return self._names[self._platform.parameters[number]]
+        variant, parameter = self._platform.parameters[number]
+        return parameter_names(self._source, variant.partition("<")[0])[parameter]
 
     def _mistakes(self, point: Point) -> list[MemoryMistake]:
         platform = self._platform
