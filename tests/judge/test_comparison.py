@@ -134,7 +134,7 @@ def made_up(generator: np.random.Generator, kernels: int, process_us: float, one
                 "operation": "sum",
                 "cache": "cold",
             }
-            rows.append(row | {name: str(value) for name, value in time_columns(visits, 4, None).items()})
+            rows.append(row | {name: str(value) for name, value in time_columns(visits, {"bytes": 4}, None).items()})
     return rows
 
 
@@ -290,7 +290,7 @@ def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0
                 {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
                 | {"study": "s", "kernel": "k", "grid_size": "4096", "status": "ok", "flags": "", "device": "a GPU"}
                 | {"source_sha256": source, "binary_sha256": binary}
-                | time_columns(visits, 4, None)
+                | time_columns(visits, {"bytes": 4}, None)
             )
     return rows
 

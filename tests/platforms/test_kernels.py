@@ -12,7 +12,7 @@ import pytest
 from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import BLOCK_LOOP, CONST, RIGHT, point, run
+from planted import BLOCK_LOOP, CONST, RIGHT, point, run, source_of
 from shipped_kernels import shipped_kernels
 
 from kernelsweep.build.build import build
@@ -27,7 +27,7 @@ from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
+from kernelsweep.sweep.points import Point, instantiation, skip_reason, units
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
@@ -67,8 +67,7 @@ def variants(kernel: KernelSource) -> list[Point]:
 
 def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
     binary = folder / f"{kernel.name}.bin"
-    names = instantiations(kernel, points)
-    report = build(kernel.path, binary, "emulator", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
     assert report["status"] == "ok", report["message"]
     return EmulatedLibrary(binary)
 

@@ -11,6 +11,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.locks import clear_locks_of_killed_run
+from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of

@@ -9,8 +9,8 @@ import logging
 import re
 from collections.abc import Callable, Iterable
 
+from kernelsweep.errors import nearest
 from kernelsweep.logs import SAID, read_sentence
-from kernelsweep.sweep.schema import nearest
 
 _NO_RULE = re.compile(r"No rule to produce (.+) \(if you use input functions")
 
