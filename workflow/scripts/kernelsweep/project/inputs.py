@@ -377,6 +377,5 @@ def _relative(project: Project, path: Path) -> str:
 
 
 def documented(project: Project, name: str, file: str) -> str:
-    """The result that a copy in the documents is made from, or its folder, if one job makes the whole folder."""
-    result = Path(files.folder(recording_platform(name)), DOCUMENTED[file])
-    return str(result.parent if result.parent.name == "figures" else result)
+    """The result that a copy in the documents is made from."""
+    return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
