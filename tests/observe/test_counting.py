@@ -83,7 +83,7 @@ class Kernels:
 
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
-        unit = write_unit(folder / "unit.cpp", source, ENTRIES[stem])
+        unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
         assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
