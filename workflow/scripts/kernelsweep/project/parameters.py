@@ -33,7 +33,7 @@ from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_n
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.points import Point, units
-from kernelsweep.sweep.resolve import kernel_axes, kernel_units
+from kernelsweep.sweep.resolve import combinations_of, kernel_axes, kernel_units, listed_points, restrictions_of
 
 # The sweep
 
@@ -50,7 +50,7 @@ def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
 
 def restrictions(project: Project, study: str) -> list[str]:
     """The conditions that every point of a study must meet."""
-    return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
+    return restrictions_of(project.config, project.studies[study])
 
 
 def setting(project: Project, study: str, key: str) -> Any:
@@ -228,11 +228,15 @@ def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
 
 def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
     source, recorded = project.kernel(study, kernel), is_recording(platform)
+    of_study = project.studies[study]
+    listed = None if recorded else listed_points(project.config, of_study, kernel, platform)
     return {
         "study": study,
         "kernel": kernel,
         "launch_plan": source.plan,
         "axes": None if recorded else axes(project, platform, study, kernel),
+        "rows": None if listed is None else len(listed),
+        "excluded": combinations_of(project.config, of_study, kernel, platform) - len(listed) if listed else 0,
         "has_header": source.has_header,
         "file": files.points(platform, study, kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),

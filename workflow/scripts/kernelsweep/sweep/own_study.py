@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
-from kernelsweep.sweep.axes import LARGEST_SIZE, parse_size
+from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_values
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
@@ -31,9 +30,6 @@ _WITHOUT: Mapping[str, Any] = {
     "published": None,
 }
 
-_SIZE = re.compile(r"\s*2\^.*")
-_CACHE_STATES = ("cold", "hot")
-
 
 def read_own_study(
     raw: Mapping[str, Any], name: str, root: Path, shown: str
@@ -50,7 +46,7 @@ def read_own_study(
     settings = {**_WITHOUT, **check(merged, root / "workflow/schemas/own_study.schema.yaml", shown, {})}
     with_axes = list(_with_axes(settings))
     for where, values in with_axes:
-        _read_values(values, f"{shown}: {where}")
+        read_values(values, f"{shown}: {where}")
     axes = _axes(settings, with_axes, shown)
     texts = {axis for axis, of_axis in axes.items() if of_axis.has_texts}
     check_restrictions(settings, axes, shown, texts)
@@ -164,21 +160,6 @@ def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, lis
             yield f"{where}platforms.{platform}.axes", of_platform["axes"]
 
 
-def _read_values(axes: dict[str, list[Any]], where: str) -> None:
-    """Replace sizes such as 2^24 by numbers, in place. Raises UserError for a value that an axis can't have."""
-    for name, values in axes.items():
-        for number, value in enumerate(values):
-            if isinstance(value, str) and _SIZE.fullmatch(value):
-                try:
-                    values[number] = parse_size(value)
-                except ValueError as error:
-                    raise UserError(f"{where}.{name} is {value!r}. Allowed: sizes from 1 to 2^32.") from error
-            elif isinstance(value, int | float) and abs(value) > LARGEST_SIZE:
-                raise UserError(f"{where}.{name} is {value}. Allowed: numbers up to 2^32.")
-        if name == "cache" and not set(values) <= set(_CACHE_STATES):
-            raise UserError(f"{where}.cache is {values}. Allowed: a list of {', '.join(_CACHE_STATES)}.")
-
-
 def _axes(
     settings: Mapping[str, Any], layers: Iterable[tuple[str, Mapping[str, Sequence[Any]]]], shown: str
 ) -> dict[str, Axis]:
@@ -231,7 +212,7 @@ def _reference(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str
         if name not in axes:
             guess = nearest(name, axes) or ";"
             raise UserError(f"{shown}: reference has {name!r}{guess} Axes: {', '.join(axes)}.")
-        if isinstance(value, str) and _SIZE.fullmatch(value):
+        if isinstance(value, str) and is_size(value):
             given[name] = parse_size(value)
     first = {name: values[0] for name, values in settings["axes"].items()}
-    return {name: given.get(name, first.get(name, _CACHE_STATES[0])) for name in axes}
+    return {name: given.get(name, first.get(name, CACHE_STATES[0])) for name in axes}

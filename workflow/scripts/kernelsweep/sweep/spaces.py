@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from constraint import FunctionConstraint, OptimizedBacktrackingSolver, Problem
@@ -17,7 +18,7 @@ from kernelsweep.sweep.expressions import expression
 
 def valid_combinations(
     axes: Mapping[str, Sequence[Any]], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
-) -> list[tuple[Any, ...]]:
+) -> Sequence[tuple[Any, ...]]:
     """The combinations of axis values that meet every restriction, each in the axes' order; the last varies fastest.
 
     tied  groups of axes that vary together: the first values of all belong together, then the second values, ...
@@ -25,9 +26,20 @@ def valid_combinations(
     An axis without values is one that the study doesn't vary, and has the value None. Raises UserError for a
     restriction that can't be computed.
     """
+    return _solved(
+        tuple((axis, tuple(values)) for axis, values in axes.items()), tuple(restrictions), tuple(map(tuple, tied))
+    )
+
+
+# A plan asks for the same space several times.
+@cache
+def _solved(
+    space: tuple[tuple[str, tuple[Any, ...]], ...], restrictions: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
+) -> Sequence[tuple[Any, ...]]:
+    axes = dict(space)
     variables = _variables(axes, tied)
     if not all(variables.values()):
-        return []
+        return ()
     problem = Problem(OptimizedBacktrackingSolver())
     for group, rows in variables.items():
         problem.addVariable(group, list(range(len(rows))))
@@ -42,7 +54,7 @@ def valid_combinations(
     places = {axis: (number, group.index(axis)) for number, group in enumerate(variables) for axis in group}
     in_order = [places[axis] for axis in axes]
     values: list[list[tuple[Any, ...]]] = list(variables.values())
-    return [tuple(values[number][chosen[number]][within] for number, within in in_order) for chosen in found]
+    return tuple(tuple(values[number][chosen[number]][within] for number, within in in_order) for chosen in found)
 
 
 def combination_count(axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]] = ()) -> int:
