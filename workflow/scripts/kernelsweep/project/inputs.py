@@ -69,7 +69,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
     if not target_named(target).is_emulator:
         return []
-    return sorted(_relative(project, path) for path in (HOME / EMULATOR).glob("**/*.hpp"))
+    return sorted(_relative(project, path) for path in (HOME / EMULATOR).glob("**/*.h*"))
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
@@ -385,6 +385,5 @@ def _relative(project: Project, path: Path) -> str:
 
 
 def documented(project: Project, name: str, file: str) -> str:
-    """The result that a copy in the documents is made from, or its folder, if one job makes the whole folder."""
-    result = Path(files.folder(recording_platform(name)), DOCUMENTED[file])
-    return str(result.parent if result.parent.name == "figures" else result)
+    """The result that a copy in the documents is made from."""
+    return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
