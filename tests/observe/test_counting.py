@@ -83,7 +83,7 @@ class Kernels:
 
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
-        unit = write_unit(folder / "unit.cpp", source, ENTRIES[stem])
+        unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
         assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
@@ -429,7 +429,7 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
     study["reference"]["array_size"] = "2^16"
-    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    study["kernels"], study["ladder"], study["axes"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}], {"unroll": [1]}
     path.write_text(yaml.safe_dump(study))
     results = project / "results/emulator"
     run = snakemake(project, "results/emulator/metrics.csv")

@@ -66,7 +66,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
     if not target_named(target).is_emulator:
         return []
-    return sorted(_relative(project, path) for path in (project.root / "workflow/emulator").glob("**/*.hpp"))
+    return sorted(_relative(project, path) for path in (project.root / "workflow/emulator").glob("**/*.h*"))
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
