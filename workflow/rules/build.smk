@@ -20,7 +20,7 @@ rule build_kernel:
         options=for_job(parameters.compiler_options),
         constants=for_job(parameters.constants),
         include=include_folders(Path.cwd()),
-        emulator=of_home(EMULATOR, Path.cwd()),
+        emulator=of_home(EMULATOR_HEADERS, Path.cwd()),
         code=code_of("build/build_kernel.py"),
     script:
         "../scripts/build/build_kernel.py"

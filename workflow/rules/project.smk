@@ -10,7 +10,7 @@ from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
-from kernelsweep.home import EMULATOR, include_folders, of_home
+from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names

@@ -10,7 +10,7 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMAS = HOME / "workflow/schemas"
-EMULATOR = "workflow/emulator"
+EMULATOR_HEADERS = "workflow/emulator"
 HEADERS = "kernels/include"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names
-from kernelsweep.home import EMULATOR, HOME, include_folders, shown
+from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.claims.claim import CLAIMS_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
@@ -69,7 +69,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
     if not target_named(target).is_emulator:
         return []
-    return sorted(_relative(project, path) for path in (HOME / EMULATOR).glob("**/*.h*"))
+    return sorted(_relative(project, path) for path in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
