@@ -426,22 +426,17 @@ extern "C" __global__ void reversed(const float *source, double *target, int n)
 """
 
 
-def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_units(tmp_path: Path) -> None:
+def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "problem.py").write_text(OWN_PROBLEM)
     (tmp_path / "reversed.cu").write_text(OWN_KERNEL)
-    launch = {
-        "kernel": None,
-        "grid": ["n / side"],
-        "block": ["side"],
-        "shared": 0,
-        "arguments": ["source", "target", "n"],
-    }
+    monkeypatch.chdir(tmp_path)
+    sizes = {"kernel": None, "grid": ["n / side"], "block": ["side"], "shared": 0}
+    launch = {**sizes, "arguments": ["source", "target", "n"]}
     lists = {"launches": [launch], "macros": ["side"], "constants": [], "options": []}
-    settings = {
-        "name": "reversed",
-        **lists,
-        **dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only")),
-    }
+    unset = dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only"))
+    settings = {"name": "reversed", **lists, **unset}
     named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
     kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path)
     axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
