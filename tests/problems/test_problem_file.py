@@ -329,6 +329,14 @@ def reference(A):
     assert judged(instance, B=np.full(65, 0xAB, np.uint8).repeat(right.itemsize).view(right.dtype)) is not None
 
 
+def test_the_package_of_a_type_is_named_where_it_is_missing(
+    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(UserError, match="c has the type bfloat16, which needs the package ml_dtypes: pip install"):
+        read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")).instance(POINT, 1)
+
+
 def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., ProblemFile]) -> None:
     text = """
 import numpy as np

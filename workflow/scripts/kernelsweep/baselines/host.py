@@ -170,4 +170,8 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
         return times, False
 
     sampled = sample(time_samples, sampling)
-    return row | time_columns([sampled.samples], data.nbytes, None) | {"flags": "" if sampled.settled else "noisy"}
+    return (
+        row
+        | time_columns([sampled.samples], {"bytes": data.nbytes}, None)
+        | {"flags": "" if sampled.settled else "noisy"}
+    )

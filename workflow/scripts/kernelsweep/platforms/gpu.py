@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
@@ -117,12 +119,12 @@ class GpuPlatform:
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
-        self._loaded: Any = None
+        self._units: list[Any] = []
+        self._variants: dict[str, dict[str, Any]] = {}
         self._functions: dict[str, Any] = {}
         self._prepared: set[str] = set()
-        self._symbols: dict[str, str] = {}
         self._most_shared_bytes: dict[str, int] = {}
-        self._module = ctypes.c_void_p()
+        self._modules: list[ctypes.c_void_p] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         self._wait_value = self._libcuda.cuStreamWaitValue32_v2
         self._wait_value.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
@@ -188,16 +190,27 @@ class GpuPlatform:
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._loaded = cuda.module_from_file(str(binary))
-        self._symbols = {name: variant["symbol"] for name, variant in variants.items()}
-        self._functions = {name: self._loaded.get_function(symbol) for name, symbol in self._symbols.items()}
+        self._variants = {name: variant for name, variant in variants.items() if "symbol" in variant}
+        with tempfile.TemporaryDirectory() as folder:
+            files = unit_files(binary, Path(folder))
+            self._units = [cuda.module_from_file(str(file)) for file in files]
+            # The driver computes occupancy from a module handle, which PyCUDA does not expose.
+            self._modules = [ctypes.c_void_p() for _ in files]
+            for module, file in zip(self._modules, files, strict=True):
+                self._libcuda.cuModuleLoad(ctypes.byref(module), str(file).encode())
+        self._functions = {
+            name: self._units[variant["unit"]].get_function(variant["symbol"])
+            for name, variant in self._variants.items()
+        }
         self._prepared.clear()
-        # The driver computes occupancy from a module handle, which PyCUDA does not expose.
-        self._libcuda.cuModuleLoad(ctypes.byref(self._module), str(binary).encode())
 
-    def set_constant(self, name: str, values: np.ndarray[Any, Any]) -> None:
+    def parameter_bytes(self, variant: str) -> Sequence[int]:
+        sizes: Sequence[int] = self._variants[variant]["parameter_bytes"]
+        return sizes
+
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         try:
-            address, size = self._loaded.get_global(name)
+            address, size = self._units[self._variants[variant]["unit"]].get_global(name)
         except cuda.Error as error:
             raise LaunchError(f"the kernel has no variable {name} in constant memory: {error}") from error
         self.synchronize()
@@ -221,8 +234,8 @@ class GpuPlatform:
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         function = ctypes.c_void_p()
         blocks = ctypes.c_int()
-        symbol = self._symbols[variant].encode()
-        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._module, symbol)
+        symbol, module = self._variants[variant]["symbol"].encode(), self._modules[self._variants[variant]["unit"]]
+        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), module, symbol)
         if shared_bytes > _COMMON_SHARED_BYTES:
             status = status or self._libcuda.cuFuncSetAttribute(function, _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
         status = status or self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(

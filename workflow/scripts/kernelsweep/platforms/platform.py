@@ -87,8 +87,11 @@ class Platform(Protocol):
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary; `variants` as in its report."""
 
-    def set_constant(self, name: str, values: np.ndarray[Any, Any]) -> None:
-        """Copy values to the start of a kernel's variable in constant memory, and fill the rest of it with ones.
+    def parameter_bytes(self, variant: str) -> Sequence[int]:
+        """The size of each of a function's parameters, by its key among the variants; empty where nothing tells."""
+
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.
 
         Waits for all that is queued. Raises LaunchError if there is no such variable, or if it is shorter.
         """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,9 @@ DATA = "data"
 
 # Elements in the order in which they lie in memory, shape (count,).
 Elements = np.ndarray[Any, np.dtype[Any]]
+
+# A number that a kernel is passed. Python's have no width of their own.
+Scalar = np.generic | bool | int | float
 
 # A point: its value on each axis. A row of a result file holds these values, too.
 Point = Mapping[str, Any]
@@ -101,8 +105,8 @@ class Instance(Protocol):
         Contents that are equal at several points should be one object: then they stay on the device between the points.
         """
 
-    def scalars(self, point: Point) -> Mapping[str, np.generic]:
-        """The values by name that launches may pass besides arrays, each at its own width."""
+    def scalars(self, point: Point) -> Mapping[str, Scalar]:
+        """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
@@ -133,6 +137,11 @@ class Problem:
     table                a study's table, by its name in publish/tables
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
+    lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
+    launches             the launches of one run at a point, as a study's file would list them; None where studies list
+                         them or name a plan
+    described            a problem file with the study's axes, as the registry names it; None for a problem that ships
+    files                the files besides this library whose edits may change results
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """
@@ -146,11 +155,21 @@ class Problem:
     skip_reason: Callable[[str, Point], str | None]
     make_instance: Callable[[str, Point, int, int], Instance]
     instance_axes: Sequence[str]
-    work: Callable[[Point], Mapping[str, int]]
+    work: Callable[[Point], Mapping[str, int | float]]
     races: bool
     draws_accesses: bool
     table: str
     shows_output: Callable[[Point, Point], bool] | None = None
+    lists_excluded: bool = True
+    launches: Callable[[Point], Sequence[Mapping[str, Any]]] | None = None
+    described: Mapping[str, Any] | None = None
+    files: Sequence[Path] = ()
+
+    @property
+    def named(self) -> str | Mapping[str, Any]:
+        """The problem as settings and tasks name it, for registry.problem_of()."""
+        return self.name if self.described is None else self.described
+
     edge_sizes: Callable[[Sequence[int]], Sequence[int]] | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -168,7 +168,7 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
+            if not problem_of(settings["problem"]).shows_output or entry["relation"] != EQUAL:
                 raise UserError(
                     f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
                 )

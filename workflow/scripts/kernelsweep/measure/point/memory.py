@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,10 @@ class Buffers:
         """A buffer's memory."""
         return self._memory[name, role, place][1]
 
+    def all(self) -> Iterator[tuple[str, Memory]]:
+        """All memory, each with the name of its array."""
+        return ((name, memory) for (name, _, _), (_, memory) in self._memory.items())
+
     def free(self) -> None:
         """Give all of it back."""
         for _, memory in self._memory.values():
@@ -97,7 +102,7 @@ class KernelMemory:
         for name in plan.constants:
             array = arrays[name]
             assert array.contents is not None, "a constant is one of the problem's inputs"
-            self._platform.set_constant(name, np.resize(array.contents, array.size))
+            self._platform.set_constant(plan.launches[0].variant or "", name, np.resize(array.contents, array.size))
         self._make_room()
 
     def settle(self) -> list[str]:
@@ -173,6 +178,12 @@ class KernelMemory:
         for name, elements in results.items():
             self._platform.download(self._memory_of(name), elements.view(np.uint8))
         return results
+
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point's arrays, each with the array's name and type."""
+        for name, memory in self._buffers.all():
+            if name in self._arrays:
+                yield memory, name, self._arrays[name].dtype
 
     def free(self) -> None:
         """Give all buffers back."""

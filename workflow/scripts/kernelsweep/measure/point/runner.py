@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.platform import Platform
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch
+from kernelsweep.sweep.kernels.launch_list import planner
+from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 
@@ -35,7 +36,8 @@ class Runner:
         self._task = task
         self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
-        self._problem = PROBLEMS[task.problem]
+        self._problem = problem_of(task.problem)
+        self._plan = planner(task.plan, task.listed)
         self._instance: Instance | None = None
         self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
@@ -99,6 +101,10 @@ class Runner:
         self._platform.synchronize()
         return run.plan.launches
 
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point that run() was given last: each with its array's name and type."""
+        return self._memory.buffers()
+
     def free_memory(self) -> None:
         """Give all buffers back."""
         self._memory.free()
@@ -106,7 +112,7 @@ class Runner:
     def _point_run(self, point: Point, variant: str) -> PointRun:
         shared_elements = int(self._shared_elements(point))
         shared_bytes = shared_elements * np.dtype(point["dtype"]).itemsize if shared_elements else 0
-        return PointRun(self._platform, self._memory, point, PLANS[self._task.plan](point), variant, shared_bytes)
+        return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})

@@ -54,7 +54,7 @@ class Worker:
 
         settings  the other arguments of runner.Runner.run
 
-        Raises UserError if no worker can start.
+        Raises UserError if no worker can start, and where a function of the user's fails.
         """
         request = {"point": dict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
@@ -77,6 +77,8 @@ class Worker:
         if not answer:
             status, words = self._last_words(process)
             return Outcome("launch_failed", f"the worker process died ({words})"), status == -signal.SIGKILL
+        if "refused" in answer:
+            raise UserError(answer["refused"])
         if answer["lost"]:
             self.stop()
         return read_outcome(answer["outcome"]), False

@@ -38,9 +38,10 @@ class CountingPlatform(EmulatorPlatform):
         self._numbers: dict[int, int] = {}
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._library = self.library = CountingLibrary(binary)
+        self.library = CountingLibrary(binary)
+        self._libraries = [self.library]
         self.lines = Lines(binary)
-        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+        self._entries = {name: (0, variant["entry"]) for name, variant in variants.items()}
         export = self.lines.function("emulator_entry_kernel")
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         self._shared = [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
@@ -54,6 +55,10 @@ class CountingPlatform(EmulatorPlatform):
         self._numbers[buffer.ctypes.data] = number
         self.sizes[number] = size
         return buffer
+
+    def number(self, memory: np.ndarray[Any, Any]) -> int:
+        """The number of a buffer, by which the library knows it."""
+        return self._numbers[memory.ctypes.data]
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         self.library.unregister(memory.ctypes.data)
@@ -73,9 +78,9 @@ class CountingPlatform(EmulatorPlatform):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        self.shared = self._shared[self._entries[variant]]
+        self.shared = self._shared[self._entries[variant][1]]
         self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
-                self.parameters[self._numbers[argument.ctypes.data]] = (variant, parameter)
+                self.parameters[self.number(argument)] = (variant, parameter)
         super().launch(variant, grid, block, shared_bytes, arguments)

@@ -26,20 +26,27 @@ class MemoryMistake:
     count: int
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer on the device; size and itemsize, that of an element, are in bytes."""
+
+    name: str
+    size: int
+    itemsize: int
+
+
 def in_words(
     mistakes: Sequence[Mistake],
     sites: Sequence[Site],
     line: Callable[[int], str],
-    name_buffer: Callable[[int], tuple[str, int]],
+    buffer: Callable[[int], Buffer],
     shared: Sequence[Variable],
-    itemsize: int,
 ) -> list[MemoryMistake]:
     """Each mistake in words, races first; mistakes of one kind between the same lines are one.
 
-    line         gives the file:line of an address of the code
-    name_buffer  gives a buffer's name and size in bytes, by its number
-    shared       the kernel's `__shared__` arrays
-    itemsize     bytes of an element, for the index in a device buffer
+    line    gives the file:line of an address of the code
+    buffer  gives a buffer by its number
+    shared  the kernel's `__shared__` arrays
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
     found: dict[tuple[str, frozenset[str]], MemoryMistake] = {}
@@ -50,9 +57,9 @@ def in_words(
         here, there = line(sites[one.site].address), line(sites[one.other_site].address)
         lines = (here, there) if one.mistake == "race" else (here,)
         if one.space == "global":
-            name, size = name_buffer(one.buffer)
-            place = f"{name}[{one.offset // itemsize}]"
-            kind = f"device buffer {name} of {size // itemsize} elements"
+            found_in = buffer(one.buffer)
+            place = f"{found_in.name}[{one.offset // found_in.itemsize}]"
+            kind = f"device buffer {found_in.name} of {found_in.size // found_in.itemsize} elements"
         else:
             place, kind = _shared_place(one.offset, shared, sites[one.site].size)
         message = _message(one, sites, place, kind, here, there)
@@ -73,9 +80,9 @@ def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[s
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:
     does = _DOES[sites[one.site].operation]
-    thread = f"thread {one.thread} of block {one.block}"
+    thread = _thread(one, one.thread, one.block)
     if one.mistake == "race":
-        other = f"thread {one.other_thread} of block {one.other_block}"
+        other = _thread(one, one.other_thread, one.other_block)
         did = _DOES[sites[one.other_site].operation]
         return (
             f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
@@ -83,3 +90,14 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
     return f"{thread} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"
+
+
+def _thread(one: Mistake, thread: int, block: int) -> str:
+    """A thread of the mistake's launch; its place in x, y and z where the launch has several dimensions."""
+    return f"thread {_place(thread, one.block_size)} of block {_place(block, one.grid)}"
+
+
+def _place(number: int, size: tuple[int, int, int]) -> str:
+    if size[1:] == (1, 1):
+        return str(number)
+    return str((number % size[0], number // size[0] % size[1], number // (size[0] * size[1])))

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelsweep.errors import UserError, nearest
-
-Scalar = np.generic | bool | int | float
+from kernelsweep.problems.problem import Scalar
 
 _TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

@@ -14,7 +14,6 @@ import numpy as np
 from kernelsweep.errors import UserError
 from kernelsweep.problems.own.array_values import (
     ArrayValue,
-    Scalar,
     read_compared,
     read_declared,
     read_input,
@@ -24,7 +23,7 @@ from kernelsweep.problems.own.array_values import (
 from kernelsweep.problems.own.comparison import difference
 from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.own.reference_store import ReferenceStore
-from kernelsweep.problems.problem import Array, Elements, Judgement, Point
+from kernelsweep.problems.problem import Array, Elements, Judgement, Point, Scalar
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
+
+if TYPE_CHECKING:
+    from kernelsweep.sweep.kernels.launch_list import LaunchList
 
 # The name for the number of launches in a summation depth, which is an expression over the axes.
 LAUNCHES = "launches"
@@ -37,6 +40,8 @@ class KernelSource:
     input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
+    listed               the launches that its settings list, in place of a plan and of what belongs to a plan
+    options              further options for nvcc
     """
 
     name: str
@@ -57,9 +62,20 @@ class KernelSource:
     undefined_behaviour: str | None
     smallest_architecture: str | None
     gpu_only: str | None
+    listed: LaunchList | None = None
+    options: tuple[str, ...] = ()
+
+    @property
+    def variant_axes(self) -> list[str]:
+        """The axes that are fixed when a variant is compiled."""
+        if self.listed:
+            return [name for name in self.problem.axes if name in self.listed.variant_names]
+        return [name for name, axis in self.problem.axes.items() if axis.in_variant]
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
         """The reason why this kernel can't run at a point, or None."""
+        if self.listed:
+            return None  # Restrictions say which points it can have.
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
         smallest, largest = self.smallest_block_size, self.largest_block_size
@@ -90,10 +106,10 @@ def _listed(values: Sequence[Any]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def included_files(path: Path, include: Path) -> list[Path]:
+def included_files(path: Path, include: Sequence[Path]) -> list[Path]:
     """The files that a source includes, directly or through other files, in the order of their first use.
 
-    They lie beside the including file, in the folder `include`, or at an absolute path. Other files are left out: they
+    They lie beside the including file, in a folder of `include`, or at an absolute path. Other files are left out: they
     are the compiler's own, or missing, and then the compiler names them.
     """
     # A file may include itself, under another name.
@@ -118,9 +134,9 @@ def read_source(path: Path) -> str:
         raise UserError(f"{path}: {error.strerror}.") from error
 
 
-def directly_included(path: Path, include: Path) -> list[Path]:
+def directly_included(path: Path, include: Sequence[Path]) -> list[Path]:
     """The files that a source itself includes, in their order, found as by included_files()."""
-    folders = {"quoted": [path.parent, include], "angled": [include]}
+    folders = {"quoted": [path.parent, *include], "angled": include}
     places = [
         [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
         for found in _INCLUDE.finditer(read_source(path))
@@ -129,7 +145,7 @@ def directly_included(path: Path, include: Path) -> list[Path]:
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
-def source_sha256(path: Path, include: Path) -> str:
+def source_sha256(path: Path, include: Sequence[Path]) -> str:
     """SHA-256 over a kernel's source and everything it includes."""
     digest = hashlib.sha256()
     for file in (path, *sorted(included_files(path, include))):
