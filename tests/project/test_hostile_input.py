@@ -369,7 +369,7 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
     try:
         found = inputs.included(load(toy), "toy", "doubled")
         assert found == ([tracked.format(outside=outside)] if tracked else [])
-        source_sha256(toy / KERNEL, toy / "kernels/include")
+        source_sha256(toy / KERNEL, [toy / "kernels/include"])
     finally:
         (toy / "kernels/toy/again").unlink()
 
@@ -379,7 +379,7 @@ def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Pat
     hashes = set()
     for text in ("1", "2", "2"):
         (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
-        hashes.add(source_sha256(toy / KERNEL, toy / "kernels/include"))
+        hashes.add(source_sha256(toy / KERNEL, [toy / "kernels/include"]))
     assert len(hashes) == 2
 
 
