@@ -13,7 +13,7 @@ from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
 
 # Points of a kernel that lists its own launches. Checking one can take a second for each million accesses.
-MOST_CHECKED_POINTS = 8
+_MOST_CHECKED = 8
 
 # Two warps: their few steps fit into the picture.
 DRAWN_BLOCK = 64
@@ -31,7 +31,7 @@ def checked_points(counted: Sequence[Point], sweep: KernelSweep) -> list[Point]:
     """
     kernel = sweep.kernel
     if kernel.listed:
-        return corner_points(sweep, MOST_CHECKED_POINTS, lambda point: not sweep.skip_reason(point))
+        return corner_points(sweep, _MOST_CHECKED, lambda point: not sweep.skip_reason(point))
     return [point.at(array_size=size) for point in counted for size in _sizes(point, kernel)]
 
 
