@@ -33,7 +33,6 @@ rule profile_kernel:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
-        kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:
