@@ -103,9 +103,17 @@ def find() -> list[str]:
 
 
 def version() -> str:
-    """The compiler's release, such as "g++ 12.2.0"."""
-    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, encoding="utf-8", check=True).stdout
-    return f"g++ {text.strip()}"
+    """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
+    command = find()
+    try:
+        answer = _run([*command, "-dumpfullversion"])
+    except OSError as error:
+        raise BuildError(f"{shlex.join(command)} can't be run: {error.strerror}; name g++ 9 or later in CXX") from error
+    if answer.returncode != 0 or not re.fullmatch(r"\d+(\.\d+)+", answer.stdout.strip()):
+        raise BuildError(
+            f"{shlex.join(command)} is no g++, by its answer to -dumpfullversion; name g++ 9 or later in CXX"
+        )
+    return f"g++ {answer.stdout.strip()}"
 
 
 def compile_for_emulator(
