@@ -298,7 +298,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
-    if (!counting::prepare_launch(blocks, shared_bytes))
+    if (!counting::prepare_launch(grid, block, shared_bytes))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     unsigned wanted = most_workers(unsigned(threads));
     wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
