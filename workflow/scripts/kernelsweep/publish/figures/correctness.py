@@ -31,8 +31,8 @@ from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS
 
 FIGURE = Declaration(
-    title="Points right, by kernel and problem size",
-    purpose="points that were right, by kernel and problem size",
+    title="Points right, by kernel and array size",
+    purpose="points that were right, by kernel and array size",
 )
 # A cell's height: its frame, and each line of text.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13
@@ -94,7 +94,7 @@ class _Cells:
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each kernel, a column for each size of the problem; cells say `right/tried` and the statuses of the rest.
+    """A row for each kernel, a column for each size of the problem; cells say `right/tried`, and what the rest is.
 
     Skipped points are left out of the count and shown apart; sizes outside a kernel's sweep stay blank.
     """
@@ -219,7 +219,7 @@ def _message(rows: pandas.DataFrame) -> str:
 def _caption(data: StudyData, rows: pandas.DataFrame, columns: Sequence[str]) -> str:
     axes = problem_of(data.settings["problem"]).axes
     has_words = set(axes) <= set(ALL_POINT_COLUMNS)
-    ordered = [axis for axis in AXIS_WORDS if axis in axes] if has_words else axes
+    ordered = [axis for axis in AXIS_WORDS if axis in axes] if has_words else list(axes)
     swept = [AXIS_WORDS[axis] if has_words else axis for axis in varied(rows, ordered) if axis not in columns]
     # Most kernels' grids just follow from the array and block sizes.
     of_grids = rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique()
