@@ -34,10 +34,13 @@ from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.platforms.platform import Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation, units
 
 VECTOR = "float4"
@@ -50,6 +53,7 @@ ENTRIES = {
         "strided_global<double, 1>",
         *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
         *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
+        *(f"transpose<{padding}, {synchronised}>" for padding in (0, 1) for synchronised in ("true", "false")),
         "copy_records",
         "copies_and_fills",
         "ragged_loop",
@@ -83,14 +87,20 @@ class Kernels:
 
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
-        unit = write_unit(folder / "unit.cpp", source, ENTRIES[stem])
+        unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
         assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
         self._platform.load(folder / "unit.so", {name: {"entry": i} for i, name in enumerate(ENTRIES[stem])})
 
     def run(
-        self, name: str, *arguments: np.ndarray | int, outputs: int = 0, grid: int = 1, block: int = 32, shared: int = 0
+        self,
+        name: str,
+        *arguments: np.ndarray | int,
+        outputs: int = 0,
+        grid: int | Size = 1,
+        block: int | Size = 32,
+        shared: int = 0,
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform
@@ -105,7 +115,8 @@ class Kernels:
             values.append(memory)
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
-        platform.launch(name, (grid, 1, 1), (block, 1, 1), shared, values)
+        blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
+        platform.launch(name, blocks, threads, shared, values)
         names = parameter_names(self._source, name.split("<")[0])
         found = in_words(
             platform.library.mistakes(),
@@ -223,6 +234,26 @@ def test_synchronisations_and_atomics(kernels: Callable[[str], Kernels]) -> None
     assert counted["warp_synchronisations"] == counted["warp_exchanges"] == 2
     assert counted["global_atomics"] == counted["shared_atomics"] == 2
     assert "global_load_efficiency" not in counted, "nothing is loaded"
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], padding: int) -> None:
+    shape = {"grid": (3, 2, 1), "block": (32, 8, 2), "outputs": 6 * 32 * 32}
+    counted, found = kernels("requests").run(f"transpose<{padding}, true>", ones(6 * 32 * 32), **shape)
+    assert not found
+    assert counted["global_load_requests"] == counted["global_store_requests"] == 6 * 32
+    assert counted["global_load_efficiency"] == counted["global_store_efficiency"] == 100
+    assert counted["bank_conflict"] == (0 if padding else 6 * 32 * 31)
+    assert counted["barriers"] == 6 * 8, "by the warps that have not left"
+    _, found = kernels("requests").run(f"transpose<{padding}, false>", ones(6 * 32 * 32), **shape)
+    (race,) = found
+    assert {line.rsplit("support/", 1)[-1] for line in race.lines} == {
+        line_of("requests", "tile: write"),
+        line_of("requests", "tile: read"),
+    }
+    assert re.search(r"thread \(\d+, \d, 0\) of block \(0, 0, 0\) .* thread \(\d+, \d, 0\) of", race.message), (
+        race.message
+    )
 
 
 # Mistakes
@@ -365,6 +396,62 @@ def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check:
     return [runner.count(point, instantiation(kernel, point), check) for point in points]
 
 
+OWN_PROBLEM = """\
+import numpy as np
+
+def inputs(random, n):
+    return {"source": random.random(n, np.float32)}
+
+def outputs(n):
+    return {"target": ((n,), np.float64)}
+
+def reference(source):
+    return {"target": source[::-1].astype(np.float64)}
+"""
+# With one value of a macro it lacks a barrier, with the other one it writes one element too far.
+OWN_KERNEL = """\
+extern "C" __global__ void reversed(const float *source, double *target, int n)
+{
+    __shared__ float part[side];
+    const int i = blockIdx.x * side + threadIdx.x, j = (blockIdx.x + 1) * side - 1 - threadIdx.x;
+    part[threadIdx.x] = i < n ? source[i] : 0;
+#if side == 32
+    __syncthreads();
+    if (i == 0)
+        target[n] = 0;
+#endif
+    if (j < n)
+        target[n - 1 - j] = part[side - 1 - threadIdx.x];
+}
+"""
+
+
+def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "problem.py").write_text(OWN_PROBLEM)
+    (tmp_path / "reversed.cu").write_text(OWN_KERNEL)
+    monkeypatch.chdir(tmp_path)
+    sizes = {"kernel": None, "grid": ["n / side"], "block": ["side"], "shared": 0}
+    launch = {**sizes, "arguments": ["source", "target", "n"]}
+    lists = {"launches": [launch], "macros": ["side"], "constants": [], "options": []}
+    unset = dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only"))
+    settings = {"name": "reversed", **lists, **unset}
+    named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
+    kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path)
+    axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
+    points = checked_points([], KernelSweep(kernel, [axes], 1, [], "counting"))
+    assert len(points) == 4
+    for counted in counted_with(kernel, points, tmp_path, check=True):
+        (mistake,) = counted.mistakes
+        n = counted.point["n"]
+        if counted.point["side"] == 64:
+            assert mistake.kind == "race" and "part[" in mistake.message
+        else:
+            assert f"writes target[{n}] " in mistake.message
+            assert f"out of bounds of the device buffer target of {n} elements" in mistake.message
+
+
 # At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
 # with Nsight Compute 2025.3, whose six decimals they have.
 @pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
@@ -395,7 +482,8 @@ def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    points = checked_points([point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel)
+    counted_ones = [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]]
+    points = checked_points(counted_ones, KernelSweep(kernel, [], 1, [], "counting"))
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
         assert counted.mistakes == [], counted.point
@@ -429,7 +517,7 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
     study["reference"]["array_size"] = "2^16"
-    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    study["kernels"], study["ladder"], study["axes"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}], {"unroll": [1]}
     path.write_text(yaml.safe_dump(study))
     results = project / "results/emulator"
     run = snakemake(project, "results/emulator/metrics.csv")
