@@ -35,7 +35,8 @@ from kernelsweep.project.project import Project, load_config, load_project, load
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.kernels.launch_plans import PLANS, point_columns
+from kernelsweep.sweep.kernels.launch_list import launched_columns
+from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.points import Point, instantiation
 from kernelsweep.sweep.resolve import kernel_axes
 
@@ -215,7 +216,7 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point in chosen]
         for each in chosen:
-            assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
+            assert launched_columns(source, each)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
 
 
