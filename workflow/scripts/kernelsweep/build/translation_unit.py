@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.sweep.kernels.source import ATTRIBUTES
+from kernelsweep.sweep.kernels.source import ATTRIBUTES, read_source
 from kernelsweep.sweep.kernels.units import Unit
 
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
@@ -23,13 +23,34 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
 
     constants  the variables in constant memory whose addresses the library gives
     """
-    entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in unit.functions)
+    source = read_source(kernel_file)
+    entries = "".join(
+        f'    emulator::entry("{name}", &{name}, {launch_bounds(source, name)}),\n' for name in unit.functions
+    )
     symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
         _HEAD
         + f'#include "emulator.hpp"\n#include "{kernel_file}"\n\n'
         + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
     )
+
+
+def launch_bounds(source: str, function: str) -> str:
+    """The threads that a function's __launch_bounds__ allows a block, as C++ for this instance; "0" without bounds.
+
+    The bounds of functions in namespaces, and of template arguments with commas, are not found.
+    """
+    name, _, arguments = function.partition("<")
+    declared = re.search(rf"(?:template\s*<([^<>]*)>\s*)?__global__([^;{{}}]*?)\b{re.escape(name)}\s*\(", source)
+    bounds = declared and re.search(r"__launch_bounds__\s*\(\s*([^(),]+)", declared[2])
+    if not declared or not bounds:
+        return "0"
+    parameters = [parameter.partition("=")[0].split()[-1] for parameter in (declared[1] or "").split(",") if parameter]
+    values = arguments.removesuffix(">").split(", ") if arguments else []
+    if len(parameters) != len(values):
+        return "0"
+    by_name = dict(zip(parameters, values, strict=True))
+    return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: by_name.get(word[0], word[0]), bounds[1]).strip()
 
 
 def parameter_names(source: str, kernel: str) -> list[str]:
