@@ -146,10 +146,14 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
 
 
 def test_the_emulator_refuses_a_block_beyond_a_kernels_launch_bounds(tmp_path: Path) -> None:
-    source = """template <unsigned block_size>
-__global__ void __launch_bounds__(block_size, 2) toy(int *data) { data[threadIdx.x] = block_size; }
+    source = """#define THREADS (SIDE * block_size)
+template <unsigned block_size>
+__global__ void __launch_bounds__(THREADS, 2) toy(int *data) { data[threadIdx.x] = block_size; }
 """
-    report = build_toy(tmp_path, source, ["toy<64u>", "toy<128u>"], "emulator")
+    kernel = tmp_path / "toy.cu"
+    kernel.write_text(source)
+    units = [Unit({"SIDE": "1"}, [["toy<64u>"], ["toy<128u>"]])]
+    report = build(source_of(kernel), tmp_path / "out/toy.bin", "emulator", units)
     library = EmulatedLibrary(tmp_path / "out/toy.bin")
     data = np.arange(128, dtype=np.int32)
     for name, variant in report["variants"].items():
@@ -160,18 +164,19 @@ __global__ void __launch_bounds__(block_size, 2) toy(int *data) { data[threadIdx
 
 
 @pytest.mark.parametrize(
-    ("declaration", "function", "bounds"),
+    ("declaration", "threads"),
     [
-        ("__global__ void k(int *x)", "k", "0"),
-        ("__global__ void __launch_bounds__(256) k(int *x)", "k", "256"),
-        ("template <int n = 3>\n__global__ __launch_bounds__( n * SIDE, 2) void k(int *x)", "k<7>", "7 * SIDE"),
-        ("template <class T> __global__ void __launch_bounds__(Size<T>::value)\nk(T *x)", "k<int>", "Size<int>::value"),
-        ("template <class T> __global__ void __launch_bounds__(64) k(T *x)", "k<Pair<int, int>>", "0"),
-        ("__global__ void __launch_bounds__(64) other(int *x) {}\n__global__ void k(int *x)", "k", "0"),
+        ("__global__ void k(int *x)", ""),
+        ("__global__ void __launch_bounds__(256) k(int *x)", "struct b { static constexpr size_t threads = 256; };\n"),
+        (
+            "template <class T>\n__global__ __launch_bounds__( Size<T>::n * 2, 2) void k(T *x)",
+            "template <class T> struct b { static constexpr size_t threads = Size<T>::n * 2; };\n",
+        ),
+        ("__global__ void __launch_bounds__(64) other(int *x) {}\n__global__ void k(int *x)", ""),
     ],
 )
-def test_launch_bounds_are_read_from_the_source(declaration: str, function: str, bounds: str) -> None:
-    assert launch_bounds(f"{declaration} {{}}\n", function) == bounds
+def test_launch_bounds_are_read_from_the_source(declaration: str, threads: str) -> None:
+    assert launch_bounds(f"{declaration} {{}}\n", "k", "b") == threads
 
 
 @pytest.mark.parametrize(
