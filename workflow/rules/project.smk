@@ -98,6 +98,7 @@ def at_the_device(minutes):
     return {name: of_job(name) for name in resources.resource_names(PROJECT)}
 
 
+@for_users
 @functools.cache
 def code_hash_of(*names_of_files):
     """A hash of files in workflow/scripts/ and of the library code that they import. Comments don't count."""

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -103,17 +103,22 @@ def find() -> list[str]:
 
 
 def version() -> str:
-    """The compiler's release, such as "g++ 12.2.0"."""
-    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, encoding="utf-8", check=True).stdout
-    return f"g++ {text.strip()}"
+    """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
+    command = find()
+    try:
+        answer = _run([*command, "-dumpfullversion"])
+    except OSError as error:
+        raise BuildError(f"{shlex.join(command)} can't be run: {error.strerror}; name g++ 9 or later in CXX") from error
+    if answer.returncode != 0 or not re.fullmatch(r"\d+(\.\d+)+", answer.stdout.strip()):
+        raise BuildError(
+            f"{shlex.join(command)} is no g++, by its answer to -dumpfullversion; name g++ 9 or later in CXX"
+        )
+    return f"g++ {answer.stdout.strip()}"
 
 
-def compile_for_emulator(
-    unit: Path, library: Path, include: Sequence[Path], macros: Mapping[str, str] | None = None, counting: bool = False
-) -> str:
+def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
     """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
 
-    macros    values by macro
     counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
@@ -125,7 +130,6 @@ def compile_for_emulator(
         objects = [Path(folder) / "unit.o"]
         options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
         paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
-        paths += [f"-D{name}={value}" for name, value in (macros or {}).items()]
         compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))

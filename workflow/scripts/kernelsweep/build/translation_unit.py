@@ -22,12 +22,16 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
     """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
 
     constants  the variables in constant memory whose addresses the library gives
+
+    Macros are defined for the kernel only: the emulator's own names may be the same.
     """
+    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+    undefined = "".join(f"#undef {name}\n" for name in unit.macros)
     entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in unit.functions)
     symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
         _HEAD
-        + f'#include "emulator.hpp"\n#include "{kernel_file}"\n\n'
+        + f'#include "emulator.hpp"\n{defined}#include "{kernel_file}"\n{undefined}\n'
         + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
     )
 

@@ -51,23 +51,38 @@ class Project:
     models: Mapping[str, Model]
 
     def studies_of(self, scope: str) -> list[str]:
-        """The names of a scope's studies: one, or all that `all` runs."""
+        """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
         _, study = parts_of(scope)
-        return [study] if study else list(self.config["studies"])
+        return [_known(study, self.studies, "study")] if study else list(self.config["studies"])
 
     def kernel(self, study: str, name: str) -> KernelSource:
-        """A study's kernel."""
-        return self.studies[study].kernels[name]
+        """A study's kernel. Raises UserError if there is none of that name."""
+        kernels = self.studies[_known(study, self.studies, "study")].kernels
+        return kernels[_known(name, kernels, f"kernel of {study}")]
 
     def kernels_of(self, scope: str) -> list[tuple[str, str]]:
         """A scope's kernels, by study and name."""
         return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
 
     def target(self, platform: str) -> str:
-        """The target of a platform's binaries: an architecture such as sm_90, or the emulator."""
+        """The target of a platform's binaries: an architecture such as sm_90, or the emulator.
+
+        Raises UserError for a GPU that isn't this run's.
+        """
         if target := kind_of(platform).target:
             return target
-        return self.models[platform].arch if self.config["arch"] == "native" else str(self.config["arch"])
+        if self.config["arch"] != "native":
+            return str(self.config["arch"])
+        return self.models[_known(platform, self.models, "GPU of this run")].arch
+
+
+def _known(name: str, names: Collection[str], kind: str) -> str:
+    """The name; raises UserError if it isn't among `names`."""
+    if name not in names:
+        raise UserError(
+            f"There is no {kind} {name!r}{nearest(name, names) or ';'} Known: {', '.join(names) or 'none'}."
+        )
+    return name
 
 
 def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool = False) -> Project:
