@@ -44,6 +44,7 @@ _RUNTIME = [
 _WARNINGS = [
     "-Wall",
     "-Wextra",
+    "-Wno-sign-compare",  # nvcc does not warn of it either
     "-Wno-unknown-pragmas",  # `#pragma unroll` is nvcc's
     "-fdiagnostics-color=never",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,6 @@ def problem_of(named: Named, root: Path = Path()) -> Problem:
     return _of_file(named["file"], tuple(named["axes"].items()), root)
 
 
-@cache
 def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Problem:
     problem = read_problem_file(root / file, file, dict(axes))
     folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
