@@ -95,7 +95,8 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]]) -> None:
     labels: list[str] = []
     top = 0.0
     high = max(value.cost.high for group in groups for value in group if value.cost)
-    axes.set_xlim(1 - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
+    low = min(value.cost.low for group in groups for value in group if value.cost)
+    axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
     beside_pt = max(text_width_pt(value.text) for group in groups for value in group) + NAME_GAP_PT
     for colour, group in zip(style.LINE_COLOURS * len(groups), groups, strict=False):
         for row, value in enumerate(group):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import sub
 from typing import Any
 
 import pandas
@@ -16,6 +17,7 @@ from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
+    MOST_TICKS,
     ONE_COLUMN,
     TWO_COLUMNS,
     Frame,
@@ -124,6 +126,8 @@ def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]
         axes.set_xticks(range(len(places)), list(places))
     elif places[0] > 0 and places[-1] / places[0] >= LOGARITHMIC_FROM:
         size_axis(axes, places, lambda size: axis_value(x, size))
+    elif min(map(sub, places[1:], places), default=0) * MOST_TICKS >= places[-1] - places[0]:
+        axes.set_xticks(places, [axis_value(x, place) for place in places])
     axes.set_xlabel(axis_title(x))
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
