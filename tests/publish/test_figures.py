@@ -66,9 +66,9 @@ DECLARED = {name: read_declaration(file) for name, file in shipped_figures().ite
 LONGEST_FIRST = sorted(
     (load_study(name, ROOT) for name in study_names(ROOT)), key=lambda study: -len(study.settings["ladder"])
 )
+DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
 STUDIES = {
-    figure: [study.name for study in LONGEST_FIRST if figure in ("correctness", *study.settings["figures"])]
-    for figure in DECLARED
+    figure: names for figure in DECLARED if (names := [one.name for one in LONGEST_FIRST if figure in DRAWN[one.name]])
 }
 
 

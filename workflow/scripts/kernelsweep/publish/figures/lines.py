@@ -17,7 +17,6 @@ from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
-    MOST_TICKS,
     ONE_COLUMN,
     TWO_COLUMNS,
     Frame,
@@ -52,6 +51,8 @@ HEIGHT_IN = {TWO_COLUMNS: 2.5, ONE_COLUMN: 1.9}
 HEADROOM = 1.08
 # Numbers that span this factor stand on a logarithmic axis.
 LOGARITHMIC_FROM = 4
+# The values themselves are ticked unless two are closer than this share of the axis.
+CLOSEST_TICKS = 0.1
 
 
 @style.styled
@@ -126,7 +127,7 @@ def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]
         axes.set_xticks(range(len(places)), list(places))
     elif places[0] > 0 and places[-1] / places[0] >= LOGARITHMIC_FROM:
         size_axis(axes, places, lambda size: axis_value(x, size))
-    elif min(map(sub, places[1:], places), default=0) * MOST_TICKS >= places[-1] - places[0]:
+    elif min(map(sub, places[1:], places), default=0) >= CLOSEST_TICKS * (places[-1] - places[0]):
         axes.set_xticks(places, [axis_value(x, place) for place in places])
     axes.set_xlabel(axis_title(x))
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
