@@ -138,7 +138,9 @@ def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
 
     kernel, sizes = kernel_of(name), array_sizes(count)
     data = np.resize(make_reduction(DTYPE, OPERATION, max(sizes), SEED).tile, max(sizes))
-    partials = np.zeros(max(PLANS[kernel.plan](point).buffers["partials"] for point in sweep_points(count)), data.dtype)
+    partials = np.zeros(
+        max(PLANS[kernel.plan](point).arrays["partials"].size for point in sweep_points(count)), data.dtype
+    )
     results, _ = tune_kernel(
         ENTRY,
         tuner_source(kernel),

@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,9 @@ import numpy as np
 from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
 from kernelsweep.platforms.gpus import Gpu
+from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernels.launch_plans import DATA, PLANS
+from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -89,16 +89,24 @@ def nvbench_point(
     plan = PLANS[kernel.plan](point)
     if kernel.shared_elements != "0":
         sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
+    ((result, count),) = plan.results.items()
     return {
         "label": label(name, point),
         "point": dict(point),
         "binary": str(binary),
         "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
         "updates_input": not kernel.input_is_const,
-        "launches": [asdict(launch) for launch in plan.launches],
-        "buffers": dict(plan.buffers),
-        "result": plan.result,
-        "results": plan.results,
+        "launches": [
+            {
+                "grid": launch.blocks,
+                "block": launch.threads,
+                "arguments": [value if isinstance(value, str) else int(value) for value in launch.arguments],
+            }
+            for launch in plan.launches
+        ],
+        "buffers": {array: own.size * own.dtype.itemsize for array, own in plan.arrays.items()},
+        "result": result,
+        "results": count,
     }
 
 
@@ -189,10 +197,9 @@ class PointUnderNVBench:
         self._job = job
         self._source = source
         self.point = Point(job["point"])
-        self._itemsize = np.dtype(self.point["dtype"]).itemsize
-        self._size = self.point["array_size"] * self._itemsize
+        self._size = self.point["array_size"] * np.dtype(self.point["dtype"]).itemsize
         self._function = driver.function(job["binary"], job["symbol"])
-        sizes = {DATA: self._size, **{name: count * self._itemsize for name, count in job["buffers"].items()}}
+        sizes = {DATA: self._size, **job["buffers"]}
         bytes_a_place = sum(-(-size // PAGE) * PAGE for size in sizes.values())
         count = max(1, min(MOST_PLACES, PLACED_BYTES // bytes_a_place))
         self._places = [{name: driver.allocate(size) for name, size in sizes.items()} for _ in range(count)]
@@ -222,8 +229,8 @@ class PointUnderNVBench:
         results = np.empty(self._job["results"], self.point["dtype"])
         for number, place in enumerate(self._places):
             self.restore(number, stream)
-            for name, count in self._job["buffers"].items():
-                words = ctypes.c_size_t(count * self._itemsize // 4)
+            for name, size in self._job["buffers"].items():
+                words = ctypes.c_size_t(size // 4)
                 self._driver(
                     "cuMemsetD32Async",
                     ctypes.c_uint64(place[name]),
@@ -234,7 +241,7 @@ class PointUnderNVBench:
             self.launch(number, stream)
             self._driver("cuStreamSynchronize", ctypes.c_void_p(stream))
             self._driver.download(results, place[self._job["result"]])
-            mistake = reduction.judge(self.point, results, 0).mistake
+            mistake = reduction.judge(self.point, {self._job["result"]: results}, 0).mistake
             if mistake:
                 raise RuntimeError(f"wrong result: {mistake}")
 

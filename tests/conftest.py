@@ -1,15 +1,18 @@
-"""Fixtures and markers for all tests: a copy of the checkout, and skips for missing hardware or programs."""
+"""Fixtures and markers for all tests: copies of the checkout, and skips for missing hardware or programs."""
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import importlib.util
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 from checkout import ROOT, copy_project
 from private_slurm import missing_programs
+from workflow_runs import finish_project
 
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError
@@ -72,3 +75,25 @@ def root() -> Path:
 def project(tmp_path: Path) -> Path:
     """A copy of the project that is free to edit."""
     return copy_project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project that `finished` copies. The first of xdist's processes that wants it makes it; the others wait."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    project = folder / "finished"
+    with (folder / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not project.exists():
+            finish_project(tmp_path_factory.mktemp("unfinished")).rename(project)
+    return project
+
+
+@pytest.fixture
+def finished(finished_once: Path, tmp_path: Path) -> Path:
+    """A copy, free to edit, of a project in which `all` has run on the emulator: workflow_runs.finish_project."""
+    copy = tmp_path / "project"
+    shutil.copytree(finished_once, copy, symlinks=True)
+    return copy

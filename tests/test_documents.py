@@ -12,15 +12,11 @@ MAIN_COMMAND = "pip install uv && uv run snakemake --cores 1 all"
 TEST_COMMAND = "uv run pytest"
 
 
-def test_adding_a_kernel_works_as_written(project: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    run = snakemake(project, "warp_shuffle")
-    assert run.returncode == 0, run.stdout
-
-    page = (project / "docs/adding-a-kernel.md").read_text()
+def test_adding_a_kernel_works_as_written(finished: Path) -> None:
+    page = (finished / "docs/adding-a-kernel.md").read_text()
     path, source = re.findall(r"Save this as `([^`]+)`:\n\n```cuda\n(.*?)```", page, re.DOTALL)[0]
-    (project / path).write_text(source)
-    study = project / re.findall(r"In `(config/studies/[^`]+)`", page)[0]
+    (finished / path).write_text(source)
+    study = finished / re.findall(r"In `(config/studies/[^`]+)`", page)[0]
     additions = re.findall(r"after the line `([^`]+)`:\n\n```yaml\n(.*?)```", page, re.DOTALL)
     assert len(additions) == 2
     for line, added in additions:
@@ -28,11 +24,11 @@ def test_adding_a_kernel_works_as_written(project: Path) -> None:
         study.write_text(study.read_text().replace(f"{line}\n", f"{line}\n{added}", 1))
     command = re.findall(r"```sh\nuv run snakemake --cores 1 (\w+)\n```", page)[0]
 
-    run = snakemake(project, command)
+    run = snakemake(finished, command)
     assert run.returncode == 0, run.stdout
     assert "kernel=shuffle_down" in run.stdout
     assert "kernel=shuffle\n" not in run.stdout, "only the new kernel is built and run"
-    table = project / "results/emulator/studies/warp_shuffle/table.csv"
+    table = finished / "results/emulator/studies/warp_shuffle/table.csv"
     with table.open(newline="") as file:
         added_row = next(row for row in csv.DictReader(file) if row["kernel"] == "shuffle_down")
     assert added_row["points_right"] == added_row["points_run"] != "0"

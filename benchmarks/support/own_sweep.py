@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
-from kernelsweep.build.build import build
+from kernelsweep.build.build import Source, build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
@@ -30,7 +30,7 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations
+from kernelsweep.sweep.points import Point, instantiation, units
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = "emulator"  # for the tests: the same calls, without times
@@ -93,10 +93,8 @@ def leased() -> Iterator[Gpu]:
 
 def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:
     """The report of building every variant of the points into `folder`. Ends the script where that fails."""
-    names = instantiations(kernel, points)
-    report = build(
-        kernel.path, binary_of(kernel, folder), target, names, ROOT / "kernels/include", ROOT / "workflow/emulator"
-    )
+    source = Source(kernel.path, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
+    report = build(source, binary_of(kernel, folder), target, units(kernel, points))
     if report["status"] != "ok":
         sys.exit(f"{kernel.name} could not be built:\n{report['message']}")
     return report

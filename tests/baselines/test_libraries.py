@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import json
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -169,6 +170,24 @@ def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
         del sys.modules[name]
 
 
+def test_arguments_are_laid_out_as_in_c(gpu_modules: tuple[Any, Any]) -> None:
+    gpu, _ = gpu_modules
+    scalars = [np.bool_(True), np.float16(-2), np.int8(-1), np.float64(0.1), np.uint16(7), np.int32(-5), np.int64(-6)]
+    scalars += [np.float32(0.1), np.uint8(200), np.complex64(1 - 2j), np.uint64(2**63)]
+    arguments = [value for scalar in scalars for value in (scalar, 2**40)]  # An address after each.
+    unsigned = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
+    types = [unsigned[value.nbytes] if isinstance(value, np.generic) else ctypes.c_void_p for value in arguments]
+    layout = type("Layout", (ctypes.Structure,), {"_fields_": [(f"a{n}", one) for n, one in enumerate(types)]})
+    packed = struct.pack("".join(map(gpu._format, arguments)), *map(gpu._packed, arguments))
+    assert len(packed) == ctypes.sizeof(layout)
+    for number, argument in enumerate(arguments):
+        field = getattr(layout, f"a{number}")
+        found = packed[field.offset : field.offset + field.size]
+        assert found == (argument.tobytes() if isinstance(argument, np.generic) else struct.pack("P", argument))
+    with pytest.raises(LaunchError, match="kernels can be passed scalars of 1, 2, 4, 8 bytes"):
+        gpu._format(np.longdouble(1))
+
+
 def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
     gpu_modules: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +213,7 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
     platform._reduce, platform._warm = queued, None
 
     def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
-        platform.launch("cub<int, Sum>", 1, 1, 0, [100, 200, 1000])
+        platform.launch("cub<int, Sum>", (1, 1, 1), (1, 1, 1), 0, [100, 200, np.uint64(1000)])
 
     warm = [entry for stream in range(gpu.STREAMS) for entry in (stream, "wait")]
     assert platform.time(sample, 2) == [1.0, 1.0]

@@ -67,8 +67,8 @@ def test_nvbench_gets_every_launch_of_a_plan() -> None:
     report = {"variants": {"cascaded<int, Sum, 256u>": {"symbol": "_Zcascaded"}}}
     job = compare_nvbench.nvbench_point(name, kernel, one, report, Path("cascaded.cubin"))
     assert [(launch["grid"], launch["arguments"]) for launch in job["launches"]] == [
-        (264, ("data", "partials", 2**16)),
-        (1, ("partials", "value", 264)),
+        (264, ["data", "partials", 2**16]),
+        (1, ["partials", "value", 264]),
     ]
     assert (job["result"], job["results"], job["updates_input"]) == ("value", 1, False)
 

@@ -23,7 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.points import variants_run
+from kernelsweep.sweep.points import points_of_variants, units
 
 STUDIES, KERNELS = 2, 15
 
@@ -60,9 +60,9 @@ def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() 
     # Going through four billion sizes would take hours.
     kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
     many = {**made_up.axes(), "array_size": range(1, 2**32)}
-    found = variants_run(kernel, [many], [], "sm_90")  # type: ignore[dict-item]
-    assert found == variants_run(kernel, [made_up.axes(1)], [], "sm_90")
-    assert len(found) == 100
+    (found,) = units(kernel, points_of_variants(kernel, [many], [], "sm_90"))  # type: ignore[dict-item]
+    assert [found] == units(kernel, points_of_variants(kernel, [made_up.axes(1)], [], "sm_90"))
+    assert len(found.functions) == 100
 
 
 @pytest.fixture(scope="module")

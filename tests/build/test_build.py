@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
-from planted import point
+from planted import point, source_of
 
 from kernelsweep.build import nvcc, toolkit
 from kernelsweep.build.build import build
@@ -20,8 +20,9 @@ from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.points import instantiations
-from kernelsweep.sweep.resolve import kernel_variants
+from kernelsweep.sweep.resolve import kernel_units
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
 
@@ -46,7 +47,7 @@ def build_toy(folder: Path, source: str = TOY, names: Sequence[str] = TOY_VARIAN
     kernel = folder / "toy.cu"
     kernel.write_text(source)
     binary = folder / "out/toy.bin"
-    return build(kernel, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    return build(source_of(kernel), binary, target, [Unit({}, [[name] for name in names])] if names else [])
 
 
 def hashes(report: Any) -> dict[str, str]:
@@ -214,7 +215,8 @@ def variants(kernel: KernelSource) -> list[str]:
     An exchange has the variants of its study.
     """
     if kernel.problem is EXCHANGE:
-        return kernel_variants(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
+        (unit,) = kernel_units(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
+        return sorted(unit.functions)
     block_sizes = [64, 1024]
     whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
@@ -238,10 +240,11 @@ def test_a_shipped_kernel_compiles_without_warning_or_spill(kernel: KernelSource
         arch = kernel.smallest_architecture or arch
     names = variants(kernel)
     unit, cubin = tmp_path / "unit.cu", tmp_path / "unit.cubin"
-    unit.write_text(cuda_unit(str(kernel.path), kernel.path.read_text(), names))
-    output = nvcc.compile_cubin(unit, cubin, arch, [ROOT / "kernels/include"], ["-Werror", "all-warnings"])
+    unit.write_text(cuda_unit(kernel.path, Unit({}, [[name] for name in names])))
+    warned = ["-Werror", "all-warnings"]
+    output = nvcc.compile_cubin(unit, cubin, arch, [ROOT / "kernels/include"], options=warned)
     assert nvcc.warnings(output) == ""
-    reports = nvcc.variant_reports(output, cubin)
+    reports = nvcc.function_reports(output, cubin, names)
     assert sorted(reports) == names
     bounded = "__launch_bounds__" in kernel.path.read_text()  # The compiler sees to it that the largest block fits.
     for name, report in reports.items():

@@ -15,10 +15,9 @@ from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.exchange import make_exchange
+from kernelsweep.problems.exchange import Exchange, make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
-from kernelsweep.problems.problem import Problem
-from kernelsweep.problems.reduction import REDUCTION, combine, make_reduction
+from kernelsweep.problems.reduction import REDUCTION, Reduction, combine, make_reduction
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -57,7 +56,7 @@ def test_a_partial_that_is_never_written_is_found_for_every_type_and_operation(p
     assert not passed
 
 
-def poison(problem: Problem) -> np.ndarray[Any, Any]:
+def poison(problem: Reduction | Exchange) -> np.ndarray[Any, Any]:
     """Two elements of memory that was poisoned for a problem."""
     return np.full(4, problem.poison, np.uint32).view(problem.dtype)[:2]
 
@@ -105,12 +104,12 @@ def test_a_kernel_that_updates_its_input_finds_it_restored_at_every_run(declarat
     points = [point(size, block, dtype="float64") for size in (64, 1000) for block in (32, 64)]
     outcomes = run(kernel, points, tmp_path)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 4
-    assert all(outcome.bit_identical and outcome.updates_input for outcome in outcomes.values())
+    assert all(outcome.bit_identical and outcome.updated == ["data"] for outcome in outcomes.values())
 
 
 def test_a_kernel_that_leaves_its_input_as_it_was_runs_on_the_input_itself(tmp_path: Path) -> None:
     one = point(1000)
-    assert not run(kernel_with(tmp_path, RIGHT, "Element *data"), [one], tmp_path)[one].updates_input
+    assert not run(kernel_with(tmp_path, RIGHT, "Element *data"), [one], tmp_path)[one].updated
 
 
 class Copies(EmulatorPlatform):
@@ -128,7 +127,7 @@ class Copies(EmulatorPlatform):
             sample(lambda: None, lambda: None)
         return [20 + 0.001 * number for number in range(count)]
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Any) -> None:
+    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Any) -> None:
         found = arguments[0].view(self.array.dtype)[: arguments[2]]
         self.found_input.append(np.array_equal(found, self.array[: arguments[2]]))
         super().launch(variant, grid, block, shared_bytes, arguments)
@@ -157,7 +156,7 @@ def test_a_change_of_one_element_is_found_wherever_it_is(
     runner, platform = runner_on_tiles(kernel, points, tmp_path, monkeypatch)
     outcomes = [runner.run(one, instantiation(kernel, one)) for one in (*points, points[1])]
     assert [outcome.status for outcome in outcomes] == ["ok"] * 4
-    assert [outcome.updates_input for outcome in outcomes] == [True, False, True, False]
+    assert [outcome.updated for outcome in outcomes] == [["data"], [], ["data"], []]
     assert all(platform.found_input)
 
 
@@ -166,7 +165,7 @@ def test_a_later_visit_restores_what_the_check_found_to_be_updated(
 ) -> None:
     kernel = kernel_with(tmp_path, IN_PLACE, "Element *data")
     runner, platform = runner_on_tiles(kernel, [point(1000)], tmp_path, monkeypatch)
-    outcome = runner.run(point(1000), instantiation(kernel, point(1000)), check=False, updates_input=True)
+    outcome = runner.run(point(1000), instantiation(kernel, point(1000)), check=False, updated=["data"])
     assert outcome.status == "ok" and len(platform.found_input) == len(outcome.samples)
     assert all(platform.found_input)
 

@@ -25,10 +25,10 @@ from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.measure.work import measuring_modules
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
@@ -93,11 +93,12 @@ def test_what_a_point_depends_on_makes_it_run_again(tmp_path: Path) -> None:
 def test_a_measurement_depends_on_all_code_that_runs_it_and_on_no_other() -> None:
     # Pins: a list kept by hand, from which the module that makes the input was missing.
     package = ROOT / "workflow/scripts/kernelsweep"
-    names = {module.relative_to(package).as_posix() for module in measuring_modules()}
+    names = {module.relative_to(package).as_posix() for module in measuring_files()}
     assert names >= {
         "problems/problem.py",
         "measure/point/memory.py",
         "platforms/gpu.py",
+        "platforms/compare.ptx",
         "sweep/kernels/launch_plans.py",
     }
     assert not any(name.startswith(("analysis/", "publish/", "project/")) for name in names)
@@ -313,7 +314,7 @@ class PretendedClock(EmulatorPlatform):
     def flush_cache(self) -> None:
         self.done.append("flush")
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
         self.done.append("launch")
         self.inputs.append(arguments[0][: 4 * arguments[2]].view(np.int32).copy())
         super().launch(variant, grid, block, shared_bytes, arguments)

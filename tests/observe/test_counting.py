@@ -15,7 +15,7 @@ import yaml
 from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, write_unit
 from matplotlib.colors import to_hex
-from planted import point
+from planted import point, source_of
 from shipped_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
 
@@ -27,7 +27,7 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting import access_pattern
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.mistakes import MemoryMistake, in_words
+from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.counting.selection import checked_points
@@ -38,7 +38,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations
+from kernelsweep.sweep.points import Point, instantiation, units
 
 VECTOR = "float4"
 # The offset and the size in bytes of each piece of a structure of 40 bytes.
@@ -98,26 +98,25 @@ class Kernels:
         values: list[Any] = []
         for argument in arguments:
             if isinstance(argument, int):
-                values.append(argument)
+                values.append(np.uint64(argument))
                 continue
             memory = platform.allocate(argument.nbytes)
             platform.upload(memory, argument)
             values.append(memory)
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
-        platform.launch(name, grid, block, shared, values)
+        platform.launch(name, (grid, 1, 1), (block, 1, 1), shared, values)
         names = parameter_names(self._source, name.split("<")[0])
         found = in_words(
             platform.library.mistakes(),
             platform.library.sites(),
             platform.lines.line,
-            lambda number: (names[platform.parameters[number]], platform.sizes[number]),
+            lambda number: Buffer(names[platform.parameters[number][1]], platform.sizes[number], itemsize=4),
             platform.shared,
-            4,
         )
         counted = metrics(Counts(platform.library.sites(), platform.library.synchronisations()))
         for value in values:
-            if not isinstance(value, int):
+            if isinstance(value, np.ndarray):
                 platform.free(value)
         return {metric: entry.value for metric, entry in counted.items()}, found
 
@@ -355,8 +354,7 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
 
 def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
     binary = folder / f"{kernel.name}.bin"
-    names = instantiations(kernel, points)
-    report = build(kernel.path, binary, "counting", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    report = build(source_of(kernel.path), binary, "counting", units(kernel, points))
     assert report["status"] == "ok", report["message"]
     task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
     return CountingRunner(task, kernel.path.read_text())

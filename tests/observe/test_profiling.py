@@ -27,7 +27,7 @@ from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, profile, why_no_counters
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
-from kernelsweep.observe.requests import Answer, Requests
+from kernelsweep.observe.requests import Answer, Launched, Requests
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row
@@ -181,19 +181,19 @@ def test_there_is_never_a_silent_zero() -> None:
 def test_launches_belong_to_points_by_their_order_with_every_one_checked() -> None:
     capture = captured("c_digits.csv")
 
-    def answered(grid: int = 32768, block: int = 512, dtype: str = "double") -> tuple[str, Answer]:
-        return f"interleaved<{dtype}, Sum>", Answer("ok", "", ((grid, block),))
+    def answered(grid: int = 32768, block: int = 512, dtype: str = "double") -> Answer:
+        return Answer("ok", "", (Launched(f"interleaved<{dtype}, Sum>", (grid, 1, 1), (block, 1, 1)),))
 
-    wrong = ("interleaved<double, Sum>", Answer("wrong_result", "expected 3, found 4"))
+    wrong = Answer("wrong_result", "expected 3, found 4")
     assert [len(of) for of in match_launches(capture, [answered(), wrong, answered()], "k")] == [1, 0, 1]
-    for ran, because in (
+    for answers, because in (
         ([answered()], "1 launches were to be profiled, but Nsight Compute captured 2"),
         ([answered(), answered(block=256)], "interleaved<double, Sum> with grid (32768, 1, 1) and"),
         ([answered(), answered(grid=1)], "launch 1 of 1 of a point should be"),
         ([answered(), answered(dtype="int")], "should be interleaved<int, Sum>"),
     ):
         with pytest.raises(UserError) as error:
-            match_launches(capture, ran, "k")
+            match_launches(capture, answers, "k")
         assert because in str(error.value)
 
 
@@ -213,7 +213,7 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point in chosen]
         for each in chosen:
-            assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].grid
+            assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
 
 
@@ -269,7 +269,8 @@ def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
 def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
     # Every counter of the n-th launch is 1000 n.
     result, rows = profiled(tmp_path)
-    assert [answer.launches for answer in result.answers] == [((1, 32),), ((4, 32),), ((3, 32),)]
+    (launches,) = zip(*(answer.launches for answer in result.answers), strict=True)
+    assert [(launch.grid, launch.block) for launch in launches] == [((n, 1, 1), (32, 1, 1)) for n in (1, 4, 3)]
     assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
     assert values(rows, "branch") == {1: "1", 100: "1", 65: "1"}
     assert (tmp_path / "cold.ncu-rep").exists()

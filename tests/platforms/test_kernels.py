@@ -12,21 +12,22 @@ import pytest
 from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import BLOCK_LOOP, CONST, RIGHT, point, run
+from planted import BLOCK_LOOP, CONST, RIGHT, point, run, source_of
 from shipped_kernels import shipped_kernels
 
 from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.kernels.launch_plans import DATA, FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.kernels.launch_plans import FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations, skip_reason
+from kernelsweep.sweep.points import Point, instantiation, skip_reason, units
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
@@ -66,8 +67,7 @@ def variants(kernel: KernelSource) -> list[Point]:
 
 def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
     binary = folder / f"{kernel.name}.bin"
-    names = instantiations(kernel, points)
-    report = build(kernel.path, binary, "emulator", names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
     assert report["status"] == "ok", report["message"]
     return EmulatedLibrary(binary)
 
@@ -136,14 +136,15 @@ def launched(
 ) -> np.ndarray:
     """The kernel's results for an array, launched as its plan says, with guards around all memory.
 
-    A plan with zeroed buffers is run a second time, on the buffers as the first run left them.
+    A plan with an array that has contents is run a second time, on that array as the first run left it.
     """
     plan = PLANS[kernel.plan](point)
-    zeroed = {name: Guarded(np.zeros(count, array.dtype)) for name, count in plan.zeroed.items()}
-    for _ in range(2 if zeroed else 1):
-        results = launched_once(kernel, library, point, array, offset, zeroed)
-        for name, buffer in zeroed.items():
-            assert not buffer.values.view(np.uint8).any(), f"the kernel did not leave {name} zero"
+    filled = {name: array.contents for name, array in plan.arrays.items() if array.contents is not None}
+    kept = {name: Guarded(contents) for name, contents in filled.items()}
+    for _ in range(2 if kept else 1):
+        results = launched_once(kernel, library, point, array, offset, kept)
+        for name, buffer in kept.items():
+            np.testing.assert_array_equal(buffer.values, filled[name], f"the kernel did not leave {name} as it was")
     return results
 
 
@@ -153,26 +154,29 @@ def launched_once(
     point: Point,
     array: np.ndarray,
     offset: int,
-    zeroed: dict[str, Guarded],
+    kept: dict[str, Guarded],
 ) -> np.ndarray:
     plan = PLANS[kernel.plan](point)
     # A slot that no block writes must not look right: NaN, or a value that hardly any partial has.
     unwritten = np.nan if array.dtype.kind == "f" else 0x5BADBAD5
-    buffers = {name: Guarded(np.full(count, unwritten, array.dtype)) for name, count in plan.buffers.items()}
-    buffers |= zeroed
+    buffers = {
+        name: kept.get(name) or Guarded(np.full(own.size, unwritten, own.dtype)) for name, own in plan.arrays.items()
+    }
     buffers[DATA] = Guarded(array, offset)
     entry = library.entries.index(instantiation(kernel, point))
     shared_bytes = Expression(kernel.shared_elements)(point) * array.itemsize
     for launch in plan.launches:
         arguments = [
-            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(value) for value in launch.arguments
+            buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(int(value))
+            for value in launch.arguments
         ]
         library.launch(entry, launch.grid, launch.block, shared_bytes, arguments)
     for name, buffer in buffers.items():
         buffer.assert_guards_untouched({DATA: "the input"}.get(name, f"the {name}"))
     if kernel.input_is_const:
         np.testing.assert_array_equal(buffers[DATA].values, array, "the kernel changed an input that it declares const")
-    results = buffers[plan.result].values[: plan.results]
+    ((name, count),) = plan.results.items()
+    results = buffers[name].values[:count]
     if kernel.plan != "grid_partials":
         return results
     # Which elements a block takes is the kernel's own affair: only the whole is known.
@@ -339,7 +343,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
         array = np.full(2**14, value)
         array[:16] = 1
         one = sized(built[-1], len(array))
-        assert PLANS[kernel.plan](one).launches[0].grid == 128
+        assert PLANS[kernel.plan](one).launches[0].blocks == 128
         assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
     # The first elements cancel, but make the unit larger and larger, until it exceeds the sum of the others.
     for exponent in range(60):
@@ -436,9 +440,9 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         numbered = sized(one, 1000)
         problem = make_exchange(kernel.name, one["dtype"], 1000)
         found = launched(kernel, library, numbered, problem.tile.copy())
-        assert problem.judge(numbered, found, 0).mistake is None
+        assert problem.judge(numbered, {"output": found}, 0).mistake is None
         found[-1] += 1
-        assert "element 999: expected" in (problem.judge(numbered, found, 0).mistake or "")
+        assert "element 999: expected" in (problem.judge(numbered, {"output": found}, 0).mistake or "")
 
 
 def test_the_published_exchanges_are_reproduced(tmp_path: Path) -> None:

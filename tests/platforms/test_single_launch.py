@@ -13,7 +13,6 @@ from synthetic_sweep import H200, shipped
 
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.reduction import REDUCTION
@@ -65,7 +64,7 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
         ("float64", 2**16): [3, 64],
         ("float64", 2**28): [3, 264, 528, 1056],
     }
-    assert all(PLANS["single_launch"](p).launches[0].grid == p["grid_size"] for p in found)
+    assert all(PLANS["single_launch"](p).launches[0].blocks == p["grid_size"] for p in found)
     clusters = launched_points("single_launch_of_clusters", points(axes))
     assert all(p["grid_size"] is not None and p["grid_size"] % 8 == 0 for p in clusters)
     assert launched_points("single_launch_of_clusters", clusters) == clusters
@@ -133,7 +132,7 @@ def planted(folder: Path, last: str) -> KernelSource:
         # A counter that goes on counting: right once, and never again.
         (
             "threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1",
-            "arrivals is not left zero, as the next run needs",
+            "arrivals is not left as it was, as the next run needs",
         ),
         # One that is left zero where it is looked at last, but is used up somewhere else.
         (
@@ -190,8 +189,7 @@ def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
 
 def test_a_kernel_of_clusters_is_read_and_instantiated_with_its_attribute() -> None:
     kernel = STUDY.kernels["clusters"]
-    unit = cuda_unit("clusters.cu", kernel.path.read_text(), ["clusters<float, Sum, 64u, 4u>"])
-    assert "template __global__ void clusters<float, Sum, 64u, 4u>(const float *data, float *partials" in unit
+    assert kernel.template_parameters == ("Element", "Operation", "block_size", "unroll")
 
 
 @pytest.mark.parametrize("kernel", [pytest.param(kernel, id=name) for name, kernel in STUDY.kernels.items()])

@@ -5,9 +5,11 @@ Every fault gets one sentence of at most three lines that names the file and the
 
 from __future__ import annotations
 
+import csv
 import os
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
-from kernelsweep.project.project import load_project
+from kernelsweep.project import inputs
+from kernelsweep.project.project import Project, load_project
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
 KERNEL = "kernels/toy/doubled.cu"
+CLAIMS = "resources/published/claims.csv"
 
 STUDY_TEXT = """\
 title: Toy
@@ -64,17 +68,17 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def toy(prepared: Path) -> Iterator[Path]:
     """The same, put back after a test's change."""
-    kept = {name: (prepared / name).read_bytes() for name in (STUDY, CONFIG, KERNEL)}
+    kept = {name: (prepared / name).read_bytes() for name in (STUDY, CONFIG, KERNEL, CLAIMS)}
     yield prepared
     for name, content in kept.items():
         (prepared / name).write_bytes(content)
 
 
-def load(project: Path) -> None:
+def load(project: Path) -> Project:
     """Load the configuration as Snakemake does before its first job."""
     config = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
     config |= read_yaml(project / CONFIG, CONFIG)
-    load_project(config, project)
+    return load_project(config, project)
 
 
 def changed(project: Path, file: str, key: str, value: Any) -> None:
@@ -281,11 +285,57 @@ def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("included", ["doubled.cu", "/dev/null", "..", "../../config/config.yaml", "nowhere.cuh", ""])
-def test_what_a_kernel_includes_is_the_compilers_to_judge(toy: Path, included: str) -> None:
-    (toy / KERNEL).write_text(f'#include "{included}"\n{KERNEL_TEXT}', encoding="utf-8")
-    load(toy)
-    source_sha256(toy / KERNEL, toy / "kernels/include")
+@pytest.mark.parametrize(
+    ("included", "tracked"),
+    [
+        ('"doubled.cu"', None),
+        ('"../toy/doubled.cu"', None),
+        ('"again/doubled.cu"', None),
+        ('"/dev/null"', None),
+        ('".."', None),
+        ('"nowhere.cuh"', None),
+        (f'"{"long" * 1000}"', None),
+        ("<doubled.cu>", None),
+        ("<tree.cuh>", "kernels/include/tree.cuh"),
+        ('"../../config/config.yaml"', CONFIG),
+        ('"{outside}"', "{outside}"),
+    ],
+)
+def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
+    toy: Path, tmp_path: Path, included: str, tracked: str | None
+) -> None:
+    outside = tmp_path / "outside.cuh"
+    outside.write_text("// outside the project\n", encoding="utf-8")
+    source = f"#include {included.format(outside=outside)}\n{KERNEL_TEXT}"
+    (toy / KERNEL).write_text(source, encoding="utf-8")
+    (toy / "kernels/toy/again").symlink_to(".")
+    try:
+        found = inputs.included(load(toy), "toy", "doubled")
+        assert found == ([tracked.format(outside=outside)] if tracked else [])
+        source_sha256(toy / KERNEL, toy / "kernels/include")
+    finally:
+        (toy / "kernels/toy/again").unlink()
+
+
+def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Path, tmp_path: Path) -> None:
+    (toy / KERNEL).write_text(f'#include "{tmp_path}/outside.cuh"\n{KERNEL_TEXT}', encoding="utf-8")
+    hashes = set()
+    for text in ("1", "2", "2"):
+        (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
+        hashes.add(source_sha256(toy / KERNEL, toy / "kernels/include"))
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "part"),
+    [({1: "toyy"}, "mine: study is 'toyy'; did you mean 'toy'?"), ({11: "near"}, "mine: relation is 'near'")],
+)
+def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> None:
+    *_, last = csv.reader((toy / CLAIMS).read_text(encoding="utf-8").splitlines())
+    row = [columns.get(number, value) for number, value in enumerate(["mine", *last[1:]])]
+    with (toy / CLAIMS).open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerow(row)
+    assert_refused(toy, CLAIMS, [part])
 
 
 SCHEMAS = {CONFIG: "config.schema.yaml", STUDY: "study.schema.yaml"}
@@ -334,6 +384,13 @@ def put(content: Any, keys: tuple[str, ...], value: Any) -> Any:
     return {**inner, first: put(inner.get(first), tuple(rest), value)}
 
 
+@cache
+def contents(project: Path) -> dict[str, Any]:
+    """The configuration, with metrics.yaml, and the study."""
+    metrics = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
+    return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
+
+
 @settings(
     max_examples=400,
     deadline=10_000,
@@ -346,13 +403,12 @@ def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
     toy: Path, place: tuple[str, tuple[str, ...]], value: Any
 ) -> None:
     file, keys = place
-    content = {name: yaml.safe_load((toy / name).read_text(encoding="utf-8")) for name in (CONFIG, STUDY)}
-    content[file] = put(content[file], keys, value)
-    metrics = read_yaml(toy / "config/metrics.yaml", "config/metrics.yaml")
+    content = contents(toy)
+    content = {**content, file: put(content[file], keys, value)}
     kept = (toy / STUDY).read_bytes()
-    (toy / STUDY).write_text(yaml.safe_dump(content[STUDY]), encoding="utf-8")
+    (toy / STUDY).write_text(yaml.dump(content[STUDY], Dumper=yaml.CSafeDumper), encoding="utf-8")
     try:
-        load_project({**metrics, **content[CONFIG]}, toy)
+        load_project(content[CONFIG], toy)
     except UserError as error:
         message = str(error)
         assert len(message.splitlines()) <= LINES, message

@@ -109,12 +109,13 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     wide["nvidia-h200"] = {"axes": {"unroll": [4]}}
     project = changed(shipped, platforms=wide)
     study = {"study": "unrolling", "kernel": "unrolled"}
-    found = parameters.variants(project, "sm_90", **study)
+    (found,) = parameters.translation_units(project, "sm_90", **study)
     own = shipped.studies["unrolling"].settings["kernels"]
-    assert found and len({name.split("<")[0] for name in found}) == 1 and own
+    names = {name.split("<")[0] for names in found["variants"] for name in names}
+    assert names == {"unrolled"} and own
     # Both models share one binary; the targets emulator and counting have variants, too.
     for target in ("sm_89", "emulator", "counting"):
-        assert parameters.variants(project, target, **study)
+        assert parameters.translation_units(project, target, **study)
     assert inputs.binary(project, "nvidia-h100", **study) == "results/build/sm_90/unrolling/unrolled.bin"
     assert inputs.binary(changed(project, arch="sm_100"), GPU, **study).startswith("results/build/sm_100/")
     assert inputs.emulator_headers(project, "sm_90") == []

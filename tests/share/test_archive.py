@@ -11,7 +11,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from workflow_runs import shrink, snakemake
+from workflow_runs import FINISHED_STUDIES, snakemake
 
 from kernelsweep.share.archive import DRAWING_RULES, archive, project_files, uncommitted
 
@@ -37,20 +37,17 @@ def commands(readme: str) -> list[list[str]]:
     return [shlex.split(line) for line in run]
 
 
-def test_an_archives_figures_can_be_drawn_again_bit_for_bit(project: Path, tmp_path: Path) -> None:
-    platform = "emulator"
-    shrink(project, ["warp_shuffle"])
-    settings = ("--config", f"platform={platform}", "figure_widths=[two_columns, one_column]", "profile=false")
-    run = snakemake(project, "archive", *settings)
+def test_an_archives_figures_can_be_drawn_again_bit_for_bit(finished: Path, tmp_path: Path) -> None:
+    run = snakemake(finished, "archive")
     assert run.returncode == 0, run.stdout
-    unpacked = unpack(project / f"results/archive/{platform}.tar.gz", tmp_path / "unpacked")
-    study = unpacked / f"results/{platform}/studies/warp_shuffle"
+    unpacked = unpack(finished / "results/archive/emulator.tar.gz", tmp_path / "unpacked")
+    study = unpacked / "results/emulator/studies/warp_shuffle"
     drawn = visible_files(study)
     assert {"table.tex", "correctness.svg", "correctness.png", "correctness_one_column.pdf"} <= set(drawn)
-    assert (unpacked / f"results/{platform}/environment.json").is_file()
+    assert (unpacked / "results/emulator/environment.json").is_file()
     # So that nothing is compared with itself.
     shutil.rmtree(study / "figures")
-    judged = [unpacked / f"results/{platform}/{name}" for name in ("claims.md", "claims.csv", "best.md", "best.json")]
+    judged = [unpacked / f"results/emulator/{name}" for name in ("claims.md", "claims.csv", "best.md", "best.json")]
     for path in (*study.glob("table.*"), *judged):
         path.unlink()
 
@@ -59,7 +56,8 @@ def test_an_archives_figures_can_be_drawn_again_bit_for_bit(project: Path, tmp_p
     draw, compare = commands(readme)
     redrawn = subprocess.run(draw, cwd=unpacked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert redrawn.returncode == 0, redrawn.stdout
-    assert set(re.findall(r"rule (\w+):", redrawn.stdout)) == {*DRAWING_RULES, "draw_untimed_figures_warp_shuffle"}
+    figures = {f"draw_untimed_figures_{name}" for name in FINISHED_STUDIES}
+    assert set(re.findall(r"rule (\w+):", redrawn.stdout)) == {*DRAWING_RULES, *figures}
     assert visible_files(study) == drawn
     compared = subprocess.run(compare, cwd=unpacked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert (compared.returncode, compared.stdout) == (0, "")

@@ -65,8 +65,9 @@ def observe(words: list[str]) -> None:
     answered = (
         [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()] if answers.exists() else []
     )
-    ran = zip(requests["points"], answered, strict=False)
-    launches = [(point["variant"], *shape) for point, answer in ran for shape in answer["launches"]]
+    launches = [
+        (launch["variant"], launch["grid"], launch["block"]) for answer in answered for launch in answer["launches"]
+    ]
     if plays == "a launch lost":
         launches = launches[:-1]
     if plays == "another kernel":
@@ -96,7 +97,7 @@ def print_report(report: dict[str, Any]) -> None:
         function = re.sub(r"\b([0-9]+)u\b", r"(unsigned int)\1", variant)
         name = f"void {function}(T1 *, T1 *, unsigned long)"
         values = [digits(number * 1000, report["plays"]) for _ in metrics]
-        out.writerow([number - 1, name, f"({block}, 1, 1)", f"({grid}, 1, 1)", *values])
+        out.writerow([number - 1, name, str(tuple(block)), str(tuple(grid)), *values])
 
 
 def digits(value: int, plays: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from checkout import ROOT
 
-from kernelsweep.build.build import build
+from kernelsweep.build.build import Source, build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
@@ -22,7 +22,7 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations
+from kernelsweep.sweep.points import Point, instantiation, units
 
 QUICK = Sampling(
     relative_precision=0.05,
@@ -82,6 +82,11 @@ CONST = "const Element *data"
 RIGHT = "partials[blockIdx.x] = result;"
 
 
+def source_of(kernel: Path) -> Source:
+    """A kernel's file with the folders that the workflow gives it."""
+    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
+
+
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
     """A kernel of one thread a block, with `fault` as its first statements."""
     path = folder / "planted.cu"
@@ -108,8 +113,7 @@ def built(
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
-    names = instantiations(kernel, points)
-    report = build(kernel.path, binary, target, names, ROOT / "kernels/include", ROOT / "workflow/emulator")
+    report = build(source_of(kernel.path), binary, target, units(kernel, points))
     protocol = Protocol(QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed)
     return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol), report
 

@@ -250,14 +250,14 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
                 "platform": device["platform"],
                 "device": device["name"],
                 "launches": len(launches),
-                "grid_size": launches[0].grid,
+                "grid_size": launches[0].blocks,
                 "status": "skipped" if reason else "ok",
                 "message": reason or "",
                 "flags": "undefined_behaviour" if source.undefined_behaviour else "",
                 "output": "",
             }
             if not reason:
-                row |= _shipped_results(point, place, len(launches), launches[0].grid, device)
+                row |= _shipped_results(point, place, len(launches), launches[0].blocks, device)
             if not reason and study.problem is EXCHANGE and point["array_size"] <= 32:
                 span = point["block_size"] * point["unroll"]
                 assert point["width"] is not None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from checkout import copy_project
 
 # A sweep of a few points, so that a whole run takes seconds. The axes replace the emulator's.
 SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
@@ -32,6 +35,42 @@ def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")
         path.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", text))
 
 
+# The studies of a finished project, and their kernels: one of a user's own, and a shipped one.
+FINISHED_STUDIES = {"mine": ["interleaved", "unrolled"], "warp_shuffle": ["global_memory", "shared_memory", "shuffle"]}
+OWN_STUDY = """\
+title: Mine
+kernels:
+  - name: interleaved
+  - {name: unrolled, axes: {unroll: [4], block_size: [64, 256]}}
+"""
+RESTRICTION = "unroll <= array_size"
+
+
+def finish_project(folder: Path) -> Path:
+    """A copy of the project, under `folder`, with FINISHED_STUDIES only, in which `all` has run on the emulator."""
+    project = copy_project(folder)
+    shrink(project, ["warp_shuffle"])
+    (project / "config/studies/mine.yaml").write_text(OWN_STUDY)
+    (project / "kernels/mine").mkdir()
+    for kernel in FINISHED_STUDIES["mine"]:
+        shutil.copy(project / f"kernels/unrolling/{kernel}.cu", project / "kernels/mine")
+    config = project / "config/config.yaml"
+    edit(config, "studies: [warp_shuffle]", f"studies: [{', '.join(FINISHED_STUDIES)}]")
+    edit(config, "restrictions: []", f'restrictions: ["{RESTRICTION}"]')
+    edit(config, "figure_widths: [two_columns]", "figure_widths: [two_columns, one_column]")
+    run = snakemake(project, "all")
+    assert run.returncode == 0, run.stdout
+    assert "Every point that was run is right." in run.stdout
+    return project
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace the first occurrence of a text in a file, which must have it."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text, path
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
 def snakemake(
     project: Path, *arguments: str, environment: dict[str, str] | None = None, timeout: float = 240
 ) -> subprocess.CompletedProcess[str]:
@@ -39,6 +78,9 @@ def snakemake(
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
     if "--config" not in arguments:
         command += ["--config", "platform=emulator"]
+    environment = dict(environment or os.environ)
+    # Else each job would compile the library anew. The copy is the test's own.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         command,
         cwd=project,
@@ -46,7 +88,7 @@ def snakemake(
         stderr=subprocess.STDOUT,
         text=True,
         timeout=timeout,
-        env=environment or dict(os.environ),
+        env=environment,
     )
 
 

@@ -16,8 +16,8 @@ from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.sweep.axes import axes_on_device, parse_size
 from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, study_names
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.points import instantiations, points, skip_reason
-from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
+from kernelsweep.sweep.points import points, skip_reason, units
+from kernelsweep.sweep.resolve import kernel_axes, kernel_units
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study
 
@@ -524,8 +524,8 @@ def test_excluded_points_stay_in_the_sweep_with_their_reason(toy: Path) -> None:
 def test_undefined_behaviour_is_left_to_the_gpu(root: Path) -> None:
     config, study = load_config(shipped_config(root), root), load_study("unrolling", root)
     kernel = study.kernels["unrolled_warps_volatile"]
-    assert kernel_variants(config, study, kernel.name, "emulator", "emulator") == []
-    assert kernel_variants(config, study, kernel.name, "nvidia-h200")
+    assert kernel_units(config, study, kernel.name, "emulator", "emulator") == []
+    assert kernel_units(config, study, kernel.name, "nvidia-h200")
     (axes, _) = kernel_axes(config, study, kernel.name, "emulator")
     reasons = {skip_reason(point, kernel, [], "emulator") for point in points(axes)}
     assert None not in reasons
@@ -543,8 +543,8 @@ def test_what_is_compiled_is_what_some_point_runs(root: Path) -> None:
                 every = points(*kernel_axes(config, study, kernel, "nvidia-h200"))
                 others = [*restricted[:2], *study.settings["restrictions"]]
                 run = [point for point in every if not skip_reason(point, source, others, "sm_90")]
-                compiled = kernel_variants(config, study, kernel, "nvidia-h200", "sm_90")
-                assert compiled == instantiations(source, run), f"{name}/{kernel}"
+                compiled = kernel_units(config, study, kernel, "nvidia-h200", "sm_90")
+                assert compiled == units(source, run), f"{name}/{kernel}"
 
 
 @pytest.mark.parametrize(

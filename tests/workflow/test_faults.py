@@ -22,6 +22,7 @@ from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
+from kernelsweep.logs import SAID
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.results import read_rows, write_rows
 
@@ -149,7 +150,7 @@ def test_a_full_disk_ends_the_job_with_a_sentence_and_keeps_what_was_finished(
 ) -> None:
     job = start(limit=2000)
     _, said = job.communicate(timeout=PATIENCE_SECONDS)
-    assert job.returncode == 1
+    assert job.returncode == SAID
     assert "journal.jsonl can't be written: File too large. Free some disk space" in said
     assert "Traceback" not in said
     kept = (tmp_path / "journal.jsonl").read_bytes()
@@ -189,7 +190,7 @@ def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
     command = [sys.executable, "-c", code, str(tmp_path / "logs/job.log")]
     job = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert job.returncode == 1
+    assert job.returncode == SAID
     assert "logs/job.log can't be written" in job.stderr and "Traceback" not in job.stderr
 
 

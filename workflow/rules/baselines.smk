@@ -57,6 +57,7 @@ rule measure_library:
         seed=config["seed"],
         code=lambda wildcards: code_hash_of(
             "measure/measure_library.py",
+            *(f"kernelsweep/{name}" for name in MEASURING),
             "kernelsweep/baselines/library_platform.py",
             f"kernelsweep/baselines/{wildcards.rival}.py",
         ),

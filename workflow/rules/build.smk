@@ -16,7 +16,9 @@ rule build_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        variants=for_job(parameters.variants),
+        units=for_job(parameters.translation_units),
+        options=for_job(parameters.compiler_options),
+        constants=for_job(parameters.constants),
         include="kernels/include",
         emulator="workflow/emulator",
         code=code_of("build/build_kernel.py"),

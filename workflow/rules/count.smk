@@ -25,7 +25,7 @@ rule count_kernel:
         "../../envs/kernelsweep.yaml"
     params:
         points=for_job(parameters.plain_counting_points),
-        problem=for_job(parameters.setting, key="problem"),
+        kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         code=code_of("observe/count_kernel.py"),
     script:

@@ -32,6 +32,7 @@ rule measure_kernel:
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
+        problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
     output:
         points=files.points(),
@@ -54,10 +55,11 @@ rule measure_kernel:
         journal=files.journal(),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         measuring=config["measuring"],
-        problem=for_job(parameters.setting, key="problem"),
+        kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
-        code=code_of("measure/measure_kernel.py"),
+        code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
         "../scripts/measure/measure_kernel.py"
 
@@ -70,6 +72,7 @@ use rule measure_kernel as measure_chunk with:
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
+        problem=for_job(inputs.problem_files),
     output:
         temp(files.chunk()),
     log:

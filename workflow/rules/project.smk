@@ -11,10 +11,12 @@ from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.locks import clear_locks_of_killed_run
+from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files, inputs, parameters, resources, targets
+from kernelsweep.project.last_words import LastWords
 from kernelsweep.project.project import load_project
 
 
@@ -35,6 +37,17 @@ if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
 
 if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.")
+
+
+LAST_WORDS = LastWords(lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output])
+logger.addFilter(LAST_WORDS)
+
+
+# The sentences of failed jobs once more, as the last words. Snakemake would go on, and end with an exception.
+onerror:
+    if sentences := LAST_WORDS.sentences():
+        logger.info(f"Complete log: {', '.join(map(str, log))}")
+        refuse("\n".join(sentences))
 
 
 # Skipped in dry runs: reading someone else's results is fine.

@@ -31,7 +31,7 @@ rule sanitize_kernel:
     params:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
-        problem=for_job(parameters.setting, key="problem"),
+        kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
         code=code_of("observe/sanitize_kernel.py"),

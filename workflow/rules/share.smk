@@ -95,7 +95,5 @@ rule copy_document:
         file="|".join(inputs.DOCUMENTED),
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        name=lambda wildcards: Path(inputs.DOCUMENTED[wildcards.file]).name,
     script:
         "../scripts/share/copy_document.py"

@@ -32,13 +32,10 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
     let_others_run(worker, worker.current);
 }
 
-EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operation operation, const void *caller)
+// One function for all hooks, or it would be compiled 20 times.
+__attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *worker, uintptr_t address, size_t size,
+                                                                      Operation operation, const void *caller)
 {
-    Worker *const worker = state.worker;
-    const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
-    // Most are to the stack, or to the emulator's own variables.
-    if (worker == nullptr || address - reinterpret_cast<uintptr_t>(worker) < region_size)
-        return;
     Place place;
     if (!find_place(address, size, place))
         return;
@@ -56,6 +53,15 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
     }
     if (++requests.round[lane] == round_length)
         pause_lane(*worker, lane);
+}
+
+EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operation operation, const void *caller)
+{
+    Worker *const worker = state.worker;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+    // Most accesses are to the stack, or to the emulator's own variables.
+    if (worker != nullptr && address - reinterpret_cast<uintptr_t>(worker) >= region_size)
+        count_access(worker, address, size, operation, caller);
 }
 
 // More than what one instruction moves: a structure, or what memcpy, memmove and memset are asked for.

@@ -6,19 +6,22 @@ status build_failed. A missing compiler fails the job.
 
 from pathlib import Path
 
-from kernelsweep.build.build import build
+from kernelsweep.build.build import Source, build
 from kernelsweep.build.build_report import write_report
 from kernelsweep.logs import logged
+from kernelsweep.sweep.kernels.units import read_units
 
 with logged(snakemake.log[0]) as terminal:
-    report = build(
-        kernel_file=Path(snakemake.input.kernel),
-        binary=Path(snakemake.output.binary),
-        target=snakemake.wildcards.target,
-        names=snakemake.params.variants,
-        include=Path(snakemake.params.include),
-        emulator=Path(snakemake.params.emulator),
+    params = snakemake.params
+    source = Source(
+        file=Path(snakemake.input.kernel),
+        include=[Path(params.include)],
+        emulator=Path(params.emulator),
+        options=params.options,
+        constants=params.constants,
     )
+    binary = Path(snakemake.output.binary)
+    report = build(source, binary, snakemake.wildcards.target, read_units(params.units), snakemake.threads)
     write_report(Path(snakemake.output.report), report)
     print(report["message"])
     if report["status"] != "ok":

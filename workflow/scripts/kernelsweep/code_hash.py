@@ -5,17 +5,34 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
-    """The files of `package` that a Python file imports, directly or indirectly, sorted."""
+    """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
+    return _all_imported(file, lambda source, importer: _imported_files(source, package))
+
+
+def imported_siblings(file: Path) -> list[Path]:
+    """The modules in a Python file's folder that it imports, directly or indirectly, sorted.
+
+    Raises SyntaxError for a file that is no Python.
+    """
+    return _all_imported(file, lambda source, importer: _imported_beside(source, file.parent, importer))
+
+
+def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) -> list[Path]:
+    """The files that a file in Python imports, directly or indirectly.
+
+    imported  gives the direct imports of a file with this text and path
+    """
     found: set[Path] = set()
-    waiting = [file]
+    waiting = [file] if file.suffix == ".py" else []
     while waiting:
-        new = _imported_files(waiting.pop().read_text(encoding="utf-8"), package) - found
+        importer = waiting.pop()
+        new = imported(importer.read_text(encoding="utf-8"), importer) - found
         found |= new
         waiting += new
     return sorted(found)
@@ -26,8 +43,20 @@ def imported_modules(file: Path, package: Path) -> list[Path]:
 def _imported_files(source: str, package: Path) -> frozenset[Path]:
     """The files of `package` that a file with this text imports directly."""
     names = [name.split(".") for name in _imported_names(source)]
-    bases = [package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name]
-    candidates = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
+    return _files(package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name)
+
+
+def _imported_beside(source: str, folder: Path, importer: Path) -> frozenset[Path]:
+    """The files of `folder` that a file with this text and path imports directly, also by `from . import ...`."""
+    names = [(name, name.lstrip(".")) for name in _imported_names(source)]
+    roots = [folder, *importer.parents]
+    bases = {name: roots[min(len(name) - len(absolute), len(roots) - 1)] for name, absolute in names}
+    return _files(bases[name].joinpath(*absolute.split(".")) for name, absolute in names)
+
+
+def _files(modules: Iterable[Path]) -> frozenset[Path]:
+    """The files of modules, which are given by their paths without a suffix."""
+    candidates = [file for module in modules for file in (module.with_suffix(".py"), module / "__init__.py")]
     return frozenset(filter(Path.is_file, candidates))
 
 
@@ -36,25 +65,32 @@ _IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*
 
 
 def _imported_names(source: str) -> list[str]:
-    """The names that a file imports: modules, and names in modules, which may be modules themselves."""
+    """The names that a file imports: modules, and names in modules, which may be modules themselves.
+
+    Names relative to the file's own package begin with as many points as in the file.
+    """
     try:
         tree = ast.parse("\n".join(_IMPORT.findall(source)))
     except SyntaxError:  # The pattern has matched part of a string, or missed part of a statement.
         tree = ast.parse(source)
     names: list[str] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        if isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            names += [
+                module,
+                *(f"{module}.{alias.name}" if node.module else f"{module}{alias.name}" for alias in node.names),
+            ]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
     return names
 
 
 def code_hash(files: Iterable[Path]) -> str:
-    """SHA-256 of the files' code in Python's own layout, without comments and docstrings."""
+    """SHA-256 of the files' code: Python in its own layout, without comments and docstrings, and others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        digest.update(_code(file.read_text(encoding="utf-8")))
+        digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()
 
 

@@ -1,6 +1,8 @@
 """Errors for users: they say what is wrong, where, and what is right."""
 
+import difflib
 import errno
+from collections.abc import Iterable
 from pathlib import Path
 
 # The error numbers of a full disk, an exhausted quota, and the shell's limit on file sizes (ulimit -f).
@@ -17,6 +19,15 @@ class BuildError(UserError):
 
 class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
+
+
+def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
+    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
+
+    similarity  how near it has to be, from 0 to 1; see difflib.get_close_matches
+    """
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=similarity)
+    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 def unwritable(path: str | Path, error: OSError) -> UserError:

@@ -13,13 +13,19 @@ from typing import TextIO
 
 from kernelsweep.errors import FULL, UserError, unwritable
 
+# The exit status of a job whose last words are a sentence for the user; and the line above it in the log.
+SAID = 3
+_HEADING = "\nWhat to mend:\n"
+# More of a log's end than a sentence has, bytes.
+_TAIL = 16_384
+
 
 @contextmanager
 def logged(path: str | Path) -> Iterator[TextIO]:
     """Send standard output and error to the file `path`; yields the terminal's stream, for progress and summaries.
 
-    Errors are written to the log and the terminal, and end the process with status 1. A UserError and a full disk are
-    shown without a traceback.
+    Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError and a full
+    disk, which are shown without a traceback, else with status 1.
     """
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
@@ -32,23 +38,37 @@ def logged(path: str | Path) -> Iterator[TextIO]:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         print(f"\n{unwritable(path, error)}\n", file=terminal)
-        sys.exit(1)
+        sys.exit(SAID)
     try:
         yield terminal
         sys.stdout.flush()
         return
     except UserError as error:
-        message = f"\n{error}\n"
+        sentence = str(error)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
-            message = f"\n{unwritable(error.filename or path, error)}\n"
+            sentence = str(unwritable(error.filename or path, error))
         else:
-            message = traceback.format_exc()
+            _say(terminal, traceback.format_exc(), "")
+            sys.exit(1)
+    _say(terminal, f"\n{sentence}\n", _HEADING)
+    sys.exit(SAID)
+
+
+def _say(terminal: TextIO, message: str, heading: str) -> None:
     print(message, file=terminal)
     with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
-        print(message, file=sys.stderr, flush=True)
-    sys.exit(1)
+        print(heading + message, file=sys.stderr, flush=True)
+
+
+def read_sentence(path: str | Path) -> str | None:
+    """The sentence that ends a job's log; None where the log is missing, or the job didn't end by a user's mistake."""
+    with suppress(OSError), open(path, "rb") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+        _, heading, sentence = log.read().decode("utf-8", errors="replace").rpartition(_HEADING)
+        return sentence.strip() if heading else None
+    return None
 
 
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:

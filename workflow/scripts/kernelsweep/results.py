@@ -18,9 +18,10 @@ from kernelsweep.json_files import AGAIN
 from kernelsweep.statistics import summarise_visits
 
 # The columns that identify a point: a variant at one array size and cache state. grid_size is an axis only for kernels
-# whose launch plan leaves the number of blocks to the sweep; width and arguments belong to exchanges.
+# whose launch plan leaves the number of blocks to the sweep; width and arguments belong to exchanges; parameters has
+# the axes that have no column, as "tile_size_x=4 tile_size_y=8". A column is empty where a study has no such axis.
 POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
-FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments")
+FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments", "parameters")
 ALL_POINT_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
 # The integer columns; those in POINT_INTEGERS have a value in every row.
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
@@ -50,6 +51,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   seconds, busy_seconds      the duration of the visits, including checks, and the GPU's busy time in it
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
 #   visits                     the number of visits behind the time
+#   parameters                 the point's axes that have no column of their own
+#   gflops                     10^9 floating-point operations a second, where the problem's work names flops
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -87,6 +90,8 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "arguments",
     "output",
     "visits",
+    "parameters",
+    "gflops",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
@@ -105,6 +110,7 @@ BUILD_COLUMNS = (
     "operation",
     "width",
     "arguments",
+    "parameters",
     "target",
     "status",
     "message",
@@ -185,23 +191,42 @@ _COPIED_BYTES = 2**20
 
 Row = dict[str, Any]
 
+# Characters between the axes in the column parameters, and between an axis and its value.
+_BETWEEN_AXES, _IS = " ", "="
 
-def time_columns(visits: Sequence[Sequence[float]], size: int, peak_bandwidth_gbs: float | None) -> Row:
+
+def point_columns(point: Mapping[str, Any]) -> Row:
+    """The columns that identify a point, from its value on each axis."""
+    # Every point of a shipped problem has an operation. In a study of one's own, `width` is an axis like any other.
+    is_shipped = "operation" in point and set(point) <= set(ALL_POINT_COLUMNS)
+    with_column = ALL_POINT_COLUMNS if is_shipped else POINT_COLUMNS
+    own = [f"{axis}{_IS}{value}" for axis, value in point.items() if axis not in with_column]
+    columns = {axis: value for axis, value in point.items() if axis in with_column}
+    return {**columns, "parameters": _BETWEEN_AXES.join(own)}
+
+
+def read_parameters(text: str) -> dict[str, str]:
+    """The axes in a value of the column parameters, with their values as texts."""
+    return dict(word.split(_IS, 1) for word in text.split(_BETWEEN_AXES) if word)
+
+
+def time_columns(visits: Sequence[Sequence[float]], work: Mapping[str, float], peak_bandwidth_gbs: float | None) -> Row:
     """The columns of a timed point.
 
     visits  the samples of each visit to it, microseconds
-    size    the input's, bytes
+    work    the work of one run, by unit: bytes and flops are known
     """
     summary = summarise_visits(visits)
-    bandwidth = size / summary.median / 1e3
+    bandwidth = work["bytes"] / summary.median / 1e3 if "bytes" in work else None
     return {
         "samples": sum(map(len, visits)),
         "time_us": f"{summary.median:.3f}",
         "time_low_us": f"{summary.low:.3f}",
         "time_high_us": f"{summary.high:.3f}",
         "noise": f"{summary.noise:.5f}",
-        "bandwidth_gbs": f"{bandwidth:.3f}",
-        "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if peak_bandwidth_gbs else "",
+        "bandwidth_gbs": "" if bandwidth is None else f"{bandwidth:.3f}",
+        "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if bandwidth and peak_bandwidth_gbs else "",
+        "gflops": f"{work['flops'] / summary.median / 1e3:.3f}" if "flops" in work else "",
         "visit_spread": "" if summary.spread is None else f"{summary.spread:.5f}",
         "visits": len(visits),
     }

@@ -10,7 +10,6 @@ from pathlib import Path
 from kernelsweep.json_files import read_device
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.problems.registry import PROBLEMS
 
 kind = kind_of(snakemake.wildcards.platform)
 started = WorkerProcess(kind.implementation)  # It imports its modules while this process does.
@@ -27,19 +26,20 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
+    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd())
     source = source_sha256(kernel_file, Path("kernels/include"))
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
-    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])
+    conditions = (params.restrictions, report["target"], params.tied)
+    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))

@@ -9,9 +9,8 @@ from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
-from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation
 
 # Requests of the drawn warp; the longest shipped kernel has 40.
@@ -20,7 +19,7 @@ MOST_TRACED = 200
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
-    kernel = read_kernel(kernel_file.resolve(), Path.cwd(), PROBLEMS[params.problem])
+    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd())
     report = read_report(Path(snakemake.input.report))
     counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []

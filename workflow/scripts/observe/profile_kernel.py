@@ -16,15 +16,14 @@ from kernelsweep.observe.profiling.selection import points_to_profile, why_not_c
 from kernelsweep.observe.requests import Requests
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import point_columns
+from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.study["problem"]])
+    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"

@@ -14,14 +14,13 @@ from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
-    kernel = read_kernel(Path(snakemake.input.kernel).resolve(), Path.cwd(), PROBLEMS[params.problem])
+    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)

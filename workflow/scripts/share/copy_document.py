@@ -9,5 +9,4 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]):
-    result = Path(snakemake.input[0])
-    shutil.copyfile(result / snakemake.params.name if result.is_dir() else result, snakemake.output[0])
+    shutil.copyfile(snakemake.input[0], snakemake.output[0])

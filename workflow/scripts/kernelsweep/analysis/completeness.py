@@ -20,6 +20,7 @@ class PlannedKernel:
     rows        the number of rows that its axes span; None for a recording, whose plan isn't kept
     file        the file that holds these rows
     cannot_run  why the platform can run none of its points, or None
+    excluded    the number of combinations that restrictions exclude, where these are no rows
     has_header  whether its file says how it is to be run; without a header the defaults apply
     """
 
@@ -29,32 +30,36 @@ class PlannedKernel:
     file: str
     cannot_run: str | None
     has_header: bool = True
+    excluded: int = 0
 
 
 def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> list[PlannedKernel]:
     """Count the rows that each kernel's axes span.
 
-    plan             entries with PlannedKernel's fields, but launch_plan and axes (a list of sweeps, or None) for rows
+    plan             entries with PlannedKernel's fields, and launch_plan and axes (a list of sweeps, or None), from
+                     which the rows follow where they are None
     multiprocessors  the device's, by which some grid sizes are given
     """
     return [
         PlannedKernel(
             entry["study"],
             entry["kernel"],
-            _spanned_rows(entry["launch_plan"], entry["axes"], multiprocessors),
+            _spanned_rows(entry, multiprocessors),
             entry["file"],
             entry["cannot_run"],
             entry["has_header"],
+            entry["excluded"],
         )
         for entry in plan
     ]
 
 
-def _spanned_rows(launch_plan: str, sweeps: Sequence[Any] | None, multiprocessors: int) -> int | None:
-    if sweeps is None:
-        return None
-    on_device = [axes_on_device(axes, multiprocessors) for axes in sweeps]
-    return len(launched_points(launch_plan, points(*on_device)))
+def _spanned_rows(entry: Mapping[str, Any], multiprocessors: int) -> int | None:
+    rows: int | None = entry["rows"]
+    if entry["axes"] is None or rows is not None:
+        return rows
+    on_device = [axes_on_device(axes, multiprocessors) for axes in entry["axes"]]
+    return len(launched_points(entry["launch_plan"], points(*on_device)))
 
 
 def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[str]:

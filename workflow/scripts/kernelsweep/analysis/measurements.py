@@ -22,6 +22,7 @@ from kernelsweep.results import (
     NUMBERS,
     POINT_INTEGERS,
     STATUSES,
+    read_parameters,
 )
 
 OTHER_INTEGERS = ("launches", "samples", *FURTHER_POINT_INTEGERS)
@@ -67,7 +68,8 @@ def load_measurements(
         *(_load(path, study, references) for path in paths),
     ]
     rows = pandas.concat(frames, ignore_index=True)
-    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64"))
+    # A study without an axis of this name has empty fields.
+    rows = rows.astype({column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS})
     rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
     rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
     key = ["study", "kernel", "platform", "device", *ALL_POINT_COLUMNS]
@@ -75,7 +77,18 @@ def load_measurements(
         twice = rows[rows.duplicated(key)].iloc[0]
         files = ", ".join(str(path) for path in paths)
         raise UserError(f"{files}: the point {dict(twice[key])} is there twice; keep one row a point")
-    return rows.sort_values(key, ignore_index=True)
+    return _with_own_axes(rows.sort_values(key, ignore_index=True))
+
+
+def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows with a further column for each axis in their column parameters: of numbers, or of words."""
+    named = rows["parameters"].map(read_parameters)
+    for axis in dict.fromkeys(axis for axes in named for axis in axes):
+        values = named.map(lambda axes, axis=axis: axes.get(axis))
+        numbers = pandas.to_numeric(values, errors="coerce")
+        own = numbers if numbers.notna().sum() == values.notna().sum() else values.fillna("")
+        rows[axis] = own.where(values.notna(), rows[axis]) if axis in rows else own
+    return rows
 
 
 def _load(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
@@ -99,7 +112,7 @@ def _checked(path: Path, study: str | None, references: Mapping[str, Mapping[str
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:
             raise UserError(f"{path}: column {column}: {error}") from error
-        if column in POINT_INTEGERS and rows[column].isna().any():
+        if column in POINT_INTEGERS and (rows[column].isna() & (rows["parameters"] == "")).any():
             raise UserError(f"{path}: column {column} is empty in some row; every row names its point in full")
     _check_values(rows, path)
     return rows

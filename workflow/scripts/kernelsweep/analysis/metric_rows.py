@@ -33,7 +33,8 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *(_load(path) for path in paths)]
     rows = pandas.concat(frames, ignore_index=True)
     rows = rows.astype({"value": "float64"})
-    rows = rows.astype(dict.fromkeys(POINT_INTEGERS, "int64") | dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
+    rows = rows.astype({column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS})
+    rows = rows.astype(dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
     rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
     return rows if study is None else rows[rows["study"] == study]
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import finite, read_rows
-from kernelsweep.sweep.schema import nearest
 
 FOLDER = "resources/published"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import DRIVER_LIMIT_KERNELS
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -35,7 +35,7 @@ def at_reference(
 
 def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows whose outputs the study compares with published ones; none if it compares times."""
-    shows = PROBLEMS[study["problem"]].shows_output
+    shows = problem_of(study["problem"]).shows_output
     rows = at_reference(study, measurements, free=("block_size",))
     points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
     shown = [shows is not None and shows(point, study["reference"]) for point in points]

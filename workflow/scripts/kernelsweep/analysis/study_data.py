@@ -15,7 +15,7 @@ from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 
 PUBLISHED_FOLDER = Path("resources/published")
 
@@ -84,7 +84,7 @@ class StudyData:
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:
     """Whether a study shows its kernels' outputs instead of times and metrics."""
-    return PROBLEMS[settings["problem"]].shows_output is not None
+    return problem_of(settings["problem"]).shows_output is not None
 
 
 def read_study_data(

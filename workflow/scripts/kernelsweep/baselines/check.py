@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kernelsweep.baselines.libraries import LIBRARIES
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.sweep.schema import nearest
 from kernelsweep.sweep.study import Study
 
 

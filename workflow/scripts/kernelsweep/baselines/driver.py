@@ -97,7 +97,7 @@ def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, pe
     return {
         "status": "ok",
         "flags": " ".join(flag for flag, holds in flags.items() if holds),
-        **time_columns([sampled.samples], size, peak_bandwidth_gbs),
+        **time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs),
     }
 
 

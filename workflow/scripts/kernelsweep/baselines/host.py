@@ -149,7 +149,7 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
     run = bind(name, work, library if baseline.compiled else None)
 
     result = np.array([run()], point["dtype"])
-    judgement = problem.judge(point, result, baseline.depth(point["array_size"]))
+    judgement = problem.judge(point, {"sum": result}, baseline.depth(point["array_size"]))
     error = judgement.relative_error
     row: Row = {
         "status": "wrong_result" if judgement.mistake else "ok",
@@ -170,4 +170,8 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
         return times, False
 
     sampled = sample(time_samples, sampling)
-    return row | time_columns([sampled.samples], data.nbytes, None) | {"flags": "" if sampled.settled else "noisy"}
+    return (
+        row
+        | time_columns([sampled.samples], {"bytes": data.nbytes}, None)
+        | {"flags": "" if sampled.settled else "noisy"}
+    )

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernelsweep.baselines.libraries import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
+from kernelsweep.platforms.platform import Memory, Size
 
 
 class LibraryPlatform(GpuPlatform):
@@ -38,12 +41,14 @@ class LibraryPlatform(GpuPlatform):
         (name,) = {variant["rival"] for variant in variants.values()}
         self._reduce = load(name, binary)
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
         data, value, count = arguments
         called = self._variants[variant]
-        self._reduce(called["operation"], called["dtype"], int(data), int(value), count, self._stream)
+        self._reduce(called["operation"], called["dtype"], int(data), int(value), int(count), self._stream)
 
-    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None
 
     def time(self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int) -> list[float]:

@@ -3,48 +3,104 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.build import gcc, nvcc
+from kernelsweep.build.binaries import write_binary
 from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
+from kernelsweep.sweep.kernels.units import Unit, variant_name
+
+# The resources of a variant that launches several functions, from the resources of the functions.
+_COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
 
 
-def build(kernel_file: Path, binary: Path, target: str, names: Sequence[str], include: Path, emulator: Path) -> Report:
-    """Compile `kernel_file` into `binary` with the variants `names`.
+@dataclass(frozen=True)
+class Source:
+    """The source of a kernel's units.
 
-    target    an architecture such as sm_90, "emulator" or "counting"
-    include   the folder of the kernels' common headers
-    emulator  the folder of the emulator's C++ headers
+    file       the kernel's
+    include    the folders of its headers
+    emulator   the folder of the emulator's C++ headers
+    options    further options for nvcc
+    constants  the variables in constant memory that the host sets
+    """
+
+    file: Path
+    include: Sequence[Path]
+    emulator: Path
+    options: Sequence[str] = ()
+    constants: Sequence[str] = ()
+
+
+def build(source: Source, binary: Path, target: str, units: Sequence[Unit], workers: int | None = None) -> Report:
+    """Compile a kernel's units into `binary`.
+
+    target   an architecture such as sm_90, "emulator" or "counting"
+    workers  how many units are compiled side by side; None for a unit a core
 
     A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
     continues with the other kernels. Raises BuildError if the compiler is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
-    compiled_for = target_named(target)
-    unit = binary.with_suffix(".cpp" if compiled_for.is_emulator else ".cu")
-    compiler = gcc.version() if compiled_for.is_emulator else nvcc.version()
-    report = new_report(target, compiler)
-    if not names:  # Every point is skipped.
-        binary.write_bytes(b"")
-        return report
-    try:
-        if compiled_for.is_emulator:
-            unit.write_text(emulator_unit(str(kernel_file.resolve()), names))
-            report["message"] = gcc.compile_for_emulator(
-                unit, binary, [emulator, include], counting=compiled_for.counts
-            )
-            digest = hashlib.sha256(binary.read_bytes()).hexdigest()
-            report["variants"] = {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(names)}
-        else:
-            unit.write_text(cuda_unit(str(kernel_file.resolve()), kernel_file.read_text(encoding="utf-8"), names))
-            output = nvcc.compile_cubin(unit, binary, target, [include])
-            report["message"] = nvcc.warnings(output)
-            report["variants"] = nvcc.variant_reports(output, binary)
-    except BuildError as error:
-        report.update(status="build_failed", message=str(error))
-        binary.write_bytes(b"")
+    is_emulator = target_named(target).is_emulator
+    report = new_report(target, gcc.version() if is_emulator else nvcc.version())
+    compile_unit = _for_emulator if is_emulator else _for_gpu
+    texts = list(map(str, range(len(units))))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
+        # A single unit stays beside its binary, for readers.
+        stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
+        try:
+            built = list(threads.map(lambda unit, stem: compile_unit(source, stem, target, unit), units, stems))
+        except BuildError as error:
+            threads.shutdown(cancel_futures=True)
+            report.update(status="build_failed", message=str(error))
+            built = []
+        write_binary(binary, stems if built else [])
+        report["message"] = report["message"] or "\n".join(dict.fromkeys(message for message, _ in built if message))
+        for number, (unit, (_, functions)) in enumerate(zip(units, built, strict=False)):
+            report["variants"] |= _variants(unit, functions, number)
     return report
+
+
+def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
+    """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
+    text = library.with_suffix(".cpp")
+    text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
+    counts = target_named(target).counts
+    warnings = gcc.compile_for_emulator(text, library, [source.emulator, *source.include], unit.macros, counting=counts)
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+    return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
+
+
+def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
+    """Compile a unit with nvcc. Returns its warnings, and what the report says of each function."""
+    text = cubin.with_suffix(".cu")
+    text.write_text(cuda_unit(source.file.resolve(), unit), encoding="utf-8")
+    output = nvcc.compile_cubin(text, cubin, target, source.include, unit.macros, source.options)
+    return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
+
+
+def _variants(unit: Unit, functions: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, Any]:
+    """The report's entries of a unit: one for each function, and one for each variant of several functions."""
+    entries = {variant_name([name], unit.macros): {**functions[name], "unit": number} for name in functions}
+    for names in unit.variants:
+        if len(names) > 1:
+            entries[variant_name(names, unit.macros)] = _combined([functions[name] for name in names])
+    return entries
+
+
+def _combined(functions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The resources of functions that are launched one after another: the largest of each, and one hash."""
+    each = list(functions)
+    digest = hashlib.sha256("".join(function["binary_sha256"] for function in each).encode()).hexdigest()
+    resources = {name: pick(one[name] for one in each) for name, pick in _COMBINED.items() if name in each[0]}
+    return {**resources, "binary_sha256": digest}

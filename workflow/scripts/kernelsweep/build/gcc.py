@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -105,9 +105,12 @@ def version() -> str:
     return f"g++ {text.strip()}"
 
 
-def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
+def compile_for_emulator(
+    unit: Path, library: Path, include: Sequence[Path], macros: Mapping[str, str] | None = None, counting: bool = False
+) -> str:
     """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
 
+    macros    values by macro
     counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
@@ -119,6 +122,7 @@ def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], cou
         objects = [Path(folder) / "unit.o"]
         options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
         paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
+        paths += [f"-D{name}={value}" for name, value in (macros or {}).items()]
         compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))

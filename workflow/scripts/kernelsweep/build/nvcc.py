@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) 
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 _VARIABLES = (".nv.constant3", ".nv.global.init")
+# The section of a function's attributes, the form of an attribute with bytes of its own, and a parameter's attribute.
+_INFO = ".nv.info."
+_WITH_BYTES = 4
+_PARAMETER = 0x17
 _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
 
 
@@ -44,13 +49,24 @@ def version() -> str:
     return f"nvcc {match[1]}" if match else text.strip()
 
 
-def compile_cubin(unit: Path, cubin: Path, arch: str, include: Sequence[Path], options: Sequence[str] = ()) -> str:
+def compile_cubin(
+    unit: Path,
+    cubin: Path,
+    arch: str,
+    include: Sequence[Path],
+    macros: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> str:
     """Compile `unit` for one architecture (sm_90, or native) and return the compilers' output.
+
+    macros   values by macro
+    options  further options
 
     Raises BuildError with nvcc's message if it refuses the unit.
     """
     command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
-    command += [f"-I{folder}" for folder in include] + ["-o", str(cubin), str(unit)]
+    command += [f"-I{folder}" for folder in include] + [f"-D{name}={value}" for name, value in (macros or {}).items()]
+    command += ["-o", str(cubin), str(unit)]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     output = run.stderr + run.stdout
     if run.returncode != 0:
@@ -85,12 +101,13 @@ def warnings(output: str) -> str:
     return "\n".join(line for line in output.splitlines() if line.strip() and not _REPORT.match(line))
 
 
-def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
-    """Each variant's resources by its demangled name, such as ``unrolled<int, Sum, 2u>``.
+def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The resources of functions by their C++ names, such as ``unrolled<int, Sum, 2u>``.
 
     Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
-    spill_store_bytes, spill_load_bytes (a thread), binary_sha256 (of this variant's machine code only, so that
-    it is independent of the other variants).
+    spill_store_bytes, spill_load_bytes (a thread), parameter_bytes (of each parameter), binary_sha256 (of this
+    function's machine code only, so that it is independent of the others). Raises BuildError for a function that the
+    cubin doesn't have.
     """
     reports: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
@@ -108,8 +125,58 @@ def variant_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
                 current["shared_bytes"] = int(shared[1])
     for symbol, digest in _code_hashes(cubin, reports).items():
         reports[symbol]["binary_sha256"] = digest
-    names = _demangled(list(reports))
-    return dict(sorted(zip(names, reports.values(), strict=True)))
+    sizes = _parameter_bytes(cubin)
+    for symbol, entry_report in reports.items():
+        entry_report["parameter_bytes"] = sizes.get(symbol, [])
+    by_name = dict(zip(map(_plain, _demangled(list(reports))), reports.values(), strict=True))
+    return {function: _of_function(function, by_name) for function in functions}
+
+
+def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The report on a function, which may have template arguments by default that its name leaves out."""
+    name = _plain(function)
+    longer = [found for found in by_name if found.startswith(name.removesuffix(">") + ("," if ">" in name else "<"))]
+    for found in [name, *(longer if len(longer) == 1 else [])]:
+        if found in by_name:
+            return by_name[found]
+    raise BuildError(f"nvcc compiled no kernel {function}; it compiled {', '.join(by_name) or 'none'}")
+
+
+def _plain(name: str) -> str:
+    """A function's C++ name without what spellings differ in: spaces, suffixes and casts of numbers, `unsigned int`."""
+    name = re.sub(r"\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(?=-?\d)", "", name)
+    name = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", name)
+    name = re.sub(r"\bunsigned(?! (?:int|char|short|long))\b", "unsigned int", name)
+    return re.sub(r"\s*([<>,*&])\s*", r"\1", name).strip()
+
+
+def _parameter_bytes(cubin: Path) -> dict[str, list[int]]:
+    """The size of each parameter of the cubin's functions, by symbol.
+
+    They stand in the section .nv.info.<symbol>, in attributes 0x17 (EIATTR_KPARAM_INFO): 12 bytes with the parameter's
+    index, its place and offset, and a word whose upper 14 bits are its size.
+    """
+    found: dict[str, list[int]] = {}
+    with cubin.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if section.name.startswith(_INFO):
+                found[section.name.removeprefix(_INFO)] = _sizes_in(section.data())
+    return found
+
+
+def _sizes_in(attributes: bytes) -> list[int]:
+    sizes: dict[int, int] = {}
+    offset = 0
+    while offset < len(attributes):
+        form, attribute, length = struct.unpack_from("<BBH", attributes, offset)
+        offset += 4
+        if form != _WITH_BYTES:
+            continue  # The last two bytes are the attribute's value.
+        if attribute == _PARAMETER:
+            _, place, _, word = struct.unpack_from("<IHHI", attributes, offset)
+            sizes[place] = word >> 18
+        offset += length
+    return [sizes[place] for place in sorted(sizes)]
 
 
 def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:

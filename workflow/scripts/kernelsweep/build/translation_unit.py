@@ -1,33 +1,34 @@
-"""Generate the source that includes one kernel file and instantiates all variants of a sweep."""
+"""Generate the source of a translation unit, which includes a kernel's file and names its functions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from kernelsweep.sweep.kernels.source import ATTRIBUTES
+from kernelsweep.sweep.kernels.units import Unit
 
-_HEAD = "// Generated: one translation unit a kernel, all its variants inside. Edit the kernel instead.\n"
+_HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
 
 
-def cuda_unit(kernel_file: str, source: str, instantiations: Sequence[str]) -> str:
-    """The unit for nvcc: explicit instantiations, whose mangled names are in the compiler's output and in the cubin.
+def cuda_unit(kernel_file: Path, unit: Unit) -> str:
+    """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them."""
+    addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
+    return _HEAD + f'#include "{kernel_file}"\n\nvoid *kernelsweep_functions[] = {{\n{addresses}}};\n'
 
-    kernel_file     the kernel's path for the include
-    source          the kernel file's text, since an explicit instantiation repeats the parameters
-    instantiations  names such as ``unrolled<int, Sum, 2u>``
+
+def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) -> str:
+    """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
+
+    constants  the variables in constant memory whose addresses the library gives
     """
-    lines = [f"template __global__ void {name}({_parameters(source, name)});" for name in instantiations]
-    return _HEAD + f'#include "{kernel_file}"\n\n' + "\n".join(lines) + "\n"
-
-
-def emulator_unit(kernel_file: str, instantiations: Sequence[str]) -> str:
-    """The unit for g++: the emulator's header, the kernel, and a table of its variants, which are called by index."""
-    entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in instantiations)
+    entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in unit.functions)
+    symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
         _HEAD
         + f'#include "emulator.hpp"\n#include "{kernel_file}"\n\n'
-        + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n"
+        + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
     )
 
 
@@ -41,15 +42,3 @@ def parameter_names(source: str, kernel: str) -> list[str]:
 def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
     """A match of the kernel's function, with its parameters as the first group."""
     return re.search(rf"__global__\s+void\s+{ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
-
-
-def _parameters(source: str, instantiation: str) -> str:
-    """The kernel's function parameters with the template's Element replaced by this instantiation's type."""
-    kernel, _, arguments = instantiation.partition("<")
-    match = _kernel_function(source, kernel)
-    template = re.search(rf"template\s*<([^>]*)>\s*__global__[^;{{]*?\b{kernel}\s*\(", source)
-    if match is None or template is None:
-        raise ValueError(f"no template kernel {kernel} in the source")
-    names = [parameter.split()[-1] for parameter in template[1].split(",")]
-    values = dict(zip(names, arguments.rstrip(">").split(", "), strict=True))
-    return re.sub(r"\b(\w+)\b", lambda word: values.get(word[1], word[1]), match[1])

@@ -57,7 +57,7 @@ class Outcome:
     relative_error  of a floating-point sum, as in problems.problem.Judgement
     bit_identical   whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output          as in problems.problem.Judgement
-    updates_input   whether the checked run changed its input, which is then restored before every other run
+    updated         the arrays that the checked run was found to change, which are then restored before every other run
     """
 
     status: str
@@ -67,7 +67,7 @@ class Outcome:
     relative_error: float | None = None
     bit_identical: bool | None = None
     output: str = ""
-    updates_input: bool = False
+    updated: list[str] = field(default_factory=list)
 
     @property
     def samples(self) -> list[float]:

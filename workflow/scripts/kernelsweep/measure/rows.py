@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
-from kernelsweep.results import BUILD_COLUMNS, Row, time_columns
-from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.results import BUILD_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.sweep.kernels.launch_list import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -25,19 +25,19 @@ def measurement_rows(
     """
     rows = []
     for point, outcome in outcomes.items():
-        launches = PLANS[kernel.plan](point).launches
+        launches = plan_of(kernel, point).launches
         rows.append(
             {
                 **known,
-                **point,
+                **point_columns(point),
                 "device": device["name"],
                 "launches": len(launches),
-                "grid_size": launches[0].grid,
+                "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
                 "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(outcome, kernel.problem.work(point)["bytes"], device),
+                **_times(outcome, kernel.problem.work(point), device),
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
@@ -46,15 +46,15 @@ def measurement_rows(
     return rows
 
 
-def _times(outcome: Outcome, size: int, device: Mapping[str, Any]) -> Row:
-    """The columns that only a timed point has; `size` is the input's, in bytes."""
+def _times(outcome: Outcome, work: Mapping[str, float], device: Mapping[str, Any]) -> Row:
+    """The columns that only a timed point has; `work` is one run's, by unit."""
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
         return {}
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
-        **time_columns([visit.counted for visit in visits], size, device["peak_bandwidth_gbs"]),
+        **time_columns([visit.counted for visit in visits], work, device["peak_bandwidth_gbs"]),
         "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
         "temperature_c": max(
             (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
@@ -72,7 +72,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
     """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
     return (
         {
-            **point,
+            **point_columns(point),
             "grid_size": grid_size,
             "visit": number,
             "sample": sample,
@@ -80,7 +80,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for grid_size in [PLANS[kernel.plan](point).launches[0].grid]
+        for grid_size in [plan_of(kernel, point).launches[0].blocks]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
@@ -92,11 +92,10 @@ def build_rows(
 ) -> list[Row]:
     """The kernel's rows of builds.csv: one for each variant that some point runs."""
     rows: dict[tuple[Any, ...], Row] = {}
-    axes = [name for name, axis in kernel.problem.axes.items() if axis.in_variant]
     for point, outcome in outcomes.items():
-        variant = {name: point[name] for name in axes}
         if outcome.status == "skipped":
             continue
+        variant = point_columns({name: point[name] for name in kernel.variant_axes})
         resources = report["variants"].get(instantiation(kernel, point), {})
         row = rows.setdefault(
             tuple(variant.values()),

@@ -9,6 +9,8 @@ from typing import Any
 
 from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
+from kernelsweep.problems.registry import Named
+from kernelsweep.sweep.kernels.launch_list import as_values
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
@@ -48,15 +50,18 @@ class KernelTask:
     """The description of a kernel for the worker that runs its points. Made of JSON's types, to cross a pipe.
 
     platform  the platforms.platform.Platform that runs the points, as module:class
-    problem   what the kernel computes, a name of problems.registry.PROBLEMS
+    problem   what the kernel computes, as problems.registry names it
+    plan      the name of its launch plan
+    listed    its own launches in place of a plan, as launch_list.as_values() returns them
     variants  the build report's variants by C++ name
-    longest   the largest array size of any point
+    longest   the largest array size of any point; 1 where points have no such axis
     """
 
     platform: str
     kernel: str
-    problem: str
+    problem: Named
     plan: str
+    listed: Mapping[str, Any] | None
     shared_elements: str
     summation_depth: str
     binary: str
@@ -86,12 +91,13 @@ class BuiltKernel:
         return KernelTask(
             platform=platform,
             kernel=self.source.name,
-            problem=self.source.problem.name,
+            problem=self.source.problem.named,
             plan=self.source.plan,
+            listed=as_values(self.source.listed),
             shared_elements=self.source.shared_elements,
             summation_depth=self.source.summation_depth,
             binary=str(self.binary),
             variants=self.report["variants"],
-            longest=max((point["array_size"] for point in points), default=1),
+            longest=max((point.get("array_size", 1) for point in points), default=1),
             protocol=protocol,
         )

@@ -8,16 +8,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import code_hash, imported_modules
+from kernelsweep.code_hash import code_hash
 from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
 
@@ -92,7 +91,7 @@ def find_work(
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
-    code = code_hash(measuring_modules())
+    code = code_hash([*measuring_files(), *problem_of(task.problem).files])
     sampling = asdict(task.protocol.sampling) if task.protocol.sampling else None
     work = Work(order, dict(outcomes), visited, [[] for _ in visits])
     for each, visit in itertools.product(planned, visits):
@@ -115,14 +114,6 @@ def find_work(
         except (KeyError, TypeError):  # Not there, or a line that was edited.
             work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
     return work
-
-
-@cache
-def measuring_modules() -> tuple[Path, ...]:
-    """The modules that measurements depend on, besides the binary, the point and the protocol."""
-    package = Path(__file__).parents[1]
-    starts = [package / name for name in ("measure/point/runner.py", "platforms/gpu.py", "platforms/emulator.py")]
-    return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
 
 
 def do_work(
@@ -204,9 +195,9 @@ class _Recorder:
                 self._wait()
 
 
-def _shuffled(missing: Sequence[MissingVisit], problem: str, generator: random.Random) -> list[MissingVisit]:
+def _shuffled(missing: Sequence[MissingVisit], problem: Named, generator: random.Random) -> list[MissingVisit]:
     """The visits in random order, but those with one input after another: each change of it costs up to a second."""
-    axes = PROBLEMS[problem].instance_axes
+    axes = problem_of(problem).instance_axes
     of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
     for each in missing:
         of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)

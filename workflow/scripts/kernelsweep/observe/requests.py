@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.measure.task import KernelTask, read_task
 from kernelsweep.measure.worker.process import environment
@@ -39,16 +40,25 @@ class Requests:
 
 
 @dataclass(frozen=True)
+class Launched:
+    """A launch: its variant's C++ name, and the sizes of its grid and its blocks in x, y and z."""
+
+    variant: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Answer:
     """The result of one point.
 
     status    one of results.STATUSES
-    launches  grid and block size of each profiled launch, in order; empty where nothing is profiled
+    launches  each profiled launch, in order; empty where nothing is profiled
     """
 
     status: str
     message: str
-    launches: tuple[tuple[int, int], ...] = ()
+    launches: tuple[Launched, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,11 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
 def _read_answers(path: Path) -> list[Answer]:
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     contents = [json.loads(line) for line in lines if line.endswith("\n")]  # The last line may be cut.
-    return [Answer(**{**content, "launches": tuple(map(tuple, content["launches"]))}) for content in contents]
+    return [Answer(**{**content, "launches": tuple(map(_launched, content["launches"]))}) for content in contents]
+
+
+def _launched(content: Mapping[str, Any]) -> Launched:
+    return Launched(content["variant"], tuple(content["grid"]), tuple(content["block"]))
 
 
 def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, str], Answer]]) -> None:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.platforms.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.schema import nearest
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernelsweep.errors import LaunchError
 
 _MESSAGE_CAPACITY = 1024
@@ -94,11 +96,24 @@ class EmulatedLibrary:
         if failed:
             raise LaunchError(message.value.decode(errors="replace"))
 
-    def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
-        expected = [
+    def parameter_bytes(self, entry: int) -> list[int]:
+        """The size of each of an entry's parameters."""
+        return [
             self._library.emulator_parameter_size(entry, parameter)
             for parameter in range(self._library.emulator_parameter_count(entry))
         ]
+
+    def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The bytes of a variable that the unit names for the host. Raises LaunchError where it names none."""
+        size = ctypes.c_size_t()
+        self._library.emulator_symbol.restype = ctypes.c_void_p
+        address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
+        if not address:
+            raise LaunchError(f"the kernel has no variable {name} in constant memory")
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size.value).from_address(address))
+
+    def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
+        expected = self.parameter_bytes(entry)
         given = [ctypes.sizeof(value) for value in values]
         if given != expected:
             raise LaunchError(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.build.binaries import unit_files
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions
+from kernelsweep.platforms.platform import Conditions, Memory, Size, constant_bytes
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -34,8 +36,8 @@ class EmulatorPlatform:
         }
 
     def __init__(self) -> None:
-        self._library: EmulatedLibrary | None = None
-        self._entries: dict[str, int] = {}
+        self._libraries: list[EmulatedLibrary] = []
+        self._entries: dict[str, tuple[int, int]] = {}  # the number of the library and of its entry, by variant
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         return np.empty(size, np.uint8)
@@ -63,18 +65,26 @@ class EmulatorPlatform:
         """Nothing is timed, so the cache state makes no difference."""
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._library = EmulatedLibrary(binary)
-        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+        with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
+            self._libraries = [EmulatedLibrary(file) for file in unit_files(binary, Path(folder))]
+        self._entries = {name: (one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one}
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        assert self._library is not None, "load() comes first"
-        values = [
-            ctypes.c_size_t(argument) if isinstance(argument, int) else ctypes.c_void_p(argument.ctypes.data)
-            for argument in arguments
-        ]
-        self._library.launch(self._entries[variant], grid, block, shared_bytes, values)
+    def parameter_bytes(self, variant: str) -> Sequence[int]:
+        unit, entry = self._entries[variant]
+        return self._libraries[unit].parameter_bytes(entry)
 
-    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        unit, _ = self._entries[variant]
+        memory = self._libraries[unit].variable(name)
+        memory[:] = constant_bytes(name, values, len(memory))
+
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
+        unit, entry = self._entries[variant]
+        self._libraries[unit].launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
+
+    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None
 
     def synchronize(self) -> None:
@@ -100,3 +110,10 @@ class EmulatorPlatform:
 
     def close(self) -> None:
         """There is no device to release."""
+
+
+def _passed(argument: Memory | np.generic) -> Any:
+    """An argument as ctypes passes it: an address, or a scalar's bytes."""
+    if isinstance(argument, np.generic):
+        return ctypes.create_string_buffer(argument.tobytes(), argument.nbytes)
+    return ctypes.c_void_p(argument.ctypes.data)

@@ -6,6 +6,8 @@ import ctypes
 import gc
 import itertools
 import os
+import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Conditions, ContextLost
+from kernelsweep.platforms.platform import Conditions, ContextLost, Memory, Size, constant_bytes
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
@@ -37,6 +40,9 @@ STREAMS = 8
 # A kernel that uses more dynamic shared memory must have an attribute set.
 _COMMON_SHARED_BYTES = 48 * 1024
 _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+# PyCUDA's letters for unsigned integers, by their bytes.
+_SCALARS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 _EVENTS = 64  # Pairs; a batch of samples uses a few.
 
@@ -113,11 +119,12 @@ class GpuPlatform:
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
+        self._units: list[Any] = []
+        self._variants: dict[str, dict[str, Any]] = {}
         self._functions: dict[str, Any] = {}
         self._prepared: set[str] = set()
-        self._symbols: dict[str, str] = {}
         self._most_shared_bytes: dict[str, int] = {}
-        self._module = ctypes.c_void_p()
+        self._modules: list[ctypes.c_void_p] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         self._wait_value = self._libcuda.cuStreamWaitValue32_v2
         self._wait_value.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
@@ -183,38 +190,59 @@ class GpuPlatform:
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        module = cuda.module_from_file(str(binary))
-        self._symbols = {name: variant["symbol"] for name, variant in variants.items()}
-        self._functions = {name: module.get_function(symbol) for name, symbol in self._symbols.items()}
+        self._variants = {name: variant for name, variant in variants.items() if "symbol" in variant}
+        with tempfile.TemporaryDirectory() as folder:
+            files = unit_files(binary, Path(folder))
+            self._units = [cuda.module_from_file(str(file)) for file in files]
+            # The driver computes occupancy from a module handle, which PyCUDA does not expose.
+            self._modules = [ctypes.c_void_p() for _ in files]
+            for module, file in zip(self._modules, files, strict=True):
+                self._libcuda.cuModuleLoad(ctypes.byref(module), str(file).encode())
+        self._functions = {
+            name: self._units[variant["unit"]].get_function(variant["symbol"])
+            for name, variant in self._variants.items()
+        }
         self._prepared.clear()
-        # The driver computes occupancy from a module handle, which PyCUDA does not expose.
-        self._libcuda.cuModuleLoad(ctypes.byref(self._module), str(binary).encode())
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def parameter_bytes(self, variant: str) -> Sequence[int]:
+        sizes: Sequence[int] = self._variants[variant]["parameter_bytes"]
+        return sizes
+
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        try:
+            address, size = self._units[self._variants[variant]["unit"]].get_global(name)
+        except cuda.Error as error:
+            raise LaunchError(f"the kernel has no variable {name} in constant memory: {error}") from error
+        self.synchronize()
+        self.upload(address, constant_bytes(name, values, size))
+
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
         function = self._functions[variant]
-        if variant not in self._prepared:  # All launches of a kernel have the same types of arguments.
-            function.prepare("".join("Q" if isinstance(argument, int) else "P" for argument in arguments))
+        if variant not in self._prepared:  # All launches of a kernel have arguments of the same sizes.
+            function.prepare("".join(map(_format, arguments)))
             self._prepared.add(variant)
         if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
             function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
             self._most_shared_bytes[variant] = shared_bytes
         try:
-            function.prepared_async_call((grid, 1), (block, 1, 1), self._stream, *arguments, shared_size=shared_bytes)
+            function.prepared_async_call(grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes)
         except cuda.Error as error:
             raise _translated(error) from error
 
-    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
+    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         function = ctypes.c_void_p()
         blocks = ctypes.c_int()
-        symbol = self._symbols[variant].encode()
-        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._module, symbol)
+        symbol, module = self._variants[variant]["symbol"].encode(), self._modules[self._variants[variant]["unit"]]
+        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), module, symbol)
         if shared_bytes > _COMMON_SHARED_BYTES:
             status = status or self._libcuda.cuFuncSetAttribute(function, _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
         status = status or self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            ctypes.byref(blocks), function, ctypes.c_int(block), ctypes.c_size_t(shared_bytes)
+            ctypes.byref(blocks), function, ctypes.c_int(threads), ctypes.c_size_t(shared_bytes)
         )
-        threads = self._device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
-        return float(blocks.value * block / threads) if status == 0 else None
+        most_threads = self._device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        return float(blocks.value * threads / most_threads) if status == 0 else None
 
     def synchronize(self) -> None:
         try:
@@ -288,6 +316,26 @@ class GpuPlatform:
 
     def _open_gate(self) -> None:
         self._gate[0] += 1
+
+
+def _format(argument: Memory | np.generic) -> str:
+    """The letter by which PyCUDA packs an argument: an address, or an unsigned integer of a scalar's size.
+
+    PyCUDA aligns each to its size, as CUDA does. Raises LaunchError for a scalar of another size.
+    """
+    if not isinstance(argument, np.generic):
+        return "P"
+    if argument.nbytes not in _SCALARS:
+        raise LaunchError(
+            f"a scalar of type {argument.dtype} has {argument.nbytes} bytes; kernels can be passed scalars of "
+            f"{', '.join(map(str, _SCALARS))} bytes"
+        )
+    return _SCALARS[argument.nbytes]
+
+
+def _packed(argument: Memory | np.generic) -> Any:
+    """An argument as PyCUDA packs it by its letter: a scalar's bits as an unsigned integer."""
+    return int.from_bytes(argument.tobytes(), sys.byteorder) if isinstance(argument, np.generic) else argument
 
 
 def _translated(error: Exception) -> Exception:

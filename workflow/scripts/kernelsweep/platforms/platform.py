@@ -9,8 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kernelsweep.errors import LaunchError
+
 # A platform's memory, as its allocate() returns it.
 Memory = Any
+
+# The numbers of blocks of a grid, or of threads of a block, in x, y and z.
+Size = tuple[int, int, int]
 
 
 class ContextLost(Exception):
@@ -82,11 +87,25 @@ class Platform(Protocol):
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary; `variants` as in its report."""
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        """Launch a variant; arguments are Memory, or int for a size_t. Raises LaunchError."""
+    def parameter_bytes(self, variant: str) -> Sequence[int]:
+        """The size of each of a function's parameters, by its key among the variants; empty where nothing tells."""
 
-    def occupancy(self, variant: str, block: int, shared_bytes: int) -> float | None:
-        """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know."""
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.
+
+        Waits for all that is queued. Raises LaunchError if there is no such variable, or if it is shorter.
+        """
+
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
+        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
+
+    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
+        """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.
+
+        threads  of a block
+        """
 
     def synchronize(self) -> None:
         """Wait for all queued work. Raises LaunchError or ContextLost if some of it failed."""
@@ -114,3 +133,15 @@ class Platform(Protocol):
 
     def close(self) -> None:
         """Release the device before the process ends. All memory must have been freed; nothing may be called later."""
+
+
+def constant_bytes(name: str, values: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The content of a variable of `size` bytes in constant memory: the values, then ones.
+
+    Raises LaunchError if the values are longer.
+    """
+    if values.nbytes > size:
+        raise LaunchError(f"the variable {name} in constant memory has {size} bytes, its values have {values.nbytes}")
+    content = np.full(size, 0xFF, np.uint8)
+    content[: values.nbytes] = values.view(np.uint8)
+    return content

@@ -13,7 +13,18 @@ import numpy as np
 
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.lanes import missing_lane, source_elements
-from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement, Point, Problem, input_bytes
+from kernelsweep.problems.problem import (
+    ALL_ONES,
+    DATA,
+    TILE_LENGTH,
+    Array,
+    Axis,
+    Elements,
+    Judgement,
+    Point,
+    Problem,
+    input_bytes,
+)
 
 # Outputs of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
@@ -39,16 +50,25 @@ class Exchange:
 
     kernel: str
     dtype: np.dtype[Any]
-    tile: np.ndarray[Any, Any]
+    tile: Elements
     poison = ALL_ONES  # No element is less than 0.
 
-    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
-        """Compare every element with the one that CUDA's rules put in its place. They must be equal."""
-        output = " ".join(str(value) for value in results.tolist()) if len(results) <= _SHOWN else ""
+    def arrays(self, point: Point) -> Mapping[str, Array]:
+        """The input. Whether a kernel changes it is found by a run."""
+        return {DATA: Array(self.dtype, point["array_size"], self.tile, updated=None)}
+
+    def scalars(self, point: Point) -> Mapping[str, np.generic]:
+        """None: the launch plan passes the size itself."""
+        return {}
+
+    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
+        """Compare each element of the one result with what CUDA's rules put in its place. They must be equal."""
+        (values,) = results.values()
+        output = " ".join(str(value) for value in values.tolist()) if len(values) <= _SHOWN else ""
         span = point["block_size"] * point["unroll"]
         step = max(_COMPARED // span, 1) * span
-        for start in range(0, len(results), step):
-            found = results[start : start + step]
+        for start in range(0, len(values), step):
+            found = values[start : start + step]
             expected = self._expected(point, start, len(found))
             wrong = np.flatnonzero(found != expected)
             if wrong.size:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +16,15 @@ TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
 # A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
 ALL_ONES = 0xFFFFFFFF
+
+# The input of problems that have one array of it.
+DATA = "data"
+
+# Elements in the order in which they lie in memory, shape (count,).
+Elements = np.ndarray[Any, np.dtype[Any]]
+
+# A number that a kernel is passed. Python's have no width of their own.
+Scalar = np.generic | bool | int | float
 
 # A point: its value on each axis. A row of a result file holds these values, too.
 Point = Mapping[str, Any]
@@ -55,32 +65,54 @@ class Judgement:
     output: str = ""
 
 
-class Instance(Protocol):
-    """An instance of a problem: the input for points of one element type (and operation), and the judge of results.
+@dataclass(frozen=True, eq=False)
+class Array:
+    """One array on the device, which kernels are given by name.
 
-    The elements repeat as often as an array's size needs, so that an array of 2^32 elements costs the host no more than
-    one tile of them. The tile's length is a prime, so that a kernel that reads the wrong block reads other elements.
+    size       the number of elements
+    contents   its elements before every run, repeated or cut to its size; None: it is poisoned before a checked run
+    updated    whether kernels change its contents: True if they do, so that it is restored before every run; False if
+               a kernel that leaves it changed is wrong; None if a run is to show it
+    is_result  whether its elements are among the results where the launch plan names none
+
+    An array of 2^32 elements costs the host no more than its contents, one repetition.
     """
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The elements' type."""
+    dtype: np.dtype[Any]
+    size: int
+    contents: Elements | None = None
+    updated: bool | None = False
+    is_result: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.size or (self.contents is not None and not self.contents.size):
+            raise ValueError("an array and its contents have at least one element")
+
+
+class Instance(Protocol):
+    """An instance of a problem: the data of some of its points, and the judge of their results."""
 
     @property
     def poison(self) -> int:
-        """The contents of result memory before a kernel writes there: a 32-bit word, repeated.
+        """What arrays of integers without contents hold before a kernel writes there: a 32-bit word, repeated.
 
         Read as elements, it must show: wherever it is left, or is combined with right values, the results are wrong.
         """
 
-    @property
-    def tile(self) -> np.ndarray[Any, Any]:
-        """The elements that repeat, shape (at most TILE_LENGTH,)."""
+    def arrays(self, point: Point) -> Mapping[str, Array]:
+        """The arrays of a point by name, without those that only its launch plan knows.
 
-    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
+        Contents that are equal at several points should be one object: then they stay on the device between the points.
+        """
+
+    def scalars(self, point: Point) -> Mapping[str, Scalar]:
+        """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
+
+    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
 
-        depth  the longest chain of roundings that an element's value goes through before it reaches the host
+        results  the elements of each result by its array's name
+        depth    the longest chain of roundings that an element's value goes through before it reaches the host
         """
 
 
@@ -105,6 +137,11 @@ class Problem:
     table                a study's table, by its name in publish/tables
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
+    lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
+    launches             the launches of one run at a point, as a study's file would list them; None where studies list
+                         them or name a plan
+    described            a problem file with the study's axes, as the registry names it; None for a problem that ships
+    files                the files besides this library whose edits may change results
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """
@@ -118,11 +155,21 @@ class Problem:
     skip_reason: Callable[[str, Point], str | None]
     make_instance: Callable[[str, Point, int, int], Instance]
     instance_axes: Sequence[str]
-    work: Callable[[Point], Mapping[str, int]]
+    work: Callable[[Point], Mapping[str, int | float]]
     races: bool
     draws_accesses: bool
     table: str
     shows_output: Callable[[Point, Point], bool] | None = None
+    lists_excluded: bool = True
+    launches: Callable[[Point], Sequence[Mapping[str, Any]]] | None = None
+    described: Mapping[str, Any] | None = None
+    files: Sequence[Path] = ()
+
+    @property
+    def named(self) -> str | Mapping[str, Any]:
+        """The problem as settings and tasks name it, for registry.problem_of()."""
+        return self.name if self.described is None else self.described
+
     edge_sizes: Callable[[Sequence[int]], Sequence[int]] | None = None
 
 

@@ -6,6 +6,7 @@ The array repeats a tile, so its reference follows from the tile's.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,19 +16,31 @@ import numpy as np
 
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS, Number, supports
-from kernelsweep.problems.problem import ALL_ONES, TILE_LENGTH, Axis, Judgement, Point, Problem, input_bytes
+from kernelsweep.problems.problem import (
+    ALL_ONES,
+    DATA,
+    TILE_LENGTH,
+    Array,
+    Axis,
+    Elements,
+    Judgement,
+    Point,
+    Problem,
+    input_bytes,
+)
 
 
 @dataclass(frozen=True)
 class Reduction:
     """A reduction of one element type by one operation, over the first elements of an endless periodic array.
 
-    tile  the repeated elements, shape (at most TILE_LENGTH,)
+    tile  the repeated elements, shape (at most TILE_LENGTH,); its length is a prime, so that a kernel that reads the
+          wrong block reads other elements
     """
 
     dtype: np.dtype[Any]
     operation: str
-    tile: np.ndarray[Any, Any]
+    tile: Elements
     _references: dict[int, Number] = field(default_factory=dict)
 
     @property
@@ -40,12 +53,21 @@ class Reduction:
         """The whole tile's sum, without rounding."""
         return exact_sum(self.tile)
 
-    def judge(self, point: Point, results: np.ndarray[Any, Any], depth: int) -> Judgement:
-        """Compare the results, combined on the host, with the reference; see problem.Instance."""
+    def arrays(self, point: Point) -> Mapping[str, Array]:
+        """The input. Whether a kernel changes it is found by a run."""
+        return {DATA: Array(self.dtype, point["array_size"], self.tile, updated=None)}
+
+    def scalars(self, point: Point) -> Mapping[str, np.generic]:
+        """None: launch plans pass sizes themselves."""
+        return {}
+
+    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
+        """Compare the one result, combined on the host, with the reference; see problem.Instance."""
+        (values,) = results.values()
         error = None
         if self.dtype.kind == "f" and OPERATIONS[self.operation].rounds:
-            error = relative_error(self, point["array_size"], results)
-        return Judgement(mistake(self, point["array_size"], results, depth), error)
+            error = relative_error(self, point["array_size"], values)
+        return Judgement(mistake(self, point["array_size"], values, depth), error)
 
 
 def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduction:

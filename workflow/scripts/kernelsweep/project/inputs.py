@@ -56,6 +56,11 @@ def included(project: Project, study: str, kernel: str) -> list[str]:
     return [_relative(project, path) for path in included_files(source, project.root / "kernels/include")]
 
 
+def problem_files(project: Project, study: str) -> list[str]:
+    """The files of a study's problem, where it is a file: after an edit, results may differ."""
+    return [_relative(project, path) for path in project.studies[study].problem.files]
+
+
 @cache
 def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
@@ -368,10 +373,9 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 
 def _relative(project: Project, path: Path) -> str:
-    return str(path.relative_to(project.root))
+    return str(path.relative_to(project.root) if path.is_relative_to(project.root) else path)
 
 
 def documented(project: Project, name: str, file: str) -> str:
-    """The result that a copy in the documents is made from, or its folder, if one job makes the whole folder."""
-    result = Path(files.folder(recording_platform(name)), DOCUMENTED[file])
-    return str(result.parent if result.parent.name == "figures" else result)
+    """The result that a copy in the documents is made from."""
+    return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))

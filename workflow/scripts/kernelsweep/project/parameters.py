@@ -31,8 +31,9 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import Point, instantiations
-from kernelsweep.sweep.resolve import kernel_axes, kernel_variants
+from kernelsweep.sweep.kernels.units import Unit, merged_units
+from kernelsweep.sweep.points import Point, units
+from kernelsweep.sweep.resolve import combinations_of, kernel_axes, kernel_units, listed_points, restrictions_of
 
 # The sweep
 
@@ -49,7 +50,7 @@ def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
 
 def restrictions(project: Project, study: str) -> list[str]:
     """The conditions that every point of a study must meet."""
-    return [*project.config["restrictions"], *project.studies[study].settings["restrictions"]]
+    return restrictions_of(project.config, project.studies[study])
 
 
 def setting(project: Project, study: str, key: str) -> Any:
@@ -62,17 +63,45 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     return {key: project.studies[study].settings[key] for key in keys}
 
 
-def variants(project: Project, target: str, study: str, kernel: str) -> list[str]:
-    """The C++ names of the variants that a target's binary holds: those that sweeps run, or that are counted."""
+def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
+    """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
+    return [asdict(unit) for unit in _units(project, target, study, kernel)]
+
+
+def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
     if target_named(target).counts:
         counted = counting_points(project, study, kernel)
-        return instantiations(source, [point for points in counted for point in points])
+        return units(source, [point for points in counted for point in points])
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
-    run = [kernel_variants(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
-    return sorted(set().union(*run))
+    run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
+    return merged_units(run)
+
+
+def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
+    """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
+    of_study, source = project.studies[study], project.kernel(study, kernel)
+    entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
+    return {"named": source.problem.named, "settings": entry if source.listed else None}
+
+
+def tied(project: Project, study: str) -> list[list[str]]:
+    """The groups of a study's axes that vary together."""
+    groups: list[list[str]] = project.studies[study].settings["tied"]
+    return groups
+
+
+def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
+    """The further options that nvcc is given for a kernel."""
+    return list(project.kernel(study, kernel).options)
+
+
+def constants(project: Project, study: str, kernel: str) -> list[str]:
+    """The variables in constant memory that are set before a kernel runs."""
+    listed = project.kernel(study, kernel).listed
+    return list(listed.constants) if listed else []
 
 
 def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point], list[Point]]:
@@ -196,11 +225,15 @@ def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
 
 def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
     source, recorded = project.kernel(study, kernel), is_recording(platform)
+    of_study = project.studies[study]
+    listed = None if recorded else listed_points(project.config, of_study, kernel, platform)
     return {
         "study": study,
         "kernel": kernel,
         "launch_plan": source.plan,
         "axes": None if recorded else axes(project, platform, study, kernel),
+        "rows": None if listed is None else len(listed),
+        "excluded": combinations_of(project.config, of_study, kernel, platform) - len(listed) if listed else 0,
         "has_header": source.has_header,
         "file": files.points(platform, study, kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),

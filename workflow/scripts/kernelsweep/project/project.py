@@ -8,25 +8,27 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
-from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.claim import check_claims, check_quantities
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.problems.registry import ALL_AXES
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures, rule_name
-from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
+from kernelsweep.sweep.config_file import CONFIG_FILE, NAMES_OF_PROBLEMS, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
+from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study, read_study
 
 
@@ -83,12 +85,27 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
+    check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
+    check_run_axes(checked["axes"], list(studies.values()), root)
     for study in studies.values():
         check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
+
+
+def check_run_axes(axes: Mapping[str, Any], studies: Iterable[Study], root: Path) -> None:
+    """Raise UserError for an axis of the configuration that no study has, or with a value that it can't have."""
+    known = list(dict.fromkeys(axis for study in studies for axis in study.problem.axes))
+    shown = f"{CONFIG_FILE}: axes"
+    for name in axes:
+        if name not in known:
+            guess = nearest(name, known) or ";"
+            raise UserError(f"{shown} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
+    of_own = {axis for study in studies if not study.problem.lists_excluded for axis in study.problem.axes}
+    of_shipped = {name: values for name, values in axes.items() if name in ALL_AXES and name not in of_own - {"cache"}}
+    check(of_shipped, root / "workflow/schemas/axes.schema.yaml", shown, NAMES_OF_PROBLEMS)
 
 
 # Characters that a folder's path can't have, and what would misread them.

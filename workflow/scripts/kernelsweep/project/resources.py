@@ -18,7 +18,7 @@ from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.resolve import kernel_axes
+from kernelsweep.sweep.resolve import kernel_axes, listed_points
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
 START_SECONDS = 300
@@ -33,7 +33,9 @@ SANITIZING_SECONDS = 5
 @cache
 def spanned_points(project: Project, platform: str, study: str, kernel: str) -> int:
     """The number of points that a kernel's axes span on a platform, including those that are skipped."""
-    return most_points(kernel_axes(project.config, project.studies[study], kernel, platform))
+    of_study = project.studies[study]
+    listed = listed_points(project.config, of_study, kernel, platform)
+    return most_points(kernel_axes(project.config, of_study, kernel, platform)) if listed is None else len(listed)
 
 
 def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -> int:

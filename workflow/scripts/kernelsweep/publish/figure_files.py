@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.drawing.declaration import read_declaration
-from kernelsweep.errors import UserError
-from kernelsweep.sweep.schema import nearest
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.study import Study
 
 # Every study has this figure without naming it.

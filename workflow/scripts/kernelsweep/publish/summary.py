@@ -46,6 +46,9 @@ def summary_text(
         lines.append(f"| {study} | {kernel} | {cells} |")
     if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
+    if excluding := [kernel for kernel in planned if kernel.excluded]:
+        counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
+        lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
     lines += [*failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"

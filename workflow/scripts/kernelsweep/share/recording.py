@@ -104,10 +104,14 @@ def check_content(folder: Path) -> None:
     device = _checked_environment(folder / ENVIRONMENT, f"{shown}/{ENVIRONMENT}")
     measured = _rows(folder / TABLES[0], CONTRACT_COLUMNS, f"{shown}/{TABLES[0]}")
     _check_points(measured, device, f"{shown}/{TABLES[0]}")
-    _rows(folder / TABLES[1], BUILD_COLUMNS, f"{shown}/{TABLES[1]}")
+    _rows(folder / TABLES[1], [column for column in BUILD_COLUMNS if column != "parameters"], f"{shown}/{TABLES[1]}")
     for name in OPTIONAL_TABLES:
         if (folder / name).is_file():
-            _rows(folder / name, [column for column in METRIC_COLUMNS if column != "message"], f"{shown}/{name}")
+            _rows(
+                folder / name,
+                [column for column in METRIC_COLUMNS if column not in ("message", "parameters")],
+                f"{shown}/{name}",
+            )
 
 
 def _text(path: Path) -> str:

@@ -16,6 +16,7 @@ _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
 _OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
+CACHE_STATES = ("cold", "hot")
 # CUDA's limit on the thread blocks of a launch. A plan that fits its grid to the array starts fewer.
 LARGEST_GRID = 2**31 - 1
 
@@ -38,6 +39,26 @@ def _power(value: str) -> int:
     exponent, sign, offset = match.groups()
     power: int = 2 ** min(int(exponent), 64)  # 2^64 is too large already; larger powers may be too large to compute
     return power + (int(f"{sign}{offset}") if sign else 0)
+
+
+def read_values(axes: dict[str, list[Any]], where: str) -> None:
+    """Replace sizes such as 2^24 by numbers, in place. Raises UserError for a value that an axis can't have."""
+    for name, values in axes.items():
+        for number, value in enumerate(values):
+            if isinstance(value, str) and is_size(value):
+                try:
+                    values[number] = parse_size(value)
+                except ValueError as error:
+                    raise UserError(f"{where}.{name} is {value!r}. Allowed: sizes from 1 to 2^32.") from error
+            elif isinstance(value, int | float) and abs(value) > LARGEST_SIZE:
+                raise UserError(f"{where}.{name} is {value}. Allowed: numbers up to 2^32.")
+        if name == "cache" and not set(values) <= set(CACHE_STATES):
+            raise UserError(f"{where}.cache is {values}. Allowed: a list of {', '.join(CACHE_STATES)}.")
+
+
+def is_size(text: str) -> bool:
+    """Whether a text is meant as a size with a power of two."""
+    return text.lstrip().startswith("2^")
 
 
 def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:

@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+import yaml
+
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
-from kernelsweep.sweep.axes import parse_size
-from kernelsweep.sweep.expressions import CONDITION, check_kind
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.axes import parse_size, read_values
+from kernelsweep.sweep.expressions import CONDITION, TEXT_AXES, check_kind
+from kernelsweep.sweep.schema import check
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
@@ -35,8 +37,12 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
     Raises UserError with file, key, value and what is allowed.
     """
-    # Snakemake's --config profile=true passes a text.
-    written = {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    # Snakemake's --config passes texts: profile=true, and the numbers in axes='{n: [1024]}'.
+    written: dict[str, Any] = (
+        {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
+    )
+    if isinstance(axes := config.get("axes"), Mapping):
+        written["axes"] = {name: _as_numbers(values) for name, values in axes.items()}
     schema = root / "workflow/schemas/config.schema.yaml"
     checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
     known = study_names(root)
@@ -50,9 +56,24 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
-    parse_sizes(checked, CONFIG_FILE)
+    read_values(checked["axes"], f"{CONFIG_FILE}: axes")
+    parse_sizes({key: value for key, value in checked.items() if key != "axes"}, CONFIG_FILE)
     check_restrictions(checked, ALL_AXES, CONFIG_FILE)
     return checked
+
+
+def _as_numbers(values: Any) -> Any:
+    """Axis values in which a text that is a number has become one."""
+    if not isinstance(values, list):
+        return values
+    numbers = []
+    for value in values:
+        try:
+            number = yaml.safe_load(value) if isinstance(value, str) else value
+        except (yaml.YAMLError, ValueError):
+            number = value
+        numbers.append(number if isinstance(number, int | float) and not isinstance(number, bool) else value)
+    return numbers
 
 
 def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
@@ -71,10 +92,12 @@ def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
                 ) from error
 
 
-def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str) -> None:
-    """Raise UserError if a restriction isn't a condition over these axes."""
+def check_restrictions(
+    settings: Mapping[str, Any], axes: Collection[str], shown: str, texts: Collection[str] = TEXT_AXES
+) -> None:
+    """Raise UserError if a restriction isn't a condition over these axes; `texts` are those whose values are texts."""
     for number, restriction in enumerate(settings["restrictions"]):
         try:
-            check_kind(restriction, axes, CONDITION)
+            check_kind(restriction, axes, CONDITION, texts)
         except UserError as error:
             raise UserError(f"{shown}: restrictions.{number}: {error}") from error

@@ -15,9 +15,12 @@ _LONGEST = 1000  # characters; the parser gives up on far more, in ways of its o
 _LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
 _LARGEST_NUMBER = 2**64
 
-_TEXT_AXES = frozenset(name for name, axis in ALL_AXES.items() if axis.has_texts)
+# The axes of the shipped problems whose values are texts.
+TEXT_AXES = frozenset(name for name, axis in ALL_AXES.items() if axis.has_texts)
 
 NUMBER, TEXT, CONDITION, LIST = "a number", "a text", "a condition", "a list"
+# The kind of a name whose expression was checked before, when its axis was known.
+_ANY = "any kind"
 
 
 def _power(base: float, exponent: float) -> Any:
@@ -29,7 +32,7 @@ def _power(base: float, exponent: float) -> Any:
     return power
 
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -51,14 +54,16 @@ class Expression:
     min, max. Raises UserError for anything else, so that a configuration file can't run code.
 
     known  the names of the values, so that a misspelt one is found here; None where they were checked before
+    texts  the names among them that stand for texts
     names  the names that it has
     kind   NUMBER, TEXT, CONDITION or LIST
     """
 
-    def __init__(self, text: str, known: Collection[str] | None = None) -> None:
+    def __init__(self, text: str, known: Collection[str] | None = None, texts: Collection[str] = TEXT_AXES) -> None:
         self.text = text
         self.names: set[str] = set()
         self._known = known
+        self._texts = texts
         if len(text) > _LONGEST:
             self.text = f"{text[:30]}…"
             raise self._refusal(f"{len(text)} characters; at most {_LONGEST} are allowed")
@@ -73,7 +78,7 @@ class Expression:
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
         try:
-            return eval(self._code, {"__builtins__": {}, "**": _power, **_FUNCTIONS}, values)
+            return eval(self._code, {"__builtins__": {}, "**": _power, **FUNCTIONS}, values)
         except (ArithmeticError, NameError, TypeError, ValueError) as error:
             named = {name: values.get(name) for name in sorted(self.names)}
             raise self._refusal(f"can't be computed for {named}: {error}") from error
@@ -109,19 +114,19 @@ class Expression:
                     self._check_comparison(comparison, one, other)
                 return CONDITION
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
-                kinds = {self._need(element, NUMBER, TEXT) for element in elements}
-                if len(kinds) != 1:
+                kinds = {self._need(element, NUMBER, TEXT) for element in elements} - {_ANY}
+                if len(kinds) > 1 or not elements:
                     raise self._refusal("a list needs values, all of them numbers or all of them texts")
                 return LIST
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 for argument in arguments:
                     self._need(argument, NUMBER)
                 of_several = name in ("min", "max")
                 if len(arguments) < 2 if of_several else len(arguments) != 1:
                     raise self._refusal(f"{name} takes {'two numbers or more' if of_several else 'one number'}")
                 return NUMBER
-            case ast.Call(func=ast.Name(id=name)) if name not in _FUNCTIONS:
-                raise self._refusal(f"unknown function {name!r}; known are {', '.join(_FUNCTIONS)}")
+            case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
+                raise self._refusal(f"unknown function {name!r}; known are {', '.join(FUNCTIONS)}")
         raise self._refusal(f"{type(node).__name__} is not allowed in an expression")
 
     def _kind_of_constant(self, value: Any) -> str:
@@ -138,21 +143,25 @@ class Expression:
         raise self._refusal(f"{value!r} is not allowed in an expression")
 
     def _kind_of_name(self, name: str) -> str:
-        if name in _FUNCTIONS:
+        if name in FUNCTIONS:
             raise self._refusal(f"{name} is a function; write {name}(...)")
         if self._known is not None and name not in self._known:
-            raise self._refusal(f"unknown name {name!r}; known are {', '.join((*self._known, *_FUNCTIONS))}")
+            raise self._refusal(f"unknown name {name!r}; known are {', '.join((*self._known, *FUNCTIONS))}")
         self.names.add(name)
-        return TEXT if name in _TEXT_AXES else NUMBER
+        if self._known is None:
+            return _ANY
+        return TEXT if name in self._texts else NUMBER
 
     def _need(self, node: ast.expr, *allowed: str) -> str:
         kind = self._kind(node)
-        if kind not in allowed:
+        if kind not in (*allowed, _ANY):
             raise self._refusal(f"{ast.unparse(node)} is {kind}, where {allowed[0]} is needed")
         return kind
 
     def _check_comparison(self, op: ast.cmpop, one: ast.expr, other: ast.expr) -> None:
         left, right = self._kind(one), self._kind(other)
+        if _ANY in (left, right):
+            return
         if isinstance(op, ast.In | ast.NotIn):
             of_list = self._kind(other.elts[0]) if isinstance(other, ast.List | ast.Tuple) else right
             fits = left == of_list and left in ((NUMBER, TEXT) if right == LIST else (TEXT,))
@@ -179,9 +188,12 @@ def admits(restriction: str, point: Mapping[str, Any]) -> bool:
     return any(point.get(name) is None for name in condition.names) or bool(condition(point))
 
 
-def check_kind(text: str, known: Collection[str], kind: str) -> None:
-    """Raise UserError where a text is no expression over the known names, or is one of another kind."""
-    found = Expression(text, known)
+def check_kind(text: str, known: Collection[str], kind: str, texts: Collection[str] = TEXT_AXES) -> None:
+    """Raise UserError where a text is no expression over the known names, or is one of another kind.
+
+    texts  the known names that stand for texts
+    """
+    found = Expression(text, known, texts)
     if found.kind != kind:
         raise UserError(f"{text!r} is {found.kind}, where {kind} is needed")
     if kind == CONDITION and not found.names:

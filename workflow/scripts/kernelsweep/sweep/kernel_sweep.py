@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernelsweep.sweep.axes import Axes, axes_on_device
 from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, valid_points
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class KernelSweep:
     multiprocessors  of the device
     restrictions     expressions that every point must satisfy
     target           what the kernel is compiled for, as in points.skip_reason
+    tied             groups of axes that vary together
     """
 
     kernel: KernelSource
@@ -35,10 +36,14 @@ class KernelSweep:
     multiprocessors: int
     restrictions: Sequence[str]
     target: str | None
+    tied: Sequence[Sequence[str]] = ()
 
     def points(self) -> list[Point]:
-        """Every point of the sweep."""
-        return points(*(axes_on_device(axes, self.multiprocessors) for axes in self.axes))
+        """Every point of the sweep; where the problem doesn't list excluded points, only those that run."""
+        sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
+        if self.kernel.problem.lists_excluded:
+            return points(*sweeps)
+        return valid_points(sweeps, self.restrictions, self.tied)
 
     def skip_reason(self, point: Point) -> str | None:
         """Why a point is not run, or None."""

@@ -11,7 +11,9 @@ from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.resolve import kernel_axes
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.study import Study
 
 # One kernel's sweep with more points would take weeks, and its table more memory than most machines have.
@@ -24,7 +26,11 @@ _MOST_TRIED = 100_000
 def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[str]) -> None:
     """Raise UserError for a kernel with too many points, or for a restriction that can't be computed at a point."""
     shown = study.file
-    restrictions = [(CONFIG_FILE, number, text) for number, text in enumerate(config["restrictions"])]
+    restrictions = [
+        (CONFIG_FILE, number, text)
+        for number, text in enumerate(config["restrictions"])
+        if study.problem.lists_excluded or expression(text).names <= set(study.problem.axes)
+    ]
     restrictions += [(shown, number, text) for number, text in enumerate(study.settings["restrictions"])]
     sweeps = {
         (platform, kernel): kernel_axes(config, study, kernel, platform)
@@ -32,17 +38,30 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
         for kernel in study.kernels
     }
     for (platform, kernel), of_kernel in sweeps.items():
-        count = sum(math.prod(len(values) for values in axes.values()) for axes in of_kernel)
+        listed = listed_points(config, study, kernel, platform)
+        spanned = sum(math.prod(len(values) for values in axes.values()) for axes in of_kernel)
+        count = spanned if listed is None else len(listed)
         if count > MOST_POINTS:
             raise UserError(
                 f"{shown}: the axes of {kernel!r} span {count:,} points on {platform}; at most {MOST_POINTS:,} are "
                 "swept. Take values away."
             )
+        _check_launches(study.kernels[kernel], listed or [], shown)
     for file, number, text in restrictions:
         try:
             _check_restriction(text, study.name, [axes for of_kernel in sweeps.values() for axes in of_kernel])
         except UserError as error:
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
+
+
+def _check_launches(kernel: KernelSource, points: Iterable[Point], shown: str) -> None:
+    """Raise UserError for a grid or a block that a kernel's list of launches has and CUDA doesn't allow."""
+    if kernel.listed:
+        for point in itertools.islice(points, _MOST_TRIED):
+            try:
+                kernel.listed.at(point)
+            except UserError as error:
+                raise UserError(f"{shown}: launches of {kernel.name!r}: {error}") from error
 
 
 def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:

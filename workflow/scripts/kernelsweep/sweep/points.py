@@ -10,6 +10,8 @@ from typing import Any
 from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import Unit, units_of, variant_name
+from kernelsweep.sweep.spaces import valid_combinations
 
 
 class Point(Mapping[str, Any]):
@@ -100,15 +102,36 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     return None
 
 
-def instantiation(kernel: KernelSource, point: Point) -> str:
-    """The C++ name of a point's variant, as a demangler prints it: ``unrolled<int, Sum, 2u>``.
+def valid_points(sweeps: Iterable[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]) -> list[Point]:
+    """The points of each sweep that meet every restriction, without duplicates. The last axis varies fastest.
 
-    Points with equal template arguments share a variant.
+    tied  groups of axes that vary together, as in spaces.valid_combinations()
     """
+    return list(
+        dict.fromkeys(
+            Point(dict(zip(axes, combination, strict=True)))
+            for axes in sweeps
+            for combination in valid_combinations(axes, restrictions, tied)
+        )
+    )
+
+
+def instantiation(kernel: KernelSource, point: Point) -> str:
+    """The name of a point's variant, with C++ names as a demangler prints them: ``unrolled<int, Sum, 2u>``.
+
+    Points with equal template arguments and macros share a variant.
+    """
+    return variant_name(*_compiled(kernel, point))
+
+
+def _compiled(kernel: KernelSource, point: Point) -> tuple[list[str], dict[str, str]]:
+    """The C++ names of the functions that a point launches, and the macros that they are compiled with."""
+    if kernel.listed:
+        return kernel.listed.functions(point), kernel.listed.macro_values(point)
     values = kernel.problem.template_values(point)
     types = kernel.problem.template_parameters
     arguments = [f"{values[name]}{'u' if types[name] == 'unsigned' else ''}" for name in kernel.template_parameters]
-    return f"{kernel.name}<{', '.join(arguments)}>"
+    return [f"{kernel.name}<{', '.join(arguments)}>"], {}
 
 
 def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
@@ -116,16 +139,20 @@ def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
     return sorted({instantiation(kernel, point) for point in run})
 
 
-def variants_run(
+def units(kernel: KernelSource, run: Iterable[Point]) -> list[Unit]:
+    """The translation units with the variants of these points."""
+    return units_of(_compiled(kernel, point) for point in run)
+
+
+def points_of_variants(
     kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
-) -> list[str]:
-    """The variants that the sweeps run at one point or more, sorted. The other parameters are as for skip_reason().
+) -> Iterator[Point]:
+    """A point of each variant that the sweeps run. The other parameters are as for skip_reason().
 
     Axes that no template depends on, such as the array size, matter here only if a restriction names them. One value is
     enough for the others: to try every point would take minutes for 1,000 kernels with 10,000 points each.
     """
     restricted = {name for restriction in restrictions for name in expression(restriction).names}
-    found: set[str] = set()
     for axes in sweeps:
         between = {axis: values for axis, values in axes.items() if kernel.problem.axes[axis].in_variant}
         within = {
@@ -135,5 +162,4 @@ def variants_run(
             fixed = {axis: [value] for axis, value in zip(between, of_variant, strict=True)}
             candidates = _combinations({**within, **fixed})
             run = (point for point in candidates if not skip_reason(point, kernel, restrictions, target))
-            found.update(instantiation(kernel, point) for point in itertools.islice(run, 1))
-    return sorted(found)
+            yield from itertools.islice(run, 1)

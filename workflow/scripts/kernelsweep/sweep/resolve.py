@@ -8,12 +8,14 @@ from typing import Any
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import variants_run
+from kernelsweep.sweep.kernels.units import Unit
+from kernelsweep.sweep.points import Point, points_of_variants, units, valid_points
+from kernelsweep.sweep.spaces import combination_count
 from kernelsweep.sweep.study import Study
 
 
 def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
-    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's and the kernel's own.
+    """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's, the kernel's and the run's.
 
     Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
     """
@@ -36,19 +38,38 @@ def swept_axes(
     for last in ({}, *further):
         layers = [config["sweeps"][config["sweep"]]]
         for settings in (config, study.settings, entry, last):
-            layers.append(settings.get("axes", {}))
+            layers.append({} if settings is config else settings.get("axes", {}))
             layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
-        axes = resolve_axes(study.problem.axes, *layers)
+        axes = resolve_axes(study.problem.axes, *layers, config["axes"])
         if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
             axes["grid_size"] = [None]
         sweeps.append(axes)
     return sweeps
 
 
-def kernel_variants(
+def restrictions_of(config: Mapping[str, Any], study: Study) -> list[str]:
+    """The conditions that every point of a study must meet."""
+    return [*config["restrictions"], *study.settings["restrictions"]]
+
+
+def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Point] | None:
+    """A kernel's points on a platform, where the excluded ones are no rows; None where they are."""
+    if study.problem.lists_excluded:
+        return None
+    sweeps = kernel_axes(config, study, kernel, platform)
+    return valid_points(sweeps, restrictions_of(config, study), study.settings["tied"])
+
+
+def combinations_of(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> int:
+    """The number of combinations of a kernel's axis values, before restrictions."""
+    sweeps = kernel_axes(config, study, kernel, platform)
+    return sum(combination_count(axes, study.settings["tied"]) for axes in sweeps)
+
+
+def kernel_units(
     config: Mapping[str, Any], study: Study, kernel: str, platform: str, target: str | None = None
-) -> list[str]:
-    """The C++ names of a kernel's variants that must be compiled for its sweep on a platform.
+) -> list[Unit]:
+    """The translation units with a kernel's variants that must be compiled for its sweep on a platform.
 
     target  what is compiled for: an architecture such as sm_90, or the emulator; None for a GPU of any architecture
 
@@ -57,7 +78,12 @@ def kernel_variants(
     """
     restrictions = [
         restriction
-        for restriction in (*config["restrictions"], *study.settings["restrictions"])
+        for restriction in restrictions_of(config, study)
         if "grid_size" not in expression(restriction).names
     ]
-    return variants_run(study.kernels[kernel], kernel_axes(config, study, kernel, platform), restrictions, target)
+    source = study.kernels[kernel]
+    listed = listed_points(config, study, kernel, platform)
+    if listed is None:
+        sweeps = kernel_axes(config, study, kernel, platform)
+        return units(source, points_of_variants(source, sweeps, restrictions, target))
+    return units(source, [] if source.unsupported_on(target) else listed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import jsonschema
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.yaml_files import check_values, read_yaml
 
 # JSON Schema accepts 256.0 as an integer, and C++ would then get block_size = 256.0u.
@@ -23,12 +22,6 @@ _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 )
 
 _LONGEST_SHOWN = 120  # characters of a value in a message
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near."""
-    matches = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
@@ -16,7 +16,8 @@ from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions,
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import check, nearest
+from kernelsweep.sweep.own_study import read_own_study
+from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.yaml_files import read_yaml
 
 
@@ -43,8 +44,11 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
     Raises UserError with file, key, value and what is allowed.
     """
     shown = f"config/studies/{name}.yaml"
+    raw = read_yaml(root / shown, shown)
+    if str(raw.get("problem", "")).endswith(".py"):
+        return Study(name, *read_own_study(raw, name, root, shown))
     schema = root / "workflow/schemas/study.schema.yaml"
-    settings = check(read_yaml(root / shown, shown), schema, shown, {**NAMES_OF_PROBLEMS, **known})
+    settings = {"tied": [], **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known})}
     problem = PROBLEMS[settings["problem"]]
     parse_sizes(settings, shown)
     check_restrictions(settings, problem.axes, shown)

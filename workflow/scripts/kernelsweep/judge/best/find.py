@@ -9,7 +9,7 @@ from typing import Any
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS
 
 _TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
@@ -55,7 +55,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 
     gridded  the kernels whose grid size is an axis of the sweep
     """
-    of_problem = PROBLEMS[data.settings["problem"]].axes
+    of_problem = problem_of(data.settings["problem"]).axes
     axes = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
     parameters = [axis for axis in axes if of_problem[axis].of_kernel]
     others = [axis for axis in axes if axis not in parameters]

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import nearest
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
-# The columns of resources/published/claims.csv, which are also the keys of a claim in a study's YAML, except `study`.
+# The published claims in the project, and their columns, which are also the keys of a claim in a study's YAML, except
+# `study`.
+CLAIMS_FILE = "resources/published/claims.csv"
 PUBLISHED_CLAIM_COLUMNS = (
     "id",
     "study",
@@ -116,6 +117,16 @@ def published_claims(path: Path) -> list[Claim]:
     return list(claims.values())
 
 
+def check_published_claims(path: Path, studies: Collection[str], shown: str) -> None:
+    """Raise UserError for a mistake in the file, and for a claim about a study whose name is misspelt.
+
+    A claim about a study that isn't near any of `studies` is no mistake: the project may have dropped that study.
+    """
+    for claim in published_claims(path):
+        if claim.study not in studies and (guess := nearest(claim.study, studies)):
+            raise UserError(f"{shown}: {claim.id}: study is {claim.study!r}{guess}")
+
+
 def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
     """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
     return [
@@ -157,7 +168,7 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if not PROBLEMS[settings["problem"]].shows_output or entry["relation"] != EQUAL:
+            if not problem_of(settings["problem"]).shows_output or entry["relation"] != EQUAL:
                 raise UserError(
                     f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
                 )

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
 from kernelsweep.measure.journal import journals_of, read_values
 from kernelsweep.measure.outcome import combined, flags_of, read_outcome
-from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, time_columns
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, point_columns, time_columns
 
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
@@ -164,7 +162,8 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
         of = value.get("of")
         if not of:
             continue
-        axes = (of["point"].get(name) for name in ALL_POINT_COLUMNS)
+        columns = point_columns(of["point"])
+        axes = (columns.get(name) for name in ALL_POINT_COLUMNS)
         point = tuple("" if value is None else str(value) for value in axes)
         settings = {name: of[name] for name in _SETTINGS}
         version = json.dumps(settings, sort_keys=True), of["binary"]
@@ -183,11 +182,10 @@ def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
 def _as_row(row: Row, record: _Record) -> Row:
     """A record as a row of measurements.csv, with the time of the measurement; `row` is another row of its point."""
     outcome = combined([read_outcome(record.visits[visit]) for visit in sorted(record.visits)])
-    size = int(row["array_size"]) * np.dtype(row["dtype"]).itemsize
     counted = [visit.counted for visit in outcome.visits]
     return {
         **{name: row[name] for name in NAME_COLUMNS},
-        **(time_columns(counted, size, None) if counted else {}),
+        **(time_columns(counted, {}, None) if counted else {}),
         "status": outcome.status,
         "device": record.settings["device"],
         "device_uuid": " ".join(sorted({visit.device_uuid for visit in outcome.visits if visit.device_uuid})),

@@ -1,11 +1,12 @@
-"""The check of a point before it is timed: is its result right, is its input as it was, are its bits the same again?"""
+"""The check of a point before it is timed: is its result right, are its inputs as they were, and its bits again?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
-from kernelsweep.problems.operations import Array
-from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.problem import Elements, Instance
 
 
 def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
@@ -17,10 +18,10 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     Raises MemoryError, LaunchError and ContextLost.
     """
     results = run.results()
-    updates_input = run.memory.settle_input()
+    changed = run.memory.settle()
     judgement = instance.judge(run.point, results, depth)
-    mistake = judgement.mistake or run.memory.not_zeroed()
-    if not mistake and run.plan.zeroed and repeated_runs > 1:
+    mistake = judgement.mistake or _undeclared(run, changed)
+    if not mistake and _has_state(run) and repeated_runs > 1:
         again = instance.judge(run.point, run.results(), depth).mistake
         mistake = f"right at first, but run again: {again}" if again else None
     return Outcome(
@@ -29,12 +30,32 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         relative_error=None if mistake else judgement.relative_error,
         bit_identical=None if mistake else _bit_identical(run, results, repeated_runs),
         output=judgement.output,
-        updates_input=updates_input,
+        updated=run.memory.updated,
     )
 
 
-def _bit_identical(run: PointRun, results: Array, repeated_runs: int) -> bool | None:
-    """Whether further runs leave the bits of `results`; None for integers."""
-    if results.dtype.kind != "f" or repeated_runs < 2:
+def _undeclared(run: PointRun, changed: list[str]) -> str | None:
+    """A message if a run has changed arrays that the next run needs as they were, or None."""
+    if not changed:
         return None
-    return all(run.results().tobytes() == results.tobytes() for _ in range(repeated_runs - 1))
+    message = f"the result is right, but {changed[0]} is not left as it was, as the next run needs it"
+    if changed[0] in run.plan.arrays:
+        return message
+    return f"{message}. If kernels may change {changed[0]}, name it among the problem's outputs, too"
+
+
+def _has_state(run: PointRun) -> bool:
+    """Whether the plan has arrays in which a run finds what the run before has left."""
+    return any(array.contents is not None for array in run.plan.arrays.values())
+
+
+def _bit_identical(run: PointRun, results: Mapping[str, Elements], repeated_runs: int) -> bool | None:
+    """Whether further runs leave the bits of `results`; None for integers."""
+    if repeated_runs < 2 or all(elements.dtype.kind in "biu" for elements in results.values()):
+        return None
+    bits = _bits(results)
+    return all(_bits(run.results()) == bits for _ in range(repeated_runs - 1))
+
+
+def _bits(results: Mapping[str, Elements]) -> list[bytes]:
+    return [elements.tobytes() for elements in results.values()]

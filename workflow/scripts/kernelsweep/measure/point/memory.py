@@ -1,19 +1,27 @@
-"""A kernel's memory on a platform: its buffers, the input in them, and the places that samples go round."""
+"""A kernel's memory on a platform: its arrays, their contents, and the places that samples go round."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from enum import Enum
+from math import gcd
+from typing import Any
 
 import numpy as np
 
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.operations import Array
-from kernelsweep.problems.problem import Instance
-from kernelsweep.sweep.kernels.launch_plans import DATA, Plan
+from kernelsweep.problems.problem import ALL_ONES, Array, Elements, Instance
+from kernelsweep.sweep.kernels.launch_plans import Plan
 from kernelsweep.sweep.points import Point
 
-# Buffers besides the plan's: the working copy of the input for a kernel that updates its input, and one repetition of
-# the input's contents, which no kernel is given.
-_COPY = "copy"
-_TILE = "tile"
+
+class Role(Enum):
+    """What a buffer holds of an array."""
+
+    ARRAY = "the array itself"
+    COPY = "the working copy of an array whose contents kernels change"
+    CONTENTS = "one repetition of the contents, which no kernel is given"
+
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
 # runs on the same memory differ by 0.1%. So samples go round several places, each on memory pages of its own. Larger
@@ -22,11 +30,11 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
-_WORD = 4  # Platform.fill() writes whole words.
+_WORD = 4  # Platform.fill() and Platform.equal() take whole words.
 
 
 class Buffers:
-    """Memory by name and place.
+    """Memory by the name of an array, its role and its place.
 
     granularity  bytes to which every allocation is rounded up
     """
@@ -34,23 +42,27 @@ class Buffers:
     def __init__(self, platform: Platform, granularity: int) -> None:
         self._platform = platform
         self._granularity = granularity
-        self._memory: dict[tuple[str, int], tuple[int, Memory]] = {}
+        self._memory: dict[tuple[str, Role, int], tuple[int, Memory]] = {}
 
-    def room(self, name: str, size: int, place: int = 0) -> bool:
+    def room(self, name: str, role: Role, size: int, place: int = 0) -> bool:
         """Make a buffer hold at least `size` bytes. Returns whether it is a new one. Raises MemoryError."""
-        have, memory = self._memory.get((name, place), (0, None))
+        have, memory = self._memory.get((name, role, place), (0, None))
         if have >= size:
             return False
         if memory is not None:
-            del self._memory[name, place]
+            del self._memory[name, role, place]
             self._platform.free(memory)
         rounded = -(-size // self._granularity) * self._granularity
-        self._memory[name, place] = (rounded, self._platform.allocate(rounded))
+        self._memory[name, role, place] = (rounded, self._platform.allocate(rounded))
         return True
 
-    def get(self, name: str, place: int = 0) -> Memory:
+    def get(self, name: str, role: Role, place: int = 0) -> Memory:
         """A buffer's memory."""
-        return self._memory[name, place][1]
+        return self._memory[name, role, place][1]
+
+    def all(self) -> Iterator[tuple[str, Memory]]:
+        """All memory, each with the name of its array."""
+        return ((name, memory) for (name, _, _), (_, memory) in self._memory.items())
 
     def free(self) -> None:
         """Give all of it back."""
@@ -62,148 +74,210 @@ class Buffers:
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
 
-    A kernel that updates its input works on a copy, which is restored before every run. Whether it does is found by
-    comparing the input after a run with what it was.
+    A kernel that changes an array's contents works on a copy, which is restored before every run. If the problem leaves
+    open whether it does, a run shows: the array is then compared with its contents.
     """
 
     def __init__(self, platform: Platform, own_pages: bool) -> None:
         """`own_pages`: whether each buffer starts on a memory page of its own, as for places."""
         self._platform = platform
         self._buffers = Buffers(platform, PAGE if own_pages else _WORD)
-        self._filled: dict[int, int] = {}  # the bytes of input that are in place, by place
-        self._tile_of: Instance | None = None
-        self._updated_before = False  # whether some point so far has updated its input
+        self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
+        self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
+        self._changed_before: set[str] = set()  # arrays whose contents some point so far was found to change
 
-    def prepare(self, point: Point, plan: Plan, instance: Instance, updates_input: bool | None = None) -> None:
-        """Make room for a point's buffers, and put its input in place. Raises MemoryError.
+    def prepare(self, point: Point, plan: Plan, instance: Instance, updated: Collection[str] | None = None) -> None:
+        """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
 
-        updates_input  whether the point updates its input; None if that is still to be found
+        updated  the arrays that the point was found to change; None if that is still to be found
         """
-        self._plan, self._instance = plan, instance
-        self._input_bytes = point["array_size"] * instance.dtype.itemsize
-        # A kernel that has updated its input before gets a copy at once, and not only after a first run on the input.
-        self._uses_copy = self._updated_before if updates_input is None else updates_input
-        if instance is not self._tile_of:
-            self._filled.clear()
+        arrays = {**instance.arrays(point), **plan.arrays}
+        self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
+        named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
+        self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
+        self._scalars = instance.scalars(point)
+        self._poison = instance.poison
+        # A kernel that has changed an array before gets a copy at once, and not only after a first run on the array.
+        self._found = {*(self._changed_before if updated is None else updated)}
+        for name in plan.constants:
+            array = arrays[name]
+            assert array.contents is not None, "a constant is one of the problem's inputs"
+            self._platform.set_constant(plan.launches[0].variant or "", name, np.resize(array.contents, array.size))
         self._make_room()
-        for name, count in plan.zeroed.items():
-            self._platform.upload(self._buffers.get(name), np.zeros(count, instance.dtype))
 
-    def settle_input(self) -> bool:
-        """Whether the run before changed its input. If so, the point works on a copy from now on; if not, on the input.
+    def settle(self) -> list[str]:
+        """The arrays whose contents the run before has changed, though the problem doesn't say that kernels may.
 
+        Where the problem leaves it open, the point works on a copy of these from now on, and on the others themselves.
         Raises MemoryError.
         """
-        changed = not self._input_is_unchanged()
-        if changed and not self._uses_copy:
-            self._filled.clear()
-        self._updated_before |= changed
-        self._uses_copy = changed
+        compared = [name for name, array in self._with_contents().items() if not array.updated]
+        changed = [name for name in compared if not self._is_unchanged(name)]
+        for name in changed:
+            if not self._works_on_copy(name):
+                self._forget(name)
+        self._found = {name for name in changed if self._arrays[name].updated is None}
+        self._changed_before |= self._found
         self._make_room()
-        return changed
+        return [name for name in changed if name not in self._found]
 
-    def forget_input(self) -> None:
-        """Fill the input again for the next point, after a run that may have written anything."""
+    def forget_contents(self) -> None:
+        """Put all contents in place again for the next point, after a run that may have written anything."""
         self._filled.clear()
 
     def prepare_places(self) -> int:
-        """Make the buffers that the kernel touches at several places. Returns the number of places."""
-        touched = self._touched()
-        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(sum(touched.values()), 1)))
+        """Make the arrays that the kernel is given at several places. Returns the number of places."""
+        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(sum(map(_bytes, self._arrays.values())), 1)))
         for place in range(1, places):
             try:
-                new = [name for name, size in touched.items() if self._buffers.room(name, size, place)]
+                for name in self._arrays:
+                    self._make_room_for(name, place)
             except MemoryError:
                 return place
-            if DATA in new:
-                self._filled.pop(place, None)
-            size = touched.get(DATA, 0)
-            if self._filled.get(place, 0) < size:
-                self._platform.copy(self._buffers.get(DATA, place), self._buffers.get(DATA), size)
-                self._filled[place] = size
-            for name, count in self._plan.zeroed.items():
-                self._platform.upload(self._buffers.get(name, place), np.zeros(count, self._instance.dtype))
+            for name, array in self._with_contents().items():
+                if not self._works_on_copy(name) and self._filled.get((name, place), 0) < _bytes(array):
+                    source, target = (self._buffers.get(name, Role.ARRAY, at) for at in (0, place))
+                    self._platform.copy(target, source, _bytes(array))
+                    self._filled[name, place] = _bytes(array)
         self._platform.synchronize()
         return places
 
-    def argument(self, value: str | int, place: int = 0) -> Memory | int:
-        """The value that a launch passes for an argument of its plan: a buffer's memory, or the number itself."""
+    def argument(self, value: str | np.generic, place: int = 0) -> Memory | np.generic:
+        """What a launch passes for an argument of its plan: an array's memory, or a scalar."""
         if not isinstance(value, str):
             return value
-        return self._buffers.get(_COPY if value == DATA and self._uses_copy else value, place)
+        return self._memory_of(value, place) if value in self._arrays else self._scalars[value]
 
     @property
-    def updates_input(self) -> bool:
-        """Whether the input is restored before every run."""
-        return self._uses_copy
+    def updated(self) -> list[str]:
+        """The arrays that the point was found to change."""
+        return sorted(self._found)
 
-    def restore_input(self, place: int = 0) -> None:
-        """Queue the input's restoration, if the point updates it."""
-        if self._uses_copy:
-            self._platform.copy(self._buffers.get(_COPY, place), self._buffers.get(DATA), self._input_bytes)
+    @property
+    def needs_restoring(self) -> bool:
+        """Whether some array is restored before every run."""
+        return any(map(self._works_on_copy, self._arrays))
+
+    def restore(self, place: int = 0) -> None:
+        """Queue the restoration of all arrays whose contents the point changes."""
+        for name, array in self._arrays.items():
+            if self._works_on_copy(name):
+                target, source = self._memory_of(name, place), self._buffers.get(name, Role.ARRAY)
+                self._platform.copy(target, source, _bytes(array))
 
     def poison(self) -> None:
-        """Queue the overwriting of all memory that the plan writes, so that missing writes show."""
-        for name, count in self._plan.buffers.items():
-            size = count * self._instance.dtype.itemsize
-            self._platform.fill(self._buffers.get(name), size, self._instance.poison)
+        """Queue the overwriting of all arrays without contents, so that missing writes show."""
+        for name, array in self._arrays.items():
+            if array.contents is None:
+                word = self._poison if array.dtype.kind in "iu" else ALL_ONES
+                self._platform.fill(self._memory_of(name), _bytes(array), word)
 
-    def results(self) -> Array:
-        """The results of the last run, shape (plan.results,)."""
-        results = np.empty(self._plan.results, self._instance.dtype)
-        self._platform.download(self.argument(self._plan.result), results)
+    def results(self) -> dict[str, Elements]:
+        """The results of the last run by the names of their arrays."""
+        results = {name: np.empty(count, self._arrays[name].dtype) for name, count in self._results.items()}
+        for name, elements in results.items():
+            self._platform.download(self._memory_of(name), elements.view(np.uint8))
         return results
 
-    def not_zeroed(self) -> str | None:
-        """A message if the run before did not leave the plan's zeroed buffers zero, or None."""
-        for name, count in self._plan.zeroed.items():
-            left = np.empty(count * self._instance.dtype.itemsize, np.uint8)
-            self._platform.download(self._buffers.get(name), left)
-            if left.any():
-                found = f"{np.count_nonzero(left)} bytes of it are not"
-                return f"the result is right, but {name} is not left zero, as the next run needs it: {found}"
-        return None
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point's arrays, each with the array's name and type."""
+        for name, memory in self._buffers.all():
+            if name in self._arrays:
+                yield memory, name, self._arrays[name].dtype
 
     def free(self) -> None:
         """Give all buffers back."""
         self._buffers.free()
         self._filled.clear()
-        self._tile_of = None
+        self._contents.clear()
 
-    def _touched(self) -> dict[str, int]:
-        """The sizes, in bytes, of the buffers that the kernel itself reads or writes."""
-        counts = {**self._plan.buffers, **self._plan.zeroed}
-        named = {name: count * self._instance.dtype.itemsize for name, count in counts.items()}
-        return {_COPY if self._uses_copy else DATA: self._input_bytes, **named}
+    def _with_contents(self) -> Mapping[str, Array]:
+        return {name: array for name, array in self._arrays.items() if array.contents is not None}
+
+    def _works_on_copy(self, name: str) -> bool:
+        """Whether the kernel is given a copy of an array, which is restored before every run."""
+        return self._arrays[name].updated or name in self._found
+
+    def _memory_of(self, name: str, place: int = 0) -> Memory:
+        """The memory that the kernel is given for an array."""
+        return self._buffers.get(name, Role.COPY if self._works_on_copy(name) else Role.ARRAY, place)
 
     def _make_room(self) -> None:
-        """Allocate the buffers that the point needs, and fill the part of the input that is not filled yet."""
-        if self._buffers.room(DATA, self._input_bytes):
-            self._filled.clear()
-        for name, size in self._touched().items():
-            self._buffers.room(name, size)
-        if self._filled.get(0, 0) < self._input_bytes:
-            self._fill_input()
+        """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
+        for name, array in self._with_contents().items():
+            repeats = _repeats(array)
+            contents, repeated = self._contents.get(name, (None, 0))
+            if contents is not array.contents or repeated != repeats:
+                self._forget(name)
+                self._contents.pop(name, None)
+            if self._buffers.room(name, Role.ARRAY, _bytes(array)):
+                self._filled.pop((name, 0), None)
+        for name in self._arrays:
+            self._make_room_for(name)
+        for name, array in self._with_contents().items():
+            if self._filled.get((name, 0), 0) < _bytes(array):
+                self._fill(name, array)
 
-    def _fill_input(self) -> None:
-        """Repeat the problem's tile over the input."""
-        tile, size = self._instance.tile, self._input_bytes
-        if self._instance is not self._tile_of:
-            self._buffers.room(_TILE, tile.nbytes)
-            self._platform.upload(self._buffers.get(_TILE), tile)
-            self._tile_of = self._instance
-        memory, filled = self._buffers.get(DATA), min(tile.nbytes, size)
-        self._platform.copy(memory, self._buffers.get(_TILE), filled)
+    def _make_room_for(self, name: str, place: int = 0) -> None:
+        """Allocate the memory that the kernel is given for an array."""
+        role = Role.COPY if self._works_on_copy(name) else Role.ARRAY
+        if self._buffers.room(name, role, _bytes(self._arrays[name]), place) and role is Role.ARRAY:
+            self._filled.pop((name, place), None)
+
+    def _fill(self, name: str, array: Array) -> None:
+        """Repeat an array's contents over it."""
+        size, repeats = _bytes(array), _repeats(array)
+        if name not in self._contents:
+            assert array.contents is not None
+            uploaded = _in_words(array.contents, repeats)
+            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes)
+            self._platform.upload(self._buffers.get(name, Role.CONTENTS), uploaded)
+            self._contents[name] = (array.contents, repeats)
+        memory, filled = self._buffers.get(name, Role.ARRAY), min(_contents_bytes(array), size)
+        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS), filled)
         while filled < size:
             step = min(filled, size - filled)
             self._platform.copy(memory, memory, step, filled)
             filled += step
-        self._filled[0] = size
+        self._filled[name, 0] = size
 
-    def _input_is_unchanged(self) -> bool:
-        """Whether the last run left its input unchanged: the problem's tile, repeated. Compared on the device."""
-        memory, tile = self.argument(DATA), min(self._instance.tile.nbytes, self._input_bytes)
-        return self._platform.equal(memory, self._buffers.get(_TILE), tile) and (
+    def _is_unchanged(self, name: str) -> bool:
+        """Whether the last run left an array's contents unchanged. Compared on the device."""
+        array = self._arrays[name]
+        memory, size = self._memory_of(name), _bytes(array)
+        first = min(_contents_bytes(array), size)
+        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS), first) and (
             # Each further repetition is the one before it.
-            self._input_bytes == tile or self._platform.equal(memory, memory, self._input_bytes - tile, tile)
+            size == first or self._platform.equal(memory, memory, size - first, first)
         )
+
+    def _forget(self, name: str) -> None:
+        """Have an array's contents put in place again, at all places."""
+        self._filled = {(other, place): size for (other, place), size in self._filled.items() if other != name}
+
+
+def _whole_words(size: int) -> int:
+    return -(-size // _WORD) * _WORD
+
+
+def _bytes(array: Array) -> int:
+    """The bytes of an array, rounded up to whole words."""
+    return _whole_words(array.size * array.dtype.itemsize)
+
+
+def _repeats(array: Array) -> int:
+    """How often an array's contents are uploaded one after another, so that a further repetition begins at a word."""
+    assert array.contents is not None
+    return 1 if array.contents.size == array.size else _WORD // gcd(_WORD, array.contents.nbytes)
+
+
+def _contents_bytes(array: Array) -> int:
+    """The bytes of an array's contents on the device."""
+    assert array.contents is not None
+    return _whole_words(array.contents.nbytes * _repeats(array))
+
+
+def _in_words(contents: Elements, repeats: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    """The bytes of repeated contents, with zeros up to a whole word."""
+    found = np.tile(contents.view(np.uint8), repeats) if repeats > 1 else contents.view(np.uint8)
+    return np.pad(found, (0, -found.size % _WORD)) if found.size % _WORD else found

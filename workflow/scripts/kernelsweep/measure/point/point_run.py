@@ -5,12 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.memory import KernelMemory
-from kernelsweep.platforms.platform import Platform
-from kernelsweep.problems.operations import Array
-from kernelsweep.sweep.kernels.launch_plans import Plan
+from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.problems.problem import Elements
+from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
+
+_ADDRESS_BYTES = 8
 
 # A function that a platform times: it calls `start` and `stop` around the launches.
 Sample = Callable[[Callable[[], None], Callable[[], None]], None]
@@ -20,8 +26,8 @@ Sample = Callable[[Callable[[], None], Callable[[], None]], None]
 class PointRun:
     """A point whose memory is prepared.
 
-    variant       the C++ name of what it launches
-    shared_bytes  the dynamic shared memory of a block
+    variant       the C++ name of what its launches start, unless they say otherwise
+    shared_bytes  the dynamic shared memory of a block, unless a launch says otherwise
     """
 
     platform: Platform
@@ -31,15 +37,23 @@ class PointRun:
     variant: str
     shared_bytes: int
 
+    def variant_of(self, launch: Launch) -> str:
+        """The C++ name of what a launch of the plan starts."""
+        return self.variant if launch.variant is None else launch.variant
+
+    def shared_bytes_of(self, launch: Launch) -> int:
+        """The dynamic shared memory of a block of a launch of the plan."""
+        return self.shared_bytes if launch.shared_bytes is None else launch.shared_bytes
+
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
         launches = [
             (
-                self.variant,
+                self.variant_of(launch),
                 launch.grid,
                 launch.block,
-                self.shared_bytes,
-                [self.memory.argument(value, place) for value in launch.arguments],
+                self.shared_bytes_of(launch),
+                self._arguments(launch, place),
             )
             for launch in self.plan.launches
         ]
@@ -50,12 +64,24 @@ class PointRun:
 
         return queue
 
-    def results(self) -> Array:
-        """Run the plan once, on poisoned buffers, and fetch its results, shape (plan.results,).
+    def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
+        """What a launch passes. Raises LaunchError where arguments don't fit the function's parameters."""
+        found = [self.memory.argument(value, place) for value in launch.arguments]
+        function = self.variant_of(launch)
+        sizes = self.platform.parameter_bytes(function)
+        if sizes and len(sizes) != len(found):
+            raise LaunchError(f"{function} has {len(sizes)} parameters, and the launch gives {len(found)} arguments")
+        passed = []
+        for name, value, size in zip(launch.arguments, found, sizes or itertools.repeat(None, len(found)), strict=True):
+            passed.append(of_size(value, size, f"{function}: the argument {name}"))
+        return passed
+
+    def results(self) -> dict[str, Elements]:
+        """Run the plan once, on poisoned arrays, and fetch its results by the names of their arrays.
 
         Raises LaunchError and ContextLost.
         """
-        self.memory.restore_input()
+        self.memory.restore()
         self.memory.poison()
         self.launches()()
         self.platform.synchronize()
@@ -67,8 +93,8 @@ class PointRun:
         return bool(self.point["cache"] == "cold")
 
     def prepare(self, place: int = 0) -> None:
-        """Queue what comes before a timed run: restore the input and flush the cache, if the point needs that."""
-        self.memory.restore_input(place)
+        """Queue what comes before a timed run: restore arrays and flush the cache, if the point needs that."""
+        self.memory.restore(place)
         if self.is_cold:
             self.platform.flush_cache()
 
@@ -84,3 +110,23 @@ class PointRun:
             stop()
 
         return timed
+
+
+def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:
+    """An argument for a parameter of `size` bytes, or of a size that nothing tells.
+
+    Python's numbers have no width of their own, and take the parameter's. Raises LaunchError for a number that doesn't
+    fit, and for an array or a NumPy scalar of another size.
+    """
+    if isinstance(value, bool | int) and size in (1, 2, 4, 8):
+        bits = 8 * size
+        if not -(2 ** (bits - 1)) <= value < 2**bits:
+            raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
+        return np.dtype(f"{'i' if value < 0 else 'u'}{size}").type(value)
+    if isinstance(value, float) and size in (2, 4, 8):
+        return np.dtype(f"f{size}").type(value)
+    own = value.nbytes if isinstance(value, np.generic) else _ADDRESS_BYTES
+    if size is not None and own != size:
+        kind = "array" if own == _ADDRESS_BYTES and not isinstance(value, np.generic) else f"{value.dtype}"
+        raise LaunchError(f"{shown} is of type {kind}, which has {own} bytes. The kernel's parameter has {size}")
+    return value

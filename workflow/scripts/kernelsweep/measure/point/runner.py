@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.platform import Platform
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch
+from kernelsweep.sweep.kernels.launch_list import planner
+from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 
@@ -35,7 +36,8 @@ class Runner:
         self._task = task
         self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
-        self._problem = PROBLEMS[task.problem]
+        self._problem = problem_of(task.problem)
+        self._plan = planner(task.plan, task.listed)
         self._instance: Instance | None = None
         self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
@@ -50,24 +52,27 @@ class Runner:
         variant: str,
         check: bool = True,
         companions: Collection[int] = (),
-        updates_input: bool = False,
+        updated: Collection[str] = (),
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
-        check          False for a point that was checked before, which then is only timed
-        companions     the process ids of our other processes that have the device open
-        updates_input  what the check found, for a point that was checked before
+        check       False for a point that was checked before, which then is only timed
+        companions  the process ids of our other processes that have the device open
+        updated     the arrays that the check found to be changed, for a point that was checked before
 
         Raises ContextLost if nothing more can be run in this process. Any other failure becomes the outcome's status.
         """
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point, variant)
         try:
-            self._memory.prepare(point, run.plan, self._instance_at(point), None if check else updates_input)
-            outcome = self._check(run) if check else Outcome("ok", updates_input=updates_input)
+            self._memory.prepare(point, run.plan, self._instance_at(point), None if check else updated)
+            outcome = self._check(run) if check else Outcome("ok", updated=list(updated))
             if outcome.status != "ok":
                 return outcome
-            outcome.occupancy = self._platform.occupancy(variant, run.plan.launches[0].block, run.shared_bytes)
+            first = run.plan.launches[0]
+            outcome.occupancy = self._platform.occupancy(
+                run.variant_of(first), first.threads, run.shared_bytes_of(first)
+            )
             if self._sampling:
                 visit = take_samples(run, self._sampling, self._pauses.of_point())
                 visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
@@ -81,7 +86,7 @@ class Runner:
             self.free_memory()
             return Outcome("out_of_memory", str(error))
         except LaunchError as error:
-            self._memory.forget_input()
+            self._memory.forget_contents()
             return Outcome("launch_failed", str(error))
 
     def launch_between(
@@ -96,20 +101,25 @@ class Runner:
         self._platform.synchronize()
         return run.plan.launches
 
+    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
+        """All memory of the point that run() was given last: each with its array's name and type."""
+        return self._memory.buffers()
+
     def free_memory(self) -> None:
         """Give all buffers back."""
         self._memory.free()
 
     def _point_run(self, point: Point, variant: str) -> PointRun:
-        shared_bytes = int(self._shared_elements(point)) * np.dtype(point["dtype"]).itemsize
-        return PointRun(self._platform, self._memory, point, PLANS[self._task.plan](point), variant, shared_bytes)
+        shared_elements = int(self._shared_elements(point))
+        shared_bytes = shared_elements * np.dtype(point["dtype"]).itemsize if shared_elements else 0
+        return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
         depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
         return check_point(run, self._instance_at(run.point), depth, self._task.protocol.repeated_runs)
 
     def _instance_at(self, point: Point) -> Instance:
-        """The input and the judge of a point, kept until a point has others."""
+        """The data and the judge of a point, kept until a point has others."""
         of_point = [point[axis] for axis in self._problem.instance_axes]
         if self._instance is None or self._instance_of != of_point:
             self._instance_of = of_point

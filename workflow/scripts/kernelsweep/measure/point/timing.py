@@ -40,5 +40,5 @@ def take_samples(run: PointRun, sampling: Sampling, pause: Callable[[], bool]) -
 
 def measure_energy(run: PointRun, seconds: float) -> float | None:
     """Millijoules of one run of a point, repeated for `seconds`; None if the device does not tell."""
-    needs_preparation = run.memory.updates_input or run.is_cold
+    needs_preparation = run.memory.needs_restoring or run.is_cold
     return energy_of_run(run.platform, run.launches(), run.prepare if needs_preparation else None, seconds)

@@ -54,7 +54,7 @@ class Worker:
 
         settings  the other arguments of runner.Runner.run
 
-        Raises UserError if no worker can start.
+        Raises UserError if no worker can start, and where a function of the user's fails.
         """
         request = {"point": dict(point), "variant": variant, **settings}
         outcome, killed = self._outcome(request)
@@ -77,6 +77,8 @@ class Worker:
         if not answer:
             status, words = self._last_words(process)
             return Outcome("launch_failed", f"the worker process died ({words})"), status == -signal.SIGKILL
+        if "refused" in answer:
+            raise UserError(answer["refused"])
         if answer["lost"]:
             self.stop()
         return read_outcome(answer["outcome"]), False
@@ -180,7 +182,7 @@ class Workers:
             variant,
             check=visit == 0,
             companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
-            updates_input=checked is not None and checked.updates_input,
+            updated=checked.updated if checked else [],
         )
 
     def free_memory(self, visit: int) -> None:

@@ -4,12 +4,12 @@ Its argument is the platform's implementation, which it imports while it waits. 
 input and answers each with a line on standard output:
 
     {"task": ..., "cuda_visible_devices": ...}      {"ready": true}, once the platform is open and the kernel loaded
-    {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...}
+    {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
     {"free_memory": true}                           {"freed": true}, once all buffers are given back
 
 The first is a task.KernelTask, and the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null. The second has the
 arguments of runner.Runner.run; `lost` says whether the process lost its context. The process ends after such an answer,
-and when its input ends.
+and when its input ends. `refused` is the text of a UserError, as where a function of the user's has raised.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import sys
 from dataclasses import asdict
 from typing import TextIO
 
+from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
@@ -51,6 +52,9 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         lost = False
         try:
             outcome = runner.run(**{**request, "point": Point(request["point"])})
+        except UserError as error:
+            print(json.dumps({"refused": str(error)}), file=answers, flush=True)
+            continue
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)

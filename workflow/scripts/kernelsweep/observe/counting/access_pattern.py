@@ -100,7 +100,7 @@ def _draw_row(axes: Axes, kernel: str, trace: Mapping[str, Any], most: int) -> N
         _draw_strip(axes, strip, left, top)
     axes.set_xlim(-GAP, most * (LANES + GAP))
     axes.set_ylim(-0.06, 1.3)
-    unroll = trace["point"]["unroll"]
+    unroll = trace["point"].get("unroll", 1)
     axes.set_title(kernel + (f", unroll {unroll}" if unroll > 1 else ""), loc="left", weight="bold", pad=1.5)
     axes.set_yticks([0, 1], ["0", f"{top // element:,}"])
     axes.set_ylabel("element")

@@ -11,6 +11,7 @@ import numpy as np
 from kernelsweep.observe.counting.library import CountingLibrary
 from kernelsweep.observe.counting.lines import Lines, Variable
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.platforms.platform import Memory, Size
 
 # The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
@@ -21,7 +22,7 @@ class CountingPlatform(EmulatorPlatform):
 
     library     the loaded library
     lines       its debugging information
-    parameters  by a buffer's number, the index of the kernel parameter that it was passed as last
+    parameters  by a buffer's number, the kernel parameter that it was passed as last: its variant and its index
     sizes       by a buffer's number, its size in bytes
     shared      the `__shared__` arrays of the variant launched last
     """
@@ -31,15 +32,16 @@ class CountingPlatform(EmulatorPlatform):
 
     def __init__(self) -> None:
         super().__init__()
-        self.parameters: dict[int, int] = {}
+        self.parameters: dict[int, tuple[str, int]] = {}
         self.sizes: dict[int, int] = {}
         self.shared: list[Variable] = []
         self._numbers: dict[int, int] = {}
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._library = self.library = CountingLibrary(binary)
+        self.library = CountingLibrary(binary)
+        self._libraries = [self.library]
         self.lines = Lines(binary)
-        self._entries = {name: variant["entry"] for name, variant in variants.items()}
+        self._entries = {name: (0, variant["entry"]) for name, variant in variants.items()}
         export = self.lines.function("emulator_entry_kernel")
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         self._shared = [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
@@ -53,6 +55,10 @@ class CountingPlatform(EmulatorPlatform):
         self._numbers[buffer.ctypes.data] = number
         self.sizes[number] = size
         return buffer
+
+    def number(self, memory: np.ndarray[Any, Any]) -> int:
+        """The number of a buffer, by which the library knows it."""
+        return self._numbers[memory.ctypes.data]
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         self.library.unregister(memory.ctypes.data)
@@ -69,10 +75,12 @@ class CountingPlatform(EmulatorPlatform):
         super().fill(memory, size, word)
         self.library.set_initialised(memory.ctypes.data, 0, size, False)
 
-    def launch(self, variant: str, grid: int, block: int, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        self.shared = self._shared[self._entries[variant]]
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+    ) -> None:
+        self.shared = self._shared[self._entries[variant][1]]
         self.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
         for parameter, argument in enumerate(arguments):
-            if not isinstance(argument, int):
-                self.parameters[self._numbers[argument.ctypes.data]] = parameter
+            if not isinstance(argument, np.generic):
+                self.parameters[self.number(argument)] = (variant, parameter)
         super().launch(variant, grid, block, shared_bytes, arguments)

@@ -26,20 +26,27 @@ class MemoryMistake:
     count: int
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer on the device; size and itemsize, that of an element, are in bytes."""
+
+    name: str
+    size: int
+    itemsize: int
+
+
 def in_words(
     mistakes: Sequence[Mistake],
     sites: Sequence[Site],
     line: Callable[[int], str],
-    name_buffer: Callable[[int], tuple[str, int]],
+    buffer: Callable[[int], Buffer],
     shared: Sequence[Variable],
-    itemsize: int,
 ) -> list[MemoryMistake]:
     """Each mistake in words, races first; mistakes of one kind between the same lines are one.
 
-    line         gives the file:line of an address of the code
-    name_buffer  gives a buffer's name and size in bytes, by its number
-    shared       the kernel's `__shared__` arrays
-    itemsize     bytes of an element, for the index in a device buffer
+    line    gives the file:line of an address of the code
+    buffer  gives a buffer by its number
+    shared  the kernel's `__shared__` arrays
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
     found: dict[tuple[str, frozenset[str]], MemoryMistake] = {}
@@ -50,9 +57,9 @@ def in_words(
         here, there = line(sites[one.site].address), line(sites[one.other_site].address)
         lines = (here, there) if one.mistake == "race" else (here,)
         if one.space == "global":
-            name, size = name_buffer(one.buffer)
-            place = f"{name}[{one.offset // itemsize}]"
-            kind = f"device buffer {name} of {size // itemsize} elements"
+            found_in = buffer(one.buffer)
+            place = f"{found_in.name}[{one.offset // found_in.itemsize}]"
+            kind = f"device buffer {found_in.name} of {found_in.size // found_in.itemsize} elements"
         else:
             place, kind = _shared_place(one.offset, shared, sites[one.site].size)
         message = _message(one, sites, place, kind, here, there)

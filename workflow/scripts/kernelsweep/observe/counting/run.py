@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.counting.counting_platform import CountingPlatform
 from kernelsweep.observe.counting.library import Request
 from kernelsweep.observe.counting.lines import shared_array
-from kernelsweep.observe.counting.mistakes import MemoryMistake, in_words
+from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
 from kernelsweep.sweep.points import Point
 
@@ -60,14 +62,14 @@ class CountingRunner:
         # One run, because a second run would be counted with the first; no samples, because nothing is timed.
         once = replace(task.protocol, repeated_runs=1, sampling=None)
         self._runner = Runner(self._platform, replace(task, protocol=once))
-        self._names = parameter_names(source, task.kernel)
+        self._source = source
 
     def count(self, point: Point, variant: str, check: bool) -> CountedPoint:
         """Run a point once. `check`: look for mistakes, too, which takes longer and 8 bytes for each byte of memory."""
         outcome = self._run(point, variant, check)
         library = self._platform.library
         counts = Counts(library.sites(), library.synchronisations())
-        return CountedPoint(point, outcome, metrics(counts), self._mistakes(point))
+        return CountedPoint(point, outcome, metrics(counts), self._mistakes())
 
     def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
         """Run a point once, and return the first `capacity` requests of one warp in its first launch."""
@@ -108,15 +110,20 @@ class CountingRunner:
         return self._runner.run(point, variant)
 
     def _buffer_name(self, number: int) -> str:
-        return self._names[self._platform.parameters[number]]
+        """The name of the kernel's parameter, or of the array where the source doesn't show the parameter's."""
+        variant, parameter = self._platform.parameters[number]
+        names = parameter_names(self._source, re.split(r"\W", variant, maxsplit=1)[0])
+        return names[parameter] if parameter < len(names) else self._arrays()[number][0]
 
-    def _mistakes(self, point: Point) -> list[MemoryMistake]:
-        platform = self._platform
-        return in_words(
-            platform.library.mistakes(),
-            platform.library.sites(),
-            platform.lines.line,
-            lambda number: (self._buffer_name(number), platform.sizes[number]),
-            platform.shared,
-            np.dtype(point["dtype"]).itemsize,
-        )
+    def _arrays(self) -> dict[int, tuple[str, np.dtype[Any]]]:
+        """The array that each buffer holds, by the buffer's number: its name and its elements' type."""
+        return {self._platform.number(memory): (name, dtype) for memory, name, dtype in self._runner.buffers()}
+
+    def _mistakes(self) -> list[MemoryMistake]:
+        platform, arrays = self._platform, self._arrays()
+
+        def buffer(number: int) -> Buffer:
+            return Buffer(self._buffer_name(number), platform.sizes[number], arrays[number][1].itemsize)
+
+        library = platform.library
+        return in_words(library.mistakes(), library.sites(), platform.lines.line, buffer, platform.shared)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.errors import UserError
-from kernelsweep.sweep.schema import nearest
+from kernelsweep.errors import UserError, nearest
 
 # Factors from ncu's base units to the units that a metric may have.
 _FACTORS = {

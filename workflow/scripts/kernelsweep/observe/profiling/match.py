@@ -9,17 +9,15 @@ from kernelsweep.observe.profiling.capture import Capture, CapturedLaunch, plain
 from kernelsweep.observe.requests import Answer
 
 
-def match_launches(
-    capture: Capture, ran: Sequence[tuple[str, Answer]], kernel: str
-) -> list[tuple[CapturedLaunch, ...]]:
+def match_launches(capture: Capture, answers: Sequence[Answer], kernel: str) -> list[tuple[CapturedLaunch, ...]]:
     """The captured launches of each point, in order.
 
-    ran  for each point that ran, its variant's C++ name and the worker's answer
+    answers  the worker's, for each point that ran
 
     Raises UserError if the capture has another number of launches than the worker made, or a launch of another
     function, grid or block: its metrics would be another point's.
     """
-    expected = sum(len(answer.launches) for _, answer in ran)
+    expected = sum(len(answer.launches) for answer in answers)
     if len(capture.launches) != expected:
         raise UserError(
             f"{kernel}: {expected} launches were to be profiled, but Nsight Compute captured {len(capture.launches)}, "
@@ -27,10 +25,10 @@ def match_launches(
         )
     captured = iter(capture.launches)
     matched = []
-    for variant, answer in ran:
+    for answer in answers:
         launches = tuple(next(captured) for _ in answer.launches)
-        for number, ((grid, block), found) in enumerate(zip(answer.launches, launches, strict=True), start=1):
-            wanted = (plain_name(variant), (grid, 1, 1), (block, 1, 1))
+        for number, (made, found) in enumerate(zip(answer.launches, launches, strict=True), start=1):
+            wanted = (plain_name(made.variant), made.grid, made.block)
             if wanted != (found.function, found.grid, found.block):
                 raise UserError(
                     f"{kernel}: launch {number} of {len(launches)} of a point should be {_text(*wanted)}, but Nsight "

@@ -27,8 +27,7 @@ def profile_rows(
         for number, (point, _) in enumerate(requested):
             rows += empty_rows(point, chosen, profile.failure or _why(profile, number))
         return rows
-    ran = [(variant, answer) for (_, variant), answer in zip(requested, profile.answers, strict=False)]
-    matched = match_launches(profile.capture, ran, kernel)
+    matched = match_launches(profile.capture, profile.answers, kernel)
     for number, (point, _) in enumerate(requested):
         launches = matched[number] if number < len(matched) else ()
         if not launches:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.observe.requests import Answer, answer_requests
+from kernelsweep.observe.requests import Answer, Launched, answer_requests
 from kernelsweep.platforms.platform import Platform
 from kernelsweep.sweep.points import Point
 
@@ -29,7 +29,11 @@ def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answ
             launches = runner.launch_between(point, variant, platform.start_profiler, platform.stop_profiler)
         except LaunchError as error:
             return Answer("launch_failed", str(error))
-        return Answer("ok", "", tuple((launch.grid, launch.block) for launch in launches))
+        return Answer(
+            "ok",
+            "",
+            tuple(Launched(launch.variant or variant, launch.grid, launch.block) for launch in launches),
+        )
 
     return run
 

@@ -8,7 +8,7 @@ import pandas
 
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.problems.registry import PROBLEMS
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
 from kernelsweep.publish.tables.formats import TableText
@@ -18,7 +18,7 @@ from kernelsweep.publish.tables.ladder_text import study_text
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     """A study's table for programs, and the same for readers."""
-    return _TABLES[PROBLEMS[data.settings["problem"]].table](data)
+    return _TABLES[problem_of(data.settings["problem"]).table](data)
 
 
 def _steps(data: StudyData) -> tuple[pandas.DataFrame, TableText]:

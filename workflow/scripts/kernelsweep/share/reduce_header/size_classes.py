@@ -168,7 +168,7 @@ def _grid(kernel: KernelSource, row: _Row, array_size: int, blocks: int) -> int:
             "grid_size": blocks,
         }
     )
-    return PLANS[kernel.plan](point).launches[0].grid
+    return PLANS[kernel.plan](point).launches[0].blocks
 
 
 def _of_classes(times: _Times) -> _Times:

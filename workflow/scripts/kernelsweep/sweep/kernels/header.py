@@ -111,7 +111,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     Raises UserError with the file and the key for a missing file, for a header that can't be read or breaks the schema,
     and for a template that the sweep can't instantiate.
     """
-    shown = str(path.relative_to(root) if path.is_relative_to(root) else path)
+    shown = _shown(path, root)
     if not path.is_file():
         raise UserError(f"{shown}: no such kernel; a study's kernel NAME is the file kernels/<study>/NAME.cu")
     text = read_source(path)
@@ -143,15 +143,33 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     )
 
 
-def _settings(text: str, schema: Path, problem: Problem, shown: str) -> tuple[dict[str, Any], bool]:
-    """A header's checked settings with their defaults, and whether there is a header."""
+def read_header(path: Path, root: Path, schema: Path) -> tuple[dict[str, Any], str]:
+    """The settings in the header of a kernel's file, unchecked, and how messages call the header.
+
+    Without a header there are no settings. Raises UserError for a header that can't be read.
+    """
+    settings, _, where = _written(read_source(path), schema, _shown(path, root))
+    return settings, where
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+
+def _written(text: str, schema: Path, shown: str) -> tuple[dict[str, Any], bool, str]:
+    """A header's settings, whether there is a header, and how messages call it."""
     try:
         header = _read_header(text, keys_of(schema))
     except _Mistake as mistake:
         line, what = mistake.args
         raise UserError(f"{shown}, line {line}: {what}") from mistake
-    written, line = header or ({}, None)
-    of_header = f"{shown}, line {line}, header" if header else f"{shown}, header"
+    settings, line = header or ({}, None)
+    return settings, header is not None, f"{shown}, line {line}, header" if header else f"{shown}, header"
+
+
+def _settings(text: str, schema: Path, problem: Problem, shown: str) -> tuple[dict[str, Any], bool]:
+    """A header's checked settings with their defaults, and whether there is a header."""
+    written, has_header, of_header = _written(text, schema, shown)
     known = {"plans": problem.plans, "operations": OPERATIONS, "dtypes": CXX_TYPES}
     settings = check(written, schema, of_header, known)
     for key, others in (("summation_depth", [LAUNCHES]), ("shared_elements", [])):
@@ -159,7 +177,7 @@ def _settings(text: str, schema: Path, problem: Problem, shown: str) -> tuple[di
             check_kind(settings[key], [*problem.axes, *others], NUMBER)
         except UserError as error:
             raise UserError(f"{of_header}: {key}: {error}") from error
-    return settings, header is not None
+    return settings, has_header
 
 
 def _template_parameters(declarations: str, problem: Problem, shown: str) -> tuple[str, ...]:

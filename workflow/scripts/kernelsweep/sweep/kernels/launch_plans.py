@@ -1,22 +1,21 @@
 """Launch plans: the launches that take a kernel from its input to its result.
 
 A kernel's header names its plan. Each plan's docstring begins with the kernel's arguments in their order: an array is
-passed as its address, a number as a size_t.
+passed as its address, a number as a size_t. Arrays that the problem doesn't know, such as partial results, are the
+plan's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.problems.problem import DATA, Array
 from kernelsweep.sweep.points import Point
-
-# The buffer with the input, or with its working copy if the kernel changes its input.
-DATA = "data"
 
 # The bytes of the vector that a thread loads at once, in kernels of the FITTED_PLANS.
 VECTOR_BYTES = 16
@@ -25,41 +24,70 @@ VECTOR_BYTES = 16
 CLUSTER_SIZE = 8
 
 
+# Sizes in x, y and z, plain integers.
+Size = tuple[int, int, int]
+
+
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a one-dimensional grid.
+    """One launch.
 
-    grid, block   numbers of blocks, and of threads a block
-    arguments     buffers by name, which stand for their addresses, and numbers
+    grid, block   numbers of blocks, and of threads a block, in x, y and z
+    arguments     names of arrays, which stand for their addresses, or of the problem's scalars; and NumPy scalars,
+                  which are passed at their own width
+    variant       the C++ name of what is launched; None for the point's variant
+    shared_bytes  the dynamic shared memory of a block; None for what the kernel's header says
     """
 
-    grid: int
-    block: int
-    arguments: tuple[str | int, ...]
+    grid: Size
+    block: Size
+    arguments: tuple[str | np.generic, ...]
+    variant: str | None = None
+    shared_bytes: int | None = None
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of the grid."""
+        return prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of a block."""
+        return prod(self.block)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The launches of one point in their order, and the buffers that they use.
+    """The launches of one point in their order, and the arrays that they use.
 
-    buffers  the number of elements of every buffer besides `data`, by name
-    result   the buffer with the result
-    results  the number of its elements, which the host combines or compares
-    zeroed   further buffers, which are zero before the point's first launch; every run must leave them zero again
+    arrays     the plan's own arrays by name, besides the problem's
+    results    the number of elements, from an array's start, that the host combines or compares, by the array's name;
+               empty: all elements of the arrays that the problem marks as results
+    constants  the problem's arrays that are copied to constant memory, to the variables of the same names
     """
 
     launches: tuple[Launch, ...]
-    buffers: Mapping[str, int]
-    result: str
-    results: int
-    zeroed: Mapping[str, int] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[str, ...] = ()
+
+
+def _launch(grid: int, block: int, *arguments: str | int) -> Launch:
+    """A launch of a one-dimensional grid, which passes numbers as a size_t."""
+    sized = tuple(argument if isinstance(argument, str) else np.uint64(argument) for argument in arguments)
+    return Launch((grid, 1, 1), (block, 1, 1), sized)
+
+
+def _elements(point: Point, count: int) -> Array:
+    """An array of the point's type, which kernels fill."""
+    return Array(np.dtype(point["dtype"]), count)
 
 
 def block_partials(point: Point) -> Plan:
     """(data, partials, array_size): one launch, with a block and a partial for every block_size * unroll elements."""
     grid = _blocks(point["array_size"], point)
-    launch = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
-    return Plan((launch,), {"partials": grid}, "partials", grid)
+    launch = _launch(grid, point["block_size"], DATA, "partials", point["array_size"])
+    return Plan((launch,), {"partials": _elements(point, grid)}, {"partials": grid})
 
 
 def until_one_value(point: Point) -> Plan:
@@ -70,25 +98,25 @@ def until_one_value(point: Point) -> Plan:
     while not launches or count > 1:
         target = "partials" if len(launches) % 2 == 0 else "further_partials"
         grid = _blocks(count, point)
-        launches.append(Launch(grid, point["block_size"], (source, target, count)))
+        launches.append(_launch(grid, point["block_size"], source, target, count))
         sizes[target] = max(grid, sizes.get(target, 0))
         source, count = target, grid
-    return Plan(tuple(launches), sizes, source, 1)
+    return Plan(tuple(launches), {name: _elements(point, size) for name, size in sizes.items()}, {source: 1})
 
 
 def two_stages(point: Point) -> Plan:
     """(data, partials, array_size): a partial from each of grid_size blocks, then one block over the partials."""
     grid = _grid(point)
-    first = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
-    second = Launch(1, point["block_size"], ("partials", "value", grid))
-    return Plan((first, second), {"partials": grid, "value": 1}, "value", 1)
+    first = _launch(grid, point["block_size"], DATA, "partials", point["array_size"])
+    second = _launch(1, point["block_size"], "partials", "value", grid)
+    return Plan((first, second), {"partials": _elements(point, grid), "value": _elements(point, 1)}, {"value": 1})
 
 
 def grid_partials(point: Point) -> Plan:
     """(data, partials, array_size): one launch of at most grid_size blocks, a partial a block."""
     grid = _fitted_grid(point)
-    launch = Launch(grid, point["block_size"], (DATA, "partials", point["array_size"]))
-    return Plan((launch,), {"partials": grid}, "partials", grid)
+    launch = _launch(grid, point["block_size"], DATA, "partials", point["array_size"])
+    return Plan((launch,), {"partials": _elements(point, grid)}, {"partials": grid})
 
 
 def single_launch(point: Point) -> Plan:
@@ -113,11 +141,11 @@ def three_stages(point: Point) -> Plan:
     """(data, array_size), in place: grid_size blocks leave a value a thread, then one block does, then one thread."""
     threads = _grid(point) * point["block_size"]
     launches = (
-        Launch(_grid(point), point["block_size"], (DATA, point["array_size"])),
-        Launch(1, point["block_size"], (DATA, min(point["array_size"], threads))),
-        Launch(1, 1, (DATA, min(point["array_size"], point["block_size"]))),
+        _launch(_grid(point), point["block_size"], DATA, point["array_size"]),
+        _launch(1, point["block_size"], DATA, min(point["array_size"], threads)),
+        _launch(1, 1, DATA, min(point["array_size"], point["block_size"])),
     )
-    return Plan(launches, {}, DATA, 1)
+    return Plan(launches, results={DATA: 1})
 
 
 def halving(point: Point) -> Plan:
@@ -127,16 +155,17 @@ def halving(point: Point) -> Plan:
     while count > 1:
         half = (count + 1) // 2
         block = min(point["block_size"], count - half)
-        launches.append(Launch(ceil((count - half) / block), block, (DATA, count, half)))
+        launches.append(_launch(ceil((count - half) / block), block, DATA, count, half))
         count = half
     # An array of one element is its own result. The launch finds nothing to add.
-    return Plan(tuple(launches) or (Launch(1, 1, (DATA, 1, 1)),), {}, DATA, 1)
+    return Plan(tuple(launches) or (_launch(1, 1, DATA, 1, 1),), results={DATA: 1})
 
 
 def one_to_one(point: Point) -> Plan:
     """(data, output, array_size): one launch, which leaves an element of output for every element of the input."""
-    launch = Launch(_blocks(point["array_size"], point), point["block_size"], (DATA, "output", point["array_size"]))
-    return Plan((launch,), {"output": point["array_size"]}, "output", point["array_size"])
+    count = point["array_size"]
+    launch = _launch(_blocks(count, point), point["block_size"], DATA, "output", count)
+    return Plan((launch,), {"output": _elements(point, count)}, {"output": count})
 
 
 def _blocks(count: int, point: Point) -> int:
@@ -146,13 +175,20 @@ def _blocks(count: int, point: Point) -> int:
 
 def library_call(point: Point) -> Plan:
     """(data, value, array_size): one call of a library, which leaves one value. Its launches are its own affair."""
-    return Plan((Launch(1, 1, (DATA, "value", point["array_size"])),), {"value": 1}, "value", 1)
+    launch = _launch(1, 1, DATA, "value", point["array_size"])
+    return Plan((launch,), {"value": _elements(point, 1)}, {"value": 1})
 
 
 def _single_launch(point: Point, grid: int) -> Plan:
-    launch = Launch(grid, point["block_size"], (DATA, "partials", "arrivals", "value", point["array_size"]))
-    arrivals = (16 + 8 * grid) // np.dtype(point["dtype"]).itemsize
-    return Plan((launch,), {"partials": grid, "value": 1}, "value", 1, {"arrivals": arrivals})
+    launch = _launch(grid, point["block_size"], DATA, "partials", "arrivals", "value", point["array_size"])
+    # Zero before the first launch. Every run must leave it zero again.
+    arrivals = np.zeros((16 + 8 * grid) // 8, np.uint64)
+    arrays = {
+        "partials": _elements(point, grid),
+        "value": _elements(point, 1),
+        "arrivals": Array(arrivals.dtype, arrivals.size, arrivals),
+    }
+    return Plan((launch,), arrays, {"value": 1})
 
 
 def _fitted_grid(point: Point) -> int:
@@ -183,7 +219,7 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
 
 def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
     """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
-    return {**point, "grid_size": PLANS[plan](point).launches[0].grid}
+    return {**point, "grid_size": PLANS[plan](point).launches[0].blocks}
 
 
 # The plans with a grid size, which is an axis of the sweep. Some fit it to the array; their kernels read in vectors.
@@ -219,4 +255,4 @@ def launched_points(plan: str, points: Iterable[Point]) -> list[Point]:
     """
     if plan not in PLANS_WITH_A_GRID:
         return list(points)
-    return list(dict.fromkeys(point.at(grid_size=PLANS[plan](point).launches[0].grid) for point in points))
+    return list(dict.fromkeys(point.at(grid_size=PLANS[plan](point).launches[0].blocks) for point in points))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
+
+if TYPE_CHECKING:
+    from kernelsweep.sweep.kernels.launch_list import LaunchList
 
 # The name for the number of launches in a summation depth, which is an expression over the axes.
 LAUNCHES = "launches"
@@ -23,7 +27,7 @@ _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
 }
 # The attributes allowed between a kernel's `void` and its name.
 ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class KernelSource:
     input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
+    listed               the launches that its settings list, in place of a plan and of what belongs to a plan
+    options              further options for nvcc
     """
 
     name: str
@@ -56,9 +62,20 @@ class KernelSource:
     undefined_behaviour: str | None
     smallest_architecture: str | None
     gpu_only: str | None
+    listed: LaunchList | None = None
+    options: tuple[str, ...] = ()
+
+    @property
+    def variant_axes(self) -> list[str]:
+        """The axes that are fixed when a variant is compiled."""
+        if self.listed:
+            return [name for name in self.problem.axes if name in self.listed.variant_names]
+        return [name for name, axis in self.problem.axes.items() if axis.in_variant]
 
     def unsupported(self, point: Mapping[str, Any]) -> str | None:
         """The reason why this kernel can't run at a point, or None."""
+        if self.listed:
+            return None  # Restrictions say which points it can have.
         if point["unroll"] not in self.unroll:
             return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
         smallest, largest = self.smallest_block_size, self.largest_block_size
@@ -90,18 +107,20 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def included_files(path: Path, include: Path) -> list[Path]:
-    """The files that a source includes with quotes, directly or through other files, in the order of their first use.
+    """The files that a source includes, directly or through other files, in the order of their first use.
 
-    They lie beside the including file or in the folder `include`. Missing files are left out: the compiler names them.
+    They lie beside the including file, in the folder `include`, or at an absolute path. Other files are left out: they
+    are the compiler's own, or missing, and then the compiler names them.
     """
-    found: list[Path] = []
+    # A file may include itself, under another name.
+    found = {path.resolve(): path}
     waiting = [path]
     while waiting:
         for file in directly_included(waiting.pop(0), include):
-            if file not in found:
-                found.append(file)
+            if file.resolve() not in found:
+                found[file.resolve()] = file
                 waiting.append(file)
-    return found
+    return list(found.values())[1:]
 
 
 def read_source(path: Path) -> str:
@@ -116,9 +135,14 @@ def read_source(path: Path) -> str:
 
 
 def directly_included(path: Path, include: Path) -> list[Path]:
-    """The files that a source itself includes with quotes, in their order, found as by included_files()."""
-    places = [(path.parent / name, include / name) for name in _INCLUDE.findall(read_source(path))]
-    return [file for candidates in places if (file := next(filter(Path.is_file, candidates), None))]
+    """The files that a source itself includes, in their order, found as by included_files()."""
+    folders = {"quoted": [path.parent, include], "angled": [include]}
+    places = [
+        [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
+        for found in _INCLUDE.finditer(read_source(path))
+        for kind in [found.lastgroup or ""]
+    ]
+    return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
 def source_sha256(path: Path, include: Path) -> str:

@@ -1,0 +1,533 @@
+"""Problems in Python files: their data, their references, their judgement of results, and what is said of a mistake."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelsweep.errors import UserError
+from kernelsweep.problems.own import comparison
+from kernelsweep.problems.own.array_values import ArrayValue, read_dtype
+from kernelsweep.problems.own.doubts import doubts
+from kernelsweep.problems.own.file_instance import FileInstance
+from kernelsweep.problems.own.problem_file import ProblemFile, read_problem_file
+
+MATMUL = """
+import numpy as np
+
+
+def inputs(random, n):
+    return {name: random.standard_normal((n, n), np.float32) for name in "AB"}
+
+
+def outputs(n):
+    return {"C": ((n, n), np.float32)}
+
+
+def reference(A, B):
+    return {"C": A.astype(np.float64) @ B}
+
+
+def error_bound(A, B, n):
+    u = 2.0**-24
+    return {"C": n * u / (1 - n * u) * (abs(A).astype(np.float64) @ abs(B))}
+
+
+def work(n):
+    return {"flops": 2 * n**3, "bytes": 3 * 4 * n**2}
+"""
+
+SEPCONV = """
+import numpy as np
+
+
+def inputs(random, width, height, radius):
+    return {
+        "image": random.random((height, width), np.float32),
+        "weights": random.random(2 * radius + 1, np.float32),
+    }
+
+
+def scratch(width, height):
+    return {"middle": ((height, width), np.float32)}
+
+
+def outputs(width, height):
+    return {"result": ((height, width), np.float32)}
+
+
+def reference(image, weights, radius):
+    return {"result": _filtered(_filtered(image.astype(np.float64), weights, radius).T, weights, radius).T}
+
+
+def _filtered(rows, weights, radius):
+    padded = np.pad(rows, [(0, 0), (radius, radius)])
+    return sum(weight * padded[:, k : k + rows.shape[1]] for k, weight in enumerate(weights[::-1]))
+
+
+def error_bound(expected, radius):
+    k, u = 2 * (2 * radius + 1), 2.0**-24
+    return {"result": k * u / (1 - k * u) * expected["result"]}
+"""
+
+HISTOGRAM = """
+import numpy as np
+
+
+def inputs(random, n):
+    return {"data": random.integers(0, 256, n, np.uint8), "scale": np.float32(0.5), "count": n}
+
+
+def outputs():
+    return {"counts": (256, np.uint32, 0)}
+
+
+def reference(data):
+    return {"counts": np.bincount(data, minlength=256)}
+"""
+
+# An array updated in place, judged by a sentence of the user's.
+SORT = """
+import numpy as np
+
+
+def inputs(random, n):
+    return {"keys": random.permutation(n).astype(np.int32)}
+
+
+def outputs(n):
+    return {"keys": (n, np.int32)}
+
+
+def mistake(inputs, keys):
+    if (np.sort(inputs["keys"]) != keys).any():
+        return f"{(np.sort(inputs['keys']) != keys).sum()} keys are at a wrong place"
+"""
+
+POINT = {"n": 48, "width": 19, "height": 7, "radius": 2, "block_size": 32}
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., ProblemFile]:
+    def read(text: str, axes: Any = tuple(POINT)) -> ProblemFile:
+        path = tmp_path / "problem.py"
+        path.write_text(text, encoding="utf-8")
+        return read_problem_file(path, "kernels/own/problem.py", axes)
+
+    return read
+
+
+def judged(instance: FileInstance, **results: np.ndarray) -> str | None:
+    return instance.judge(POINT, {name: array.reshape(-1) for name, array in results.items()}, 1).mistake
+
+
+def test_a_matrix_product_is_judged_within_its_bound(
+    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "_COMPARED", 50)
+    problem = read(MATMUL)
+    assert problem.data_axes == ("n",)
+    assert problem.work(POINT) == {"flops": 2 * 48**3, "bytes": 12 * 48**2}
+    instance = problem.instance(POINT, seed=1)
+    arrays = instance.arrays(POINT)
+    assert {name: (array.dtype.name, array.size, array.is_result) for name, array in arrays.items()} == {
+        "A": ("float32", 48 * 48, False),
+        "B": ("float32", 48 * 48, False),
+        "C": ("float32", 48 * 48, True),
+    }
+    A, B = (np.asarray(arrays[name].contents).reshape(48, 48) for name in "AB")
+    right = A @ B
+    assert judged(instance, C=right) is None
+    wrong = right.copy()
+    wrong[1, 5] += 0.01
+    wrong[47, 47] = np.nan
+    told = judged(instance, C=wrong)
+    assert told is not None
+    assert told.startswith(
+        f"C: 2 of 2,304 elements are wrong; the first is C[1, 5]: expected {(A.astype(float) @ B)[1, 5]}"
+    )
+    assert told.endswith(f", found {wrong[1, 5]}") and " (may differ by " in told
+    lost_tile = A[:, :-1] @ B[:-1]
+    assert judged(instance, C=lost_tile) is not None
+
+
+def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., ProblemFile]) -> None:
+    def first(seed: int, **point: int) -> bytes:
+        contents = read(MATMUL).instance({**POINT, **point}, seed).arrays(POINT)["A"].contents
+        assert contents is not None
+        return contents.tobytes()
+
+    assert first(1) == first(1, block_size=64)
+    assert len({data[:40] for data in (first(1), first(2), first(1, n=47))}) == 3
+    problem = read(MATMUL)
+    # Contents of equal inputs are one object, which stays on the device.
+    one, other = (problem.instance({**POINT, "block_size": size}, 1).arrays(POINT)["A"].contents for size in (32, 64))
+    assert one is other
+
+
+def test_a_separable_convolution_has_scratch_and_finds_planted_mistakes(read: Callable[..., ProblemFile]) -> None:
+    problem = read(SEPCONV)
+    assert problem.data_axes == ("width", "height", "radius")
+    instance = problem.instance(POINT, 1)
+    middle = instance.arrays(POINT)["middle"]
+    assert (middle.size, middle.contents, middle.updated, middle.is_result) == (7 * 19, None, False, False)
+    right = instance.expected["result"].as_given.astype(np.float32)
+    assert judged(instance, result=right) is None
+    column = right.copy()
+    column[:, -1] = 0
+    assert "7 of 133 elements are wrong; the first is result[0, 18]" in str(judged(instance, result=column))
+    assert judged(instance, result=right[::-1]) is not None
+    assert doubts(instance, POINT) == []
+
+
+def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., ProblemFile]) -> None:
+    instance = read(HISTOGRAM).instance(POINT, 1)
+    counts = instance.arrays(POINT)["counts"]
+    assert counts.contents is not None and counts.contents.tolist() == [0]
+    assert (counts.dtype.name, counts.size, counts.updated) == ("uint32", 256, True)
+    scalars = instance.scalars(POINT)
+    assert (type(scalars["scale"]), type(scalars["count"])) == (np.float32, int)
+    right = instance.expected["counts"].as_given.astype(np.uint32)
+    assert judged(instance, counts=right) is None
+    place = int(np.argmax(right))
+    right[place] -= 1
+    assert f"1 of 256 elements are wrong; the first is counts[{place}]: expected {right[place] + 1}" in str(
+        judged(instance, counts=right)
+    )
+
+
+def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[..., ProblemFile]) -> None:
+    problem = read(SORT)
+    instance = problem.instance(POINT, 1)
+    keys = instance.arrays(POINT)["keys"]
+    assert keys.updated and keys.is_result and keys.contents is not None
+    assert judged(instance, keys=np.arange(48, dtype=np.int32)) is None
+    assert judged(instance, keys=keys.contents) is not None
+    assert judged(instance, keys=np.arange(48, dtype=np.int32)[::-1]) == "48 keys are at a wrong place"
+    idle = SORT.replace("random.permutation(n)", "np.arange(n)")
+    assert doubts(read(idle).instance(POINT, 1), POINT) == [
+        "kernels/own/problem.py: keys as before the run would pass. The inputs or the check can't show this mistake."
+    ]
+
+
+def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., ProblemFile], tmp_path: Path) -> None:
+    kept, calls = tmp_path / "kept", tmp_path / "calls"
+    text = MATMUL.replace(
+        '    return {"C": A.ast', f'    open({str(calls)!r}, "a").write("x")\n    return {{"C": A.ast'
+    )
+
+    def computed(text: str, seed: int = 1, **point: int) -> int:
+        """How often the reference is computed to judge a right result."""
+        calls.write_text("")
+        instance = read(text).instance({**POINT, **point}, seed, kept)
+        arrays = instance.arrays(POINT)
+        A, B = (np.asarray(arrays[name].contents).reshape(instance.outputs["C"].shape) for name in "AB")
+        assert judged(instance, C=A @ B) is None
+        return len(calls.read_text())
+
+    def files(suffix: str) -> list[Path]:
+        return sorted(kept.rglob(f"*{suffix}"))
+
+    assert computed(text) == 1
+    assert (len(files(".json")), len(files(".npy"))) == (2, 2)  # the reference and its bound
+    assert computed("# a comment\n" + text, block_size=64) == 0
+    assert [computed(text, seed=2), computed(text, n=47)] == [1, 1]
+    assert not list(kept.rglob("*.part"))
+    # Whatever was cut, edited or put there by somebody else is not trusted.
+    for file in files(".npy"):
+        os.truncate(file, file.stat().st_size - 8)
+    assert [computed(text), computed(text)] == [1, 0]
+    for file in files(".npy"):
+        np.save(file, np.zeros(48 * 48))
+    assert [computed(text), computed(text)] == [1, 0]
+    for file in files(".json"):
+        file.write_text('{"key": [], "arrays": [3]}')
+    assert [computed(text), computed(text)] == [1, 0]
+    lists = files(".json")
+    for file, other in zip(lists, [*lists[1:], *lists[:1]], strict=True):
+        other.with_suffix(".moved").write_bytes(file.read_bytes())
+    for file in lists:
+        file.with_suffix(".moved").replace(file)
+    assert [computed(text), computed(text)] == [1, 0]
+    # Inputs from somewhere else than `random` are other inputs.
+    unseeded = text.replace("random.standard_normal", "np.random.default_rng().standard_normal")
+    assert [computed(unseeded), computed(unseeded)] == [1, 1]
+    assert computed(text.replace("astype(np.float64)", "astype(float)")) == 1
+    assert len({file.parent for file in files(".npy")}) == 1, "references of older code are deleted"
+
+
+def test_a_reduction_is_compared_by_its_result_and_2_to_the_32_elements_cost_one_tile(
+    read: Callable[..., ProblemFile],
+) -> None:
+    text = """
+import numpy as np
+
+def inputs(random, n):
+    return {"data": (n, random.integers(-9, 9, 97))}
+
+def outputs(n, block_size):
+    return {"partials": (n // block_size, np.int64)}
+
+def result(partials):
+    return {"sum": partials.sum()}
+
+def reference(data, n):
+    return {"sum": n // 97 * data.sum() + data[:n % 97].sum()}
+"""
+    problem = read(text)
+    instance = problem.instance({"n": 2**32, "block_size": 2**20}, 1)
+    data = instance.arrays(POINT)["data"]
+    assert data.size == 2**32 and data.contents is not None and data.contents.shape == (97,)
+    partials = np.zeros(4096, np.int64)
+    partials[7] = instance.expected["sum"].as_given
+    assert judged(instance, partials=partials) is None
+    partials[8] += 1
+    assert judged(instance, partials=partials) == f"sum: expected {partials[7]}, found {partials[7] + 1}"
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 3), (5, 7), (6, 9), (20, 41), (2**32 - 3, 2**32 + 11)])
+def test_a_part_of_a_repeated_array(start: int, stop: int) -> None:
+    tile = np.arange(7)
+    part = ArrayValue(tile.dtype, (2**40,), tile).part(start, stop)
+    assert part.tolist() == [place % 7 for place in range(start, stop)]
+
+
+TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+
+
+@pytest.mark.parametrize("dtype", [*TYPES.split(), "bfloat16", "float8_e4m3fn"])
+def test_every_type_is_compared_exactly(read: Callable[..., ProblemFile], dtype: str) -> None:
+    small = dtype.startswith(("bfloat", "float8"))
+    module = pytest.importorskip("ml_dtypes") if small else np
+    text = f'''
+import {module.__name__} as types
+
+def inputs(random):
+    return {{"A": random.integers(0, 100, 65).astype(types.{dtype})}}
+
+def outputs():
+    return {{"B": ((13, 5), "{dtype}")}}
+
+def reference(A):
+    return {{"B": A.reshape(13, 5)}}
+'''
+    instance = read(text).instance(POINT, 1)
+    right = instance.arrays(POINT)["A"].contents
+    assert right is not None and right.dtype == read_dtype(dtype, "")
+    assert judged(instance, B=right) is None
+    for place, byte in ((3, 1), (64, 0xAB)):
+        wrong = right.copy()
+        wrong.view(np.uint8)[place * right.itemsize] ^= byte
+        assert "B: 1 of 65" in str(judged(instance, B=wrong))
+    assert judged(instance, B=np.full(65, 0xAB, np.uint8).repeat(right.itemsize).view(right.dtype)) is not None
+
+
+def test_the_package_of_a_type_is_named_where_it_is_missing(
+    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(UserError, match="c has the type bfloat16, which needs the package ml_dtypes: pip install"):
+        read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")).instance(POINT, 1)
+
+
+def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., ProblemFile]) -> None:
+    text = """
+import numpy as np
+
+def outputs():
+    return {"big": (2, np.uint64), "near": (2, np.int64)}
+
+def reference():
+    return {"big": np.array([2**63 + 1, 5]), "near": np.array([2**62 + 1, 5])}
+
+def error_bound():
+    return {"near": 2}
+"""
+    instance = read(text.replace("5]),", "5], np.uint64),")).instance(POINT, 1)
+    big, near = np.array([2**63 + 1, 5], np.uint64), np.array([2**62 + 3, 5])
+    assert judged(instance, big=big, near=near) is None
+    assert judged(instance, big=big - np.uint64(1), near=near) is not None
+    assert "may differ by 2" in str(judged(instance, big=big, near=near + 1))
+
+
+def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[..., ProblemFile]) -> None:
+    instance = read(ADD.replace("a + b", "a.astype(np.float64) + b")).instance(POINT, 1)
+    a, b = (np.asarray(instance.arrays(POINT)[name].contents) for name in "ab")
+    assert (a.astype(np.float64) + b != a + b).any()
+    assert judged(instance, c=a + b) is None
+    assert judged(instance, c=np.nextafter(a + b, np.float32(9))) is not None
+
+
+def test_a_bound_that_follows_from_the_reference_is_computed_with_it(
+    read: Callable[..., ProblemFile], tmp_path: Path
+) -> None:
+    text = ADD.replace("(a, b)", "(a, radius)").replace("a + b", "a.astype(np.float64) * 10.0**radius")
+    text += "\ndef error_bound(expected): return {'c': expected['c'] / 2**23}\n"
+    for radius in (1, 5):
+        instance = read(text).instance({**POINT, "radius": radius}, 1, tmp_path / "kept")
+        right = np.asarray(instance.arrays(POINT)["a"].contents) * np.float32(10) ** np.float32(radius)
+        assert judged(instance, c=right) is None
+
+
+def test_files_of_one_name_beside_problems_do_not_clash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = ModuleType("helpers")
+    monkeypatch.setitem(sys.modules, "helpers", elsewhere)
+    text = "import helpers\ndef outputs(): return {'C': (helpers.sides(), 'int8')}\ndef mistake(C): pass\n"
+    helpers = "import later\ndef sides():\n    import later as again\n    return again.SIZE if again is later else 1\n"
+    for folder, size in (("one", 3), ("two", 5)):
+        (tmp_path / folder / "later").mkdir(parents=True)
+        (tmp_path / folder / "problem.py").write_text(text)
+        (tmp_path / folder / "helpers.py").write_text(helpers)
+        (tmp_path / folder / "later/__init__.py").write_text("from .sizes import SIZE\n")
+        (tmp_path / folder / "later/sizes.py").write_text(f"SIZE = {size}\n")
+    before = {*sys.modules}, [*sys.path]
+
+    def size(folder: str) -> int:
+        problem = read_problem_file(tmp_path / folder / "problem.py", "problem.py", ())
+        assert [file.name for file in problem.files] == ["problem.py", "helpers.py", "__init__.py", "sizes.py"]
+        return problem.instance({}, 1).arrays({})["C"].size
+
+    assert [size("one"), size("two"), size("one")] == [3, 5, 3]
+    (tmp_path / "one/later/sizes.py").write_text("SIZE = 8\n")
+    assert size("one") == 8
+    assert sys.path == before[1]
+    assert not {"later", "problem"} & {*sys.modules} - before[0] and sys.modules["helpers"] is elsewhere
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+ADD = """
+import numpy as np
+
+def inputs(random, n):
+    return {"a": random.random(n, np.float32), "b": random.random(n, np.float32)}
+
+def outputs(n):
+    return {"c": (n, np.float32)}
+
+def reference(a, b):
+    return {"c": a + b}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("def outputs", "def output", "output is no function of a problem; did you mean 'outputs'?"),
+        ("def reference", "def _reference", "has neither of the functions reference and mistake"),
+        ("def reference", "def mistake(): pass\ndef reference", "has both functions reference and mistake"),
+        ("def outputs(n)", "def outputs(N)", "outputs takes 'N', but nothing has this name"),
+        (
+            "def outputs(n)",
+            "def outputs(hight)",
+            "outputs takes 'hight', but nothing has this name; did you mean 'height'?",
+        ),
+        ("def outputs(n)", "def outputs(*axes)", "outputs takes *axes"),
+        ("inputs(random, n)", "inputs(n, expected)", "inputs takes 'expected'"),
+        ("reference(a, b)", "reference(a, b, c)", "reference takes 'c'"),
+        ("def reference", "outputs = {}\ndef reference", "outputs is {}. It has to be a function."),
+        ("import numpy", "import nunpy", "line 2: the file raises ModuleNotFoundError: No module named 'nunpy'"),
+        ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
+        ("a + b", "a @ b[1:]", "line 11: reference raises ValueError: matmul: "),
+        ("a + b", "a.sort()", "line 11: reference raises ValueError: sort array is read-only"),
+        ("a + b", "a / (n - 48)", "line 11: reference raises NameError: name 'n' is not defined"),
+        (": (n, np.float32)", ": (n // 0, np.float32)", "line 8: outputs raises ZeroDivisionError at n=48: "),
+        (
+            'return {"c": a + b}',
+            "return a + b",
+            "reference returns an object of type ndarray. It has to return a dictionary",
+        ),
+        ('{"c": a', '{"d": a', "reference returns d. outputs returns c."),
+        ("a + b", "(a + b)[1:]", "reference gives c the shape (47,). outputs gives it (48,)."),
+        ("a + b", "list(a + b)", "reference: c is an object of type list. Allowed: a NumPy array, or a number."),
+        ("a + b", "(a + b).astype(object)", "reference: c is an array of type object."),
+        ("a + b", "a * np.nan", "reference: c contains NaN, which no result can equal."),
+        (": (n, np.float32)", ": (n, 'flaot32')", "outputs: c has the type 'flaot32'; did you mean 'float32'?"),
+        (": (n, np.float32)", ": (n, float)", "outputs: c has the type float, which is wider in NumPy than in CUDA."),
+        (": (n, np.float32)", ": (n, np.longdouble)", "outputs: c has the type float128. Allowed: bool, int8, "),
+        (
+            ": (n, np.float32)",
+            ": (n / 2, np.float32)",
+            "outputs: c has the shape 24.0. Allowed: integers above 0. Use // ",
+        ),
+        (": (n, np.float32)", ": np.zeros(n)", "outputs: c is an object of type ndarray. Allowed: (shape, dtype) or "),
+        (": (n, np.float32)", ": (n, np.int32, 0.5)", "outputs: c: the initial value 0.5 is no int32."),
+        ('{"c": (n', '{"n": (n', "outputs returns 'n'. Functions get something else by this name."),
+        ('{"c": (n', '{"a": (n + 1', "outputs gives a the shape (49,) and the type float32. inputs gives it (48,)"),
+        ("random.random(n, np.float32)}", "[1, 2]}", "inputs: b is an object of type list. Allowed: a NumPy array, a "),
+        (
+            "random.random(n, np.float32)}",
+            "1 << 70}",
+            "inputs: b is 1180591620717411303424, which has more than 64 bits.",
+        ),
+        ("reference(a, b)", "reference(a, bb)", "reference takes 'bb', but nothing has this name"),
+    ],
+)
+def test_a_mistake_in_a_problem_file_is_one_sentence(
+    read: Callable[..., ProblemFile], old: str, new: str, told: str
+) -> None:
+    assert old in ADD
+    with pytest.raises(UserError) as error:
+        _use(read(ADD.replace(old, new, 1)))
+    assert told in str(error.value)
+    assert str(error.value).startswith("kernels/own/problem.py") and str(error.value).count("\n") < 3
+
+
+@pytest.mark.parametrize(
+    ("added", "told"),
+    [
+        ("def error_bound(): return {'c': -1}", "error_bound: c contains a value that is negative, infinite or NaN."),
+        (
+            "def error_bound(expected): return {'c': expected['c'] * np.nan}",
+            "error_bound: c contains a value that is neg",
+        ),
+        ("def error_bound(): return {'c': np.ones(3)}", "error_bound gives c the shape (3,). Allowed: (48,), or one "),
+        ("def error_bound(): return {'d': 1}", "error_bound returns d. reference returns c."),
+        ("def work(n): return {'flops': 'many'}", "work: flops is 'many'. Allowed: numbers from 0."),
+        ("def work(n): return {'flops': -n}", "work: flops is -48. Allowed: numbers from 0."),
+        ("def launches(n): return {}", "launches returns {}. It has to return a list of launches"),
+        ("def scratch(n): return {'c': (n, np.int8)}", "scratch returns 'c', which is an output already."),
+        ("def result(c): return {'total': c.sum()}", "reference returns c. result returns total."),
+    ],
+)
+def test_a_mistake_in_an_optional_function_is_one_sentence(
+    read: Callable[..., ProblemFile], added: str, told: str
+) -> None:
+    _use(read(ADD))
+    with pytest.raises(UserError) as error:
+        _use(read(f"{ADD}\n{added}\n"))
+    assert told in str(error.value)
+
+
+def _use(problem: ProblemFile) -> None:
+    problem.work(POINT)
+    problem.launches(POINT)
+    instance = problem.instance(POINT, 1)
+    judged(instance, **{name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()})
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"kernels/own/problem.py can't be read: No such file or directory\."):
+        read_problem_file(tmp_path / "problem.py", "kernels/own/problem.py", ())
+
+
+def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., ProblemFile]) -> None:
+    softmax = ADD.replace("a + b", "np.exp(a) / np.exp(a).sum()")
+    lossy = ADD.replace("a + b", "np.append((a + b)[:-1], np.float32(1))")
+    absolute = f"{softmax}\ndef error_bound(): return {{'c': 0.1}}\n"
+    assert doubts(read(ADD).instance(POINT, 1), POINT) == []
+    told = doubts(read(absolute).instance(POINT, 1), POINT)
+    assert ["last element of" in doubt for doubt in doubts(read(lossy).instance(POINT, 1), POINT)] == [True, True]
+    start, end = "kernels/own/problem.py: ", " would pass. The inputs or the check can't show this mistake."
+    assert [text.removeprefix(start).removesuffix(end) for text in told] == [
+        "zeros in c",
+        "the mean in all of c",
+        "the loss of the last element of a",
+        "the loss of the last element of b",
+    ]

@@ -1,0 +1,74 @@
+"""Whether a problem file's check can see a mistake: plain wrong results that it would take for right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kernelsweep.errors import UserError
+from kernelsweep.problems.own.array_values import ArrayValue
+from kernelsweep.problems.own.file_instance import FileInstance
+from kernelsweep.problems.problem import Elements, Point
+
+
+def doubts(instance: FileInstance, point: Point) -> list[str]:
+    """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
+
+    The mistakes are zeros, the mean everywhere, memory left as it was before the run, and the loss of an input's last
+    element. The reference is computed once for each input, so that the point should be a small one. Raises UserError
+    where a function of the file is wrong.
+    """
+    shown = instance.functions["outputs"].module.shown
+    found = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
+    found += [f"the loss of the last element of {name}" for name in _unseen_inputs(instance)]
+    return [f"{shown}: {told} would pass. The inputs or the check can't show this mistake." for told in found]
+
+
+def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str, Elements]]]:
+    """Wrong results, each with what it is: one output after another if the right ones are known, else all at once."""
+    arrays, right = instance.arrays(point), _right_results(instance)
+    zeros = {name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()}
+    held = {name: arrays[name].contents for name in zeros}
+    before = {name: zeros[name] if row is None else np.resize(row, zeros[name].size) for name, row in held.items()}
+    for group in [[name] for name in right] or [[*zeros]]:
+        told = " and ".join(group)
+        yield f"zeros in {told}", {**right, **{name: zeros[name] for name in group}}
+        if any(held[name] is not None for name in group):
+            yield f"{told} as before the run", {**right, **{name: before[name] for name in group}}
+        if right and right[told].size > 1 and right[told].dtype != np.bool_:
+            mean = right[told].astype(np.promote_types(instance.expected[told].dtype, np.float64)).mean()
+            yield (
+                f"the mean in all of {told}",
+                {**right, told: np.full(right[told].size, mean).astype(right[told].dtype)},
+            )
+
+
+def _right_results(instance: FileInstance) -> dict[str, Elements]:
+    """The outputs of a right kernel; none if the problem has no reference of the outputs themselves."""
+    if not {"mistake", "result"}.isdisjoint(instance.functions):
+        return {}
+    return {name: _as_output(instance, name, array).part(0, array.size) for name, array in instance.expected.items()}
+
+
+def _as_output(instance: FileInstance, name: str, array: ArrayValue) -> ArrayValue:
+    """An array of a reference in the type that kernels give it."""
+    if "result" in instance.functions:
+        return array
+    dtype = instance.outputs[name].dtype
+    return ArrayValue(dtype, array.shape, array.elements.astype(dtype))
+
+
+def _unseen_inputs(instance: FileInstance) -> Iterator[str]:
+    """The inputs whose last element might as well be zero."""
+    for name, value in instance.inputs.by_name.items() if "reference" in instance.functions else ():
+        if not isinstance(value, ArrayValue) or not value.elements[-1]:
+            continue
+        contents = value.elements.copy()
+        contents[-1] = 0
+        try:
+            lossy = instance.reference_with({name: ArrayValue(value.dtype, value.shape, contents).as_given})
+        except UserError:  # The reference does not accept such an input, so that the loss would be seen.
+            continue
+        if instance.difference({one: _as_output(instance, one, array) for one, array in lossy.items()}) is None:
+            yield name

@@ -1,0 +1,258 @@
+"""The data of a problem file for some values of its axes, and the judge of results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.errors import UserError
+from kernelsweep.problems.own.array_values import (
+    ArrayValue,
+    read_compared,
+    read_declared,
+    read_input,
+    read_mapping,
+    read_only,
+)
+from kernelsweep.problems.own.comparison import difference
+from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
+from kernelsweep.problems.own.reference_store import ReferenceStore
+from kernelsweep.problems.problem import Array, Elements, Judgement, Point, Scalar
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a problem file for some values of the axes that its function `inputs` names."""
+
+    function: UserFunction | None
+    seed: int
+    axes: Mapping[str, Any]
+
+    @cached_property
+    def by_name(self) -> dict[str, ArrayValue | Scalar]:
+        """Arrays and scalars. Raises UserError."""
+        if self.function is None:
+            return {}
+        returned = self.function.call(self.axes, {"random": generator("inputs", self.seed, self.axes)})
+        return read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
+
+    @cached_property
+    def as_given(self) -> dict[str, Any]:
+        """What functions get that name an input."""
+        return {
+            name: value.as_given if isinstance(value, ArrayValue) else value for name, value in self.by_name.items()
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all inputs."""
+        digest = hashlib.sha256()
+        for name, value in sorted(self.by_name.items()):
+            if isinstance(value, ArrayValue):
+                digest.update(f"{name} {value.dtype} {value.shape} {value.elements.size} ".encode())
+                digest.update(value.elements.view(np.uint8).data)
+            else:
+                digest.update(f"{name} {type(value).__name__} {value!r} ".encode())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class FileInstance:
+    """The data of a problem file for the values of its data axes; see problem.Instance.
+
+    inputs, outputs, scratch  arrays (and scalars) by name
+    store                     keeps references on disk, if there is one
+    """
+
+    functions: Mapping[str, UserFunction]
+    axes: Mapping[str, Any]
+    inputs: Inputs
+    outputs: Mapping[str, ArrayValue]
+    scratch: Mapping[str, ArrayValue]
+    store: ReferenceStore | None
+    poison = 0xABABABAB
+
+    @cached_property
+    def expected(self) -> dict[str, ArrayValue]:
+        """The reference's arrays. Raises UserError."""
+        return self._kept("reference", {}, self._reference_key)
+
+    @cached_property
+    def bounds(self) -> dict[str, ArrayValue]:
+        """How far results may be off, by name; results that are not among them have to be exact. Raises UserError."""
+        if "error_bound" not in self.functions:
+            return {}
+        given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
+        return self._kept("error_bound", given, [self._key("error_bound"), self._reference_key])
+
+    def arrays(self, point: Point) -> dict[str, Array]:
+        """See problem.Instance."""
+        declared = {**self.outputs, **self.scratch}
+        arrays = {}
+        for name, value in {**declared, **self.inputs.by_name}.items():
+            if isinstance(value, ArrayValue):
+                updated = name in declared and value.contents is not None
+                arrays[name] = Array(value.dtype, value.size, value.contents, updated, name in self.outputs)
+        return arrays
+
+    def scalars(self, point: Point) -> dict[str, Scalar]:
+        """The scalars among the inputs: NumPy's with their own width, Python's numbers without one."""
+        return {name: value for name, value in self.inputs.by_name.items() if not isinstance(value, ArrayValue)}
+
+    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
+        """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""
+        found = {name: read_only(results[name].reshape(array.shape)) for name, array in self.outputs.items()}
+        if "mistake" in self.functions:
+            mistake = self._call("mistake", {**found, "outputs": found})
+            if mistake is not None and not (isinstance(mistake, str) and mistake):
+                raise UserError(f"{self.functions['mistake'].shown} returns {mistake!r}. Allowed: a sentence, or None.")
+            return Judgement(mistake)
+        return Judgement(self.difference(self._compared(found)))
+
+    def difference(self, compared: Mapping[str, ArrayValue]) -> str | None:
+        """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
+        by = self.functions["result" if "result" in self.functions else "outputs"].name
+        reference = self.functions["reference"].shown
+        if {*compared} != {*self.expected}:
+            raise UserError(f"{reference} returns {_names(self.expected)}. {by} returns {_names(compared)}.")
+        for name, array in compared.items():
+            shape = self.expected[name].shape
+            if shape != array.shape and not self.expected[name].size == array.size == 1:
+                raise UserError(f"{reference} gives {name} the shape {shape}. {by} gives it {array.shape}.")
+        for name, array in compared.items():
+            sentence = difference(name, array.elements, self.expected[name], self.bounds.get(name), array.shape)
+            if sentence:
+                return sentence
+        return None
+
+    def reference_with(self, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
+        """What the reference gives with some inputs replaced. Raises UserError."""
+        return self._read("reference", {**inputs, "inputs": {**self.inputs.as_given, **inputs}})
+
+    def _compared(self, found: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
+        """What is compared with the reference: the outputs, or what `result` makes of them."""
+        if "result" not in self.functions:
+            return {name: ArrayValue(array.dtype, array.shape, array.reshape(-1)) for name, array in found.items()}
+        return self._read("result", {**found, "outputs": found})
+
+    def _call(self, name: str, given: Mapping[str, Any]) -> Any:
+        """What a function returns for the inputs, and for `given`, which may hide some of them."""
+        function = self.functions[name]
+        axes = {axis: value for axis, value in self.axes.items() if axis in function.parameters}
+        random = generator(name, self.inputs.seed, axes)
+        inputs = self.inputs.as_given
+        return function.call(self.axes, {**inputs, "inputs": inputs, "random": random, **given})
+
+    def _kept(self, name: str, given: Mapping[str, Any], key: Any) -> dict[str, ArrayValue]:
+        """The arrays of reference or error_bound: from the disk, or computed and kept there."""
+        kept = self.store.load(key) if self.store else None
+        if kept is not None:
+            return kept
+        arrays = self._read(name, given)
+        for output, array in arrays.items():
+            if name == "error_bound":
+                self._check_bound(output, array)
+            elif array.dtype.kind in "fc" and np.isnan(array.elements).any():
+                raise UserError(f"{self.functions[name].shown}: {output} contains NaN, which no result can equal.")
+        if self.store:
+            self.store.save(key, arrays)
+        return arrays
+
+    def _read(self, name: str, given: Mapping[str, Any]) -> dict[str, ArrayValue]:
+        """The arrays that reference, error_bound or result return."""
+        example = "{'sum': partials.sum()}" if name == "result" else "{'C': A + B}"
+        return read_mapping(self._call(name, given), self.functions[name].shown, example, read_compared)
+
+    def _check_bound(self, name: str, bound: ArrayValue) -> None:
+        """Raise UserError unless a bound is a number from 0 on for all elements, or for each."""
+        shown = self.functions["error_bound"].shown
+        if name not in self.expected:
+            raise UserError(f"{shown} returns {name}. reference returns {_names(self.expected)}.")
+        shape = self.expected[name].shape
+        if bound.shape not in (shape, ()):
+            raise UserError(f"{shown} gives {name} the shape {bound.shape}. Allowed: {shape}, or one number for all.")
+        if bound.dtype.kind not in "iuf" or not (np.isfinite(bound.elements) & (bound.elements >= 0)).all():
+            raise UserError(
+                f"{shown}: {name} contains a value that is negative, infinite or NaN. Allowed: numbers from 0."
+            )
+
+    @property
+    def _reference_key(self) -> Any:
+        return self._key("reference")
+
+    def _key(self, name: str) -> Any:
+        """All that a function's values depend on besides the file's code, for the store of references."""
+        parameters = self.functions[name].parameters
+        axes = {axis: value for axis, value in self.axes.items() if axis in parameters}
+        seed = self.inputs.seed if "random" in parameters else None
+        return [name, axes, seed, self.inputs.digest, np.__version__]
+
+
+def make_instance(
+    functions: Mapping[str, UserFunction],
+    axes: Mapping[str, Any],
+    inputs: Inputs,
+    store: ReferenceStore | None,
+    known: Collection[str],
+) -> FileInstance:
+    """The instance for values of the data axes. The reference is computed when it is first needed.
+
+    known  all axes of the study
+
+    Raises UserError where the functions are wrong, or don't fit together.
+    """
+    outputs, scratch = (_declared(functions.get(name), axes) for name in ("outputs", "scratch"))
+    if not outputs:
+        raise UserError(f"{functions['outputs'].shown} returns no array. Kernels have to fill one.")
+    for name, arrays in (("outputs", {*outputs}), ("scratch", {*scratch}), ("inputs", {*inputs.by_name})):
+        for array in arrays:
+            if array in known or array in RESERVED:
+                raise UserError(
+                    f"{functions[name].shown} returns {array!r}. Functions get something else by this name."
+                )
+    for name in {*outputs} & {*scratch}:
+        raise UserError(f"{functions['scratch'].shown} returns {name!r}, which is an output already.")
+    for name, declared in {**outputs, **scratch}.items():
+        if name in inputs.by_name:
+            _check_updated(functions["outputs" if name in outputs else "scratch"], name, declared, inputs.by_name[name])
+    for function in functions.values():
+        if function.names_data:
+            data = {*inputs.by_name, *(outputs if "outputs" in GIVEN[function.name] else ())}
+            check_parameters(function, {*known, *GIVEN[function.name], *data})
+    return FileInstance(functions, axes, inputs, outputs, scratch, store)
+
+
+def _declared(function: UserFunction | None, axes: Mapping[str, Any]) -> dict[str, ArrayValue]:
+    """The arrays of outputs or scratch."""
+    if function is None:
+        return {}
+    return read_mapping(function.call(axes, {}), function.shown, "{'C': ((n, n), np.float32)}", read_declared)
+
+
+def _check_updated(function: UserFunction, name: str, declared: ArrayValue, value: ArrayValue | Scalar) -> None:
+    """Raise UserError unless an array that is an input, too, is the same there."""
+    if declared.contents is not None:
+        raise UserError(f"{function.shown}: {name} has an initial value and is an input, too. Leave out one of them.")
+    if not isinstance(value, ArrayValue):
+        raise UserError(f"{function.shown} returns {name}, which is a scalar among the inputs.")
+    if (value.shape, value.dtype) != (declared.shape, declared.dtype):
+        raise UserError(
+            f"{function.shown} gives {name} the shape {declared.shape} and the type {declared.dtype}. "
+            f"inputs gives it {value.shape} and {value.dtype}."
+        )
+
+
+def generator(function: str, seed: int, axes: Mapping[str, Any]) -> np.random.Generator:
+    """What a function gets as `random`: the same for the same seed and values of the axes that it names."""
+    digest = hashlib.sha256(json.dumps([function, seed, sorted(axes.items())]).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def _names(arrays: Mapping[str, ArrayValue]) -> str:
+    return ", ".join(arrays) or "nothing"

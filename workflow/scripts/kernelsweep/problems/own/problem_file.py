@@ -1,0 +1,131 @@
+"""A problem of a user's own: a Python file whose functions make the data and say which results are right.
+
+Its functions name what they need as parameters, and get it: axes of the study, `random` (a NumPy generator), arrays and
+scalars of another function, or all that another function gives (`inputs`, `outputs`, and `expected` from the
+reference). So it is known which axes the data depends on. GIVEN in functions.py says what each function may name.
+
+    inputs       arrays and scalars by name: a NumPy array, a number, or (shape, contents) for contents that repeat
+    outputs      arrays that kernels fill: (shape, dtype), or (shape, dtype, initial value). An array that is an input,
+                 too, is updated in place
+    scratch      further arrays, which nobody compares
+    reference    the right outputs, in float64 or integers
+    error_bound  how far each output may be off; an output without a bound has to be exact
+    result       what is compared with the reference instead of the outputs
+    mistake      instead of a reference: what is wrong with the outputs, in a sentence, or None
+    work         counts of one run by unit, such as "bytes" and "flops"
+    launches     the launches of one run, each with the keys that it has in a study
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.code_hash import code_hash
+from kernelsweep.errors import UserError
+from kernelsweep.problems.own.file_instance import FileInstance, Inputs, make_instance
+from kernelsweep.problems.own.functions import OF_DATA, UserFunction, read_functions
+from kernelsweep.problems.own.reference_store import ReferenceStore
+from kernelsweep.problems.own.user_module import UserModule, load
+from kernelsweep.problems.problem import Point
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemFile:
+    """A problem file, checked as far as that is possible without calling its functions."""
+
+    module: UserModule
+    functions: Mapping[str, UserFunction]
+    axes: tuple[str, ...]
+    _latest: dict[str, Inputs] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and the modules beside it that it imports: after a change to one of them, results may differ."""
+        return self.module.files
+
+    @cached_property
+    def data_axes(self) -> tuple[str, ...]:
+        """The axes that the data and its judgement depend on. Points that agree on them share an instance."""
+        return self._named_axes(OF_DATA)
+
+    def instance(self, point: Point, seed: int, folder: Path | None = None) -> FileInstance:
+        """The data of a point and the judge of results, for all points that agree on the data axes.
+
+        folder  keeps the references of this file; None: each instance computes its own
+
+        Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, the values of its
+        axes and the inputs stay the same; so data from other files has to be read by `inputs`. Raises UserError where a
+        function of the file is wrong.
+        """
+        store = ReferenceStore(folder, code_hash(self.files)) if folder else None
+        values = {axis: _plain(point[axis]) for axis in self.data_axes}
+        inputs = Inputs(
+            self.functions.get("inputs"), seed, {axis: values[axis] for axis in self._named_axes(["inputs"])}
+        )
+        # Instances of the same inputs, one after another, share them: they may take a while, and much memory.
+        if self._latest.get("inputs") != inputs:
+            self._latest["inputs"] = inputs
+        return make_instance(self.functions, values, self._latest["inputs"], store, self.axes)
+
+    def work(self, point: Point) -> dict[str, int | float]:
+        """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
+        if "work" not in self.functions:
+            return {}
+        work = self._called("work", point)
+        if not isinstance(work, Mapping):
+            raise UserError(
+                f"{self.module.shown}: work returns {work!r}. It has to return counts, such as {{'bytes': n}}."
+            )
+        for unit, count in work.items():
+            is_number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
+            if not is_number or not math.isfinite(count) or count < 0:
+                raise UserError(f"{self.module.shown}: work: {unit} is {count!r}. Allowed: numbers from 0.")
+        return {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in work.items()}
+
+    def launches(self, point: Point) -> Sequence[Mapping[str, Any]] | None:
+        """The launches of one run, as in a study; None where the file has no function `launches`. Raises UserError."""
+        if "launches" not in self.functions:
+            return None
+        launches = self._called("launches", point)
+        if (
+            not isinstance(launches, list | tuple)
+            or not launches
+            or not all(isinstance(one, Mapping) for one in launches)
+        ):
+            raise UserError(
+                f"{self.module.shown}: launches returns {launches!r}. It has to return a list of launches, such as "
+                "[{'grid': [n // 256], 'block': [256], 'arguments': ['A', 'n']}]."
+            )
+        return launches
+
+    def _named_axes(self, functions: Collection[str]) -> tuple[str, ...]:
+        """The axes that some of these functions name, in the study's order."""
+        named = {name for one in functions if one in self.functions for name in self.functions[one].parameters}
+        return tuple(axis for axis in self.axes if axis in named)
+
+    def _called(self, name: str, point: Point) -> Any:
+        """What a function returns that names axes only."""
+        return self.functions[name].call({axis: _plain(point[axis]) for axis in self._named_axes([name])}, {})
+
+
+def _plain(value: Any) -> Any:
+    """An axis' value as one of Python's own, so that equal values give equal data."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def read_problem_file(path: Path, shown: str, axes: Collection[str]) -> ProblemFile:
+    """The problem in a Python file, for a study with these axes.
+
+    shown  the file's name in messages
+
+    Raises UserError where the file can't be loaded, lacks a function, or has one that names what it can't get.
+    """
+    module = load(path, shown)
+    return ProblemFile(module, read_functions(module, axes), tuple(axes))

@@ -1,0 +1,122 @@
+"""A Python file of the user's, loaded with the modules beside it. What its functions raise becomes one sentence."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kernelsweep.code_hash import imported_siblings
+from kernelsweep.errors import UserError
+
+_LONGEST_SHOWN = 200  # characters of an exception's message
+
+
+@dataclass(frozen=True, eq=False)
+class UserModule:
+    """A loaded Python file.
+
+    shown     the file's name in messages
+    files     the file itself, and then the modules in its folder that it imports, directly or indirectly
+    names     its global names, with their values
+    siblings  the modules that it has imported from its folder, by name. They stand in sys.modules only while the file's
+              code runs: two problems may both have a module `helpers` beside them.
+    """
+
+    shown: str
+    files: tuple[Path, ...]
+    names: Mapping[str, Any]
+    siblings: dict[str, ModuleType] = field(default_factory=dict)
+
+    def call(self, function: str, arguments: Mapping[str, Any], at: str) -> Any:
+        """What a function of the file returns.
+
+        at  the values of its axes, for the message: "n=128"
+
+        Raises UserError, with the line and the exception, where the function raises one; MemoryError as it is.
+        """
+        try:
+            with _siblings_first(self.files[0].parent, self.siblings):
+                return self.names[function](**arguments)
+        except MemoryError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise UserError(_message(error, self.files[0], self.shown, function, f" at {at}" if at else "")) from error
+
+
+def load(path: Path, shown: str) -> UserModule:
+    """The module in a Python file; the same module as long as the file and its siblings have the same content.
+
+    Raises UserError where there is no such file, or where Python refuses it.
+    """
+    path = path.absolute()
+    try:
+        files = (path, *imported_siblings(path))
+    except SyntaxError:
+        files = (path,)  # Python reports the error, with its line, when it loads the file.
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+    return _load(shown, files, tuple(file.read_bytes() for file in files))
+
+
+@lru_cache(maxsize=32)
+def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...]) -> UserModule:
+    # No import statement can name this module. Dataclasses look for their module here.
+    module = ModuleType(f"problem file {files[0]}")
+    module.__file__ = str(files[0])
+    sys.modules[module.__name__] = module
+    loaded = UserModule(shown, files, vars(module))
+    try:
+        with _siblings_first(files[0].parent, loaded.siblings):
+            exec(compile(contents[0], str(files[0]), "exec"), vars(module))
+    except (Exception, SystemExit) as error:
+        raise UserError(_message(error, files[0], shown, "the file", "")) from error
+    return loaded
+
+
+@contextmanager
+def _siblings_first(folder: Path, siblings: dict[str, ModuleType]) -> Iterator[None]:
+    """Import from `folder` first, keep its modules in `siblings`, and leave no trace of it afterwards."""
+    own = {file.stem for file in folder.glob("*.py")} | {file.parent.name for file in folder.glob("*/__init__.py")}
+    own -= sys.stdlib_module_names
+    hidden = _taken_out(own)
+    writes_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    sys.modules.update(siblings)
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        siblings.update(_taken_out(own))
+        sys.modules.update(hidden)
+        sys.dont_write_bytecode = writes_bytecode
+
+
+def _taken_out(names: set[str]) -> dict[str, ModuleType]:
+    """The modules (and their submodules) that have these names, taken out of sys.modules."""
+    found = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in found}
+
+
+def _message(error: BaseException, path: Path, shown: str, function: str, at: str) -> str:
+    """One sentence about an exception in the user's code, with the last line there that led to it."""
+    places = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((Path(error.filename), error.lineno))
+    where = shown
+    for file, line in places:
+        if file.is_relative_to(path.parent):
+            name = shown if file == path else str(Path(shown).parent / file.relative_to(path.parent))
+            where = f"{name}, line {line}"
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    told = " ".join(text.split())[:_LONGEST_SHOWN]
+    return f"{where}: {function} raises {type(error).__name__}{at}{': ' if told else '.'}{told}"

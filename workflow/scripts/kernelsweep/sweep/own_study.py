@@ -1,0 +1,218 @@
+"""Read a study whose problem is a Python file: axes of any name, and kernels with the launches that they list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.problems.problem import Axis, Problem
+from kernelsweep.problems.registry import Named, name_file, problem_of
+from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
+from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_values
+from kernelsweep.sweep.config_file import check_restrictions
+from kernelsweep.sweep.expressions import FUNCTIONS
+from kernelsweep.sweep.kernels.header import read_header, read_kernel
+from kernelsweep.sweep.kernels.launch_list import read_launches
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.schema import check
+
+# What readers of results ask of every study, and no study with a problem of its own has.
+_WITHOUT: Mapping[str, Any] = {
+    "baselines": [],
+    "rivals": [],
+    "limits": [],
+    "metrics": [],
+    "profiled": [],
+    "claims": [],
+    "ladder": [],
+    "published": None,
+}
+
+
+def read_own_study(
+    raw: Mapping[str, Any], name: str, root: Path, shown: str
+) -> tuple[dict[str, Any], Problem, dict[str, KernelSource]]:
+    """The checked settings, the problem and the kernels of a study, from what its file says.
+
+    Raises UserError with file, key, value and what is allowed.
+    """
+    headers = _headers(raw, name, root)
+    merged = {
+        **raw,
+        "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
+    }
+    settings = {**_WITHOUT, **check(merged, root / "workflow/schemas/own_study.schema.yaml", shown, {})}
+    with_axes = list(_with_axes(settings))
+    for where, values in with_axes:
+        read_values(values, f"{shown}: {where}")
+    axes = _axes(settings, with_axes, shown)
+    texts = {axis for axis, of_axis in axes.items() if of_axis.has_texts}
+    check_restrictions(settings, axes, shown, texts)
+    _check_tied(settings, shown)
+    file = settings["problem"]
+    if not (root / file).is_file():
+        raise UserError(f"{shown}: problem is {file!r}, and there is no such file.")
+    settings["problem"] = name_file(file, axes)
+    problem = problem_of(settings["problem"], root)
+    settings["reference"] = _reference(settings, axes, shown)
+    kernels = {}
+    for entry in settings["kernels"]:
+        if entry["name"] in kernels:
+            raise UserError(f"{shown}: kernels lists {entry['name']!r} twice.")
+        kernels[entry["name"]] = own_kernel(entry, kernel_file(entry, name, root, shown), problem, shown)
+    return settings, problem, kernels
+
+
+def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: str) -> KernelSource:
+    """A kernel of a study with a problem of its own.
+
+    entry  its checked settings, from the study and from its file's header
+    """
+    where = f"{shown}: the kernel {entry['name']!r}"
+    if not entry["launches"] and problem.launches is None:
+        raise UserError(f"{where} has no launches. List them, or give the problem a function launches.")
+    texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
+    listed = read_launches(
+        entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
+    )
+    return KernelSource(
+        name=entry["name"],
+        path=path,
+        problem=problem,
+        has_header=True,
+        template_parameters=(),
+        plan="",
+        input_is_const=False,
+        block_size="any",
+        smallest_block_size=1,
+        largest_block_size=1024,
+        unroll=(),
+        dtypes=(),
+        operations=(),
+        shared_elements="0",
+        summation_depth="0",
+        undefined_behaviour=entry["undefined_behaviour"],
+        smallest_architecture=entry["smallest_architecture"],
+        gpu_only=entry["gpu_only"],
+        listed=listed,
+        options=tuple(entry["options"]),
+    )
+
+
+def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path) -> KernelSource:
+    """The kernel in a file, for a job.
+
+    named     its problem
+    settings  what own_kernel() takes, for a problem file
+    """
+    problem = problem_of(named, root)
+    if settings is None:
+        return read_kernel(path, root, problem)
+    return own_kernel(settings, path, problem, f"the study of {path.parent.name}")
+
+
+def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:
+    """The file of a study's kernel. Raises UserError where there is none."""
+    folder = root / "kernels" / (entry.get("from") or study)
+    path = folder / f"{entry['name']}.cu"
+    if not path.is_file():
+        files = sorted(found.stem for found in folder.glob("*.cu"))
+        raise UserError(
+            f"{shown}: kernels names {entry['name']!r}{nearest(entry['name'], files) or ';'} "
+            f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
+        )
+    return path
+
+
+def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The kernels' entries, as far as they have the form of entries; the schema refuses the others."""
+    entries = raw.get("kernels")
+    return entries if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries) else []
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("name", ""))
+
+
+def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[str, Any]]:
+    """The settings in the header of each kernel's file, by the kernel's name."""
+    schema = root / "workflow/schemas/own_kernel.schema.yaml"
+    headers = {}
+    for entry in _entries(raw):
+        path = root / "kernels" / str(entry.get("from") or study) / f"{_name(entry)}.cu"
+        if path.is_file():
+            settings, where = read_header(path, root, schema)
+            check(settings, schema, where, {})
+            headers[_name(entry)] = settings
+    return headers
+
+
+def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+    """Every place of a study that gives axes values, with its key."""
+    layers = [("", settings)]
+    for key in ("kernels", "further"):
+        layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(settings[key])]
+    for where, entry in layers:
+        yield f"{where}axes", entry["axes"]
+        for platform, of_platform in entry["platforms"].items():
+            yield f"{where}platforms.{platform}.axes", of_platform["axes"]
+
+
+def _axes(
+    settings: Mapping[str, Any], layers: Iterable[tuple[str, Mapping[str, Sequence[Any]]]], shown: str
+) -> dict[str, Axis]:
+    """The axes of a study: the cache state first, then its own in their order.
+
+    Raises UserError for an axis whose name means something else, that only some layer has, or with words and numbers.
+    """
+    found = {"cache": Axis(has_texts=True, in_variant=False)}
+    for where, axes in layers:
+        for name, values in axes.items():
+            if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in (*POINT_COLUMNS, "width")):
+                raise UserError(f"{shown}: {where} has {name!r}, which has another meaning. Choose another name.")
+            if name not in (*settings["axes"], "cache"):
+                guess = nearest(name, settings["axes"]) or ";"
+                raise UserError(
+                    f"{shown}: {where} has {name!r}, but the study's axes have no such axis{guess} "
+                    f"Its axes: {', '.join(settings['axes'])}."
+                )
+            kinds = {isinstance(value, str) for value in values}
+            if len(kinds) > 1 or (name in found and found[name].has_texts not in kinds):
+                raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
+            found.setdefault(name, Axis(has_texts=kinds.pop()))
+    return found
+
+
+def _check_tied(settings: Mapping[str, Any], shown: str) -> None:
+    """Raise UserError for tied axes that the study hasn't, that stand in two groups, or of unequal lengths."""
+    seen: set[str] = set()
+    for number, group in enumerate(settings["tied"]):
+        for name in group:
+            if name not in settings["axes"]:
+                guess = nearest(name, settings["axes"]) or ";"
+                raise UserError(f"{shown}: tied.{number} has {name!r}{guess} Axes: {', '.join(settings['axes'])}.")
+            if name in seen:
+                raise UserError(f"{shown}: tied.{number} has {name!r}, which another group has, too.")
+            seen.add(name)
+        for where, axes in _with_axes(settings):
+            lengths = {name: len(axes[name]) for name in group if name in axes}
+            if lengths and (len(lengths) < len(group) or len(set(lengths.values())) > 1):
+                raise UserError(
+                    f"{shown}: {where}: {', '.join(group)} are tied, so each needs as many values as the others. "
+                    f"Found: {', '.join(f'{name} {lengths.get(name, 0)}' for name in group)}."
+                )
+
+
+def _reference(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:
+    """The reference point's value on every axis."""
+    given = dict(settings["reference"])
+    for name, value in given.items():
+        if name not in axes:
+            guess = nearest(name, axes) or ";"
+            raise UserError(f"{shown}: reference has {name!r}{guess} Axes: {', '.join(axes)}.")
+        if isinstance(value, str) and is_size(value):
+            given[name] = parse_size(value)
+    first = {name: values[0] for name, values in settings["axes"].items()}
+    return {name: given.get(name, first.get(name, CACHE_STATES[0])) for name in axes}
