@@ -8,8 +8,9 @@ min_version("9.27")
 include: "workflow/rules/library.smk"
 
 
-configfile: "config/metrics.yaml"
-configfile: "config/config.yaml"
+for name in CONFIG_FILES:
+
+    configfile: name
 
 
 # The introduction of Snakemake's own report (snakemake --report report.zip).

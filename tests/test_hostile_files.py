@@ -155,6 +155,16 @@ def test_a_claim_that_stands_twice(tmp_path: Path) -> None:
     assert_refused(lambda: published_claims(tmp_path / "claims.csv"), "claims.csv", "twice")
 
 
+def test_a_journals_line_with_an_unknown_status_is_run_again(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    with Journal(path) as journal:
+        journal.add("kept", {"status": "ok"})
+        journal.add("edited", {"status": "skipped"})
+    path.write_bytes(path.read_bytes().replace(b"skipped", b"fine"))
+    with Journal(path) as journal:
+        assert journal.get("kept") and journal.get("edited") is None
+
+
 def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "folder.jsonl").mkdir()

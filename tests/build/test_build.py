@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -142,9 +143,19 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
         assert "extern __shared__" in report["message"]
 
 
-def test_a_compiler_that_is_no_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", "g++ '-O2")
-    with pytest.raises(BuildError, match='CXX is "g\\+\\+ \'-O2", which is no command'):
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("g++ '-O2", 'CXX is "g\\+\\+ \'-O2", which is no command'),
+        ("true", "true is no g\\+\\+"),
+        (f"{sys.executable} -I", "python.* -I is no g\\+\\+"),
+    ],
+)
+def test_a_compiler_that_is_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    monkeypatch.setenv("CXX", command)
+    with pytest.raises(BuildError, match=message):
         build_toy(tmp_path, target="emulator")
 
 

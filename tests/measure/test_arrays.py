@@ -87,7 +87,7 @@ class Timed(EmulatorPlatform):
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Timed:
     folder = tmp_path_factory.mktemp("arrays")
-    unit = write_unit(folder / "unit.cpp", KERNELS / "arrays.cu", ["weigh", "add"])
+    unit = write_unit(folder / "unit.cpp", [KERNELS / "arrays.cu"], ["weigh", "add"])
     assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE) == ""
     timed = Timed()
     timed.load(folder / "unit.so", {name: {"unit": 0, "entry": n} for n, name in enumerate(("weigh", "add"))})

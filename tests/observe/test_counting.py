@@ -34,6 +34,7 @@ from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.platforms.platform import Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
@@ -50,6 +51,7 @@ ENTRIES = {
         "strided_global<double, 1>",
         *(f"strided_shared<int, {stride}>" for stride in (1, 2, 32, 33)),
         *(f"strided_shared<{element}, {stride}>" for element in ("double", VECTOR) for stride in (1, 2)),
+        *(f"transpose<{padding}, {synchronised}>" for padding in (0, 1) for synchronised in ("true", "false")),
         "copy_records",
         "copies_and_fills",
         "ragged_loop",
@@ -83,14 +85,20 @@ class Kernels:
 
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
-        unit = write_unit(folder / "unit.cpp", source, ENTRIES[stem])
+        unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
         assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
         self._platform.load(folder / "unit.so", {name: {"entry": i} for i, name in enumerate(ENTRIES[stem])})
 
     def run(
-        self, name: str, *arguments: np.ndarray | int, outputs: int = 0, grid: int = 1, block: int = 32, shared: int = 0
+        self,
+        name: str,
+        *arguments: np.ndarray | int,
+        outputs: int = 0,
+        grid: int | Size = 1,
+        block: int | Size = 32,
+        shared: int = 0,
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform
@@ -105,7 +113,8 @@ class Kernels:
             values.append(memory)
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
-        platform.launch(name, (grid, 1, 1), (block, 1, 1), shared, values)
+        blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
+        platform.launch(name, blocks, threads, shared, values)
         names = parameter_names(self._source, name.split("<")[0])
         found = in_words(
             platform.library.mistakes(),
@@ -223,6 +232,26 @@ def test_synchronisations_and_atomics(kernels: Callable[[str], Kernels]) -> None
     assert counted["warp_synchronisations"] == counted["warp_exchanges"] == 2
     assert counted["global_atomics"] == counted["shared_atomics"] == 2
     assert "global_load_efficiency" not in counted, "nothing is loaded"
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], padding: int) -> None:
+    shape = {"grid": (3, 2, 1), "block": (32, 8, 2), "outputs": 6 * 32 * 32}
+    counted, found = kernels("requests").run(f"transpose<{padding}, true>", ones(6 * 32 * 32), **shape)
+    assert not found
+    assert counted["global_load_requests"] == counted["global_store_requests"] == 6 * 32
+    assert counted["global_load_efficiency"] == counted["global_store_efficiency"] == 100
+    assert counted["bank_conflict"] == (0 if padding else 6 * 32 * 31)
+    assert counted["barriers"] == 6 * 8, "by the warps that have not left"
+    _, found = kernels("requests").run(f"transpose<{padding}, false>", ones(6 * 32 * 32), **shape)
+    (race,) = found
+    assert {line.rsplit("support/", 1)[-1] for line in race.lines} == {
+        line_of("requests", "tile: write"),
+        line_of("requests", "tile: read"),
+    }
+    assert re.search(r"thread \(\d+, \d, 0\) of block \(0, 0, 0\) .* thread \(\d+, \d, 0\) of", race.message), (
+        race.message
+    )
 
 
 # Mistakes
@@ -429,7 +458,7 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
     study["reference"]["array_size"] = "2^16"
-    study["kernels"], study["ladder"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}]
+    study["kernels"], study["ladder"], study["axes"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}], {"unroll": [1]}
     path.write_text(yaml.safe_dump(study))
     results = project / "results/emulator"
     run = snakemake(project, "results/emulator/metrics.csv")

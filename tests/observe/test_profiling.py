@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Launched, Requests
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_config, load_study
+from kernelsweep.project import targets
+from kernelsweep.project.project import Project, load_config, load_project, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.header import read_kernel
@@ -372,12 +374,28 @@ def test_the_command_line_flushes_for_cold_points_only(tmp_path: Path) -> None:
 # The workflow
 
 
-def test_profile_without_a_gpu_says_so_before_any_job(project: Path) -> None:
-    for arguments in (["profile"], ["all", "--config", "platform=emulator", "profile=true"]):
-        run = snakemake(project, *arguments)
-        assert run.returncode != 0
-        assert "needs an NVIDIA GPU, whose counters Nsight Compute reads" in run.stdout
-        assert not (project / "results").exists()
+@pytest.mark.parametrize(("target", "settings"), [(targets.profile, {}), (targets.everything, {"profile": True})])
+def test_what_needs_counters_is_refused_without_a_gpu(
+    target: Callable[[Project], list[str]], settings: dict[str, bool]
+) -> None:
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    config |= {"platform": "emulator", "studies": ["warp_shuffle"], "metrics": TABLE} | settings
+    with pytest.raises(UserError, match="needs an NVIDIA GPU, whose counters Nsight Compute reads"):
+        target(load_project(config, ROOT))
+
+
+def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: list[str]) -> None:
+    """Cut the copy down to these kernels of warp_shuffle, without host baselines and published numbers."""
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    del study["baselines"], study["published"]
+    study["kernels"] = [{"name": name} for name in kernels]
+    study["ladder"] = [step for step in study["ladder"] if step["kernel"] in kernels and step["unroll"] in unroll]
+    study["reference"] |= {"array_size": 1000, "block_size": 64}
+    study["axes"] = {"unroll": unroll}
+    study["figures"] = figures
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -393,13 +411,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     own_way = "        counts=True,\n"
     assert own_way in kinds.read_text()
     kinds.write_text(kinds.read_text().replace(own_way, ""))
-    shrink(project, ["warp_shuffle"])
-    path = project / "config/studies/warp_shuffle.yaml"
-    study = yaml.safe_load(path.read_text())
-    study["reference"] |= {"array_size": 1000, "block_size": 64}
-    study["axes"] = {"unroll": [1, 4]}
-    study["figures"] = ["metrics", "load_efficiency"]
-    path.write_text(yaml.safe_dump(study, sort_keys=False))
+    keep_kernels(project, ["shared_memory", "shuffle"], unroll=[1, 4], figures=["metrics", "load_efficiency"])
     metrics = project / "results/emulator/metrics.csv"
     monkeypatch.setenv("NCU_PLAYS", "no permission")
     monkeypatch.setenv("NCU_KERNEL", "shuffle")
@@ -409,7 +421,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     rows = read(metrics)
     contract = "study kernel platform array_size block_size unroll dtype operation cache metric unit value source"
     assert list(rows[0])[:13] == contract.split()
-    assert {row["kernel"] for row in rows if row["value"]} == {"global_memory", "shared_memory"}
+    assert {row["kernel"] for row in rows if row["value"]} == {"shared_memory"}
     assert {(row["unroll"], row["source"]) for row in rows} == {("1", "ncu"), ("4", "ncu")}
     assert (project / "results/emulator/profiles/warp_shuffle/shared_memory/cold.ncu-rep").exists()
 
@@ -429,7 +441,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
 def test_without_ncu_the_reason_stands_in_every_row(
     project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    shrink(project, ["warp_shuffle"])
+    keep_kernels(project, ["shuffle"], unroll=[1], figures=[])
     monkeypatch.delenv("CUDA_HOME", raising=False)
     if find() is not None:
         pytest.skip("Nsight Compute is installed here")

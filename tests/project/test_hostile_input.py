@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from checkout import ROOT, copy_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
+from kernelsweep.publish.figure_files import load_figure, users_figure
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
@@ -262,15 +265,69 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
 
 def test_files_of_editors_beside_studies_are_no_studies(toy: Path) -> None:
     studies = toy / "config/studies"
-    others = [studies / name for name in (".#toy.yaml", "toy.yaml~", "#toy.yaml#", ".toy.yaml.swp")]
-    others[0].symlink_to("someone@somewhere.1234")
-    for path in others[1:]:
+    figures = toy / "kernels/toy/figures"
+    figures.mkdir()
+    locks = [studies / ".#toy.yaml", figures / ".#mine.py", toy / "kernels/toy/.#doubled.cu"]
+    others = [*locks, *(studies / name for name in ("toy.yaml~", "#toy.yaml#", ".toy.yaml.swp"))]
+    for path in locks:
+        path.symlink_to("someone@somewhere.1234")
+    for path in others[len(locks) :]:
         path.write_text("x: [", encoding="utf-8")
     try:
         load(toy)
     finally:
         for path in others:
             path.unlink()
+        figures.rmdir()
+
+
+def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path) -> None:
+    for name in (STUDY, KERNEL):
+        (toy / name).rename(tmp_path / Path(name).name)
+        (toy / name).symlink_to(tmp_path / Path(name).name)
+    try:
+        assert source_sha256(load(toy).kernel("toy", "doubled").path, toy / "kernels/include")
+    finally:
+        for name in (STUDY, KERNEL):
+            (toy / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("ask", "answer"),
+    [
+        (lambda project: project.kernel("toy", "doublet"), "no kernel of toy 'doublet'; did you mean 'doubled'?"),
+        (lambda project: project.kernel("toyy", "doubled"), "no study 'toyy'; did you mean 'toy'?"),
+        (lambda project: inputs.points(project, "emulator/studies/nope"), "no study 'nope'; Known: toy."),
+        (
+            lambda project: inputs.binary(project, "mine", "toy", "doubled"),
+            "no GPU of this run 'mine'; Known: nvidia-h",
+        ),
+    ],
+)
+def test_a_result_that_no_run_can_have(toy: Path, ask: Callable[[Project], object], answer: str) -> None:
+    with pytest.raises(UserError, match=re.escape(answer)):
+        ask(load(toy))
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("", "AttributeError: .*has no attribute 'draw'"),
+        ("import nope", "line 1: .*No module named 'nope'"),
+        ("def draw(data, width):\n    return 1 / 0", "line 2: .*ZeroDivisionError"),
+        ("def draw(): pass", "takes 0 positional arguments"),
+        ("raise SystemExit(0)", "line 1: .*SystemExit"),
+        ("def draw(", "was never closed"),
+    ],
+)
+def test_a_figure_of_ones_own_that_fails(tmp_path: Path, code: str, answer: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(code, encoding="utf-8")
+    with pytest.raises(UserError, match=f"mine.py.*{answer}"), users_figure(file):
+        load_figure(file).draw(None, None)
+    if answer == "was never closed":
+        with pytest.raises(UserError, match=rf"mine.py, line 1: not valid Python: .*{answer}"):
+            code_hash([file])
 
 
 def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
@@ -312,7 +369,7 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
     try:
         found = inputs.included(load(toy), "toy", "doubled")
         assert found == ([tracked.format(outside=outside)] if tracked else [])
-        source_sha256(toy / KERNEL, toy / "kernels/include")
+        source_sha256(toy / KERNEL, [toy / "kernels/include"])
     finally:
         (toy / "kernels/toy/again").unlink()
 
@@ -322,7 +379,7 @@ def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Pat
     hashes = set()
     for text in ("1", "2", "2"):
         (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
-        hashes.add(source_sha256(toy / KERNEL, toy / "kernels/include"))
+        hashes.add(source_sha256(toy / KERNEL, [toy / "kernels/include"]))
     assert len(hashes) == 2
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -37,7 +38,6 @@ from synthetic_sweep import (
 )
 
 from kernelsweep.analysis.steps import Step, step_labels
-from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
@@ -59,16 +59,17 @@ from kernelsweep.publish.figures import (
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.study import Study
 
-MODULES = (ladder, bandwidth, block_unroll, correctness)
 # The height of a page's text, in inches, of the two-column papers that we know.
 PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
-# Every figure of every study in config/studies/, by the study's and the module's name.
-SHIPPED = [
-    (name, figure)
-    for name in study_names(ROOT)
-    for figure in ("correctness", *load_study(name, ROOT).settings["figures"])
-]
+# The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
+LONGEST_FIRST = sorted(
+    (load_study(name, ROOT) for name in study_names(ROOT)), key=lambda study: -len(study.settings["ladder"])
+)
+STUDIES = {
+    figure: [study.name for study in LONGEST_FIRST if figure in ("correctness", *study.settings["figures"])]
+    for figure in DECLARED
+}
 
 
 def draw(
@@ -83,11 +84,8 @@ def draw(
     return figure
 
 
-def draw_shipped(name: str, figure: str, device: dict[str, Any], width: layout.Width = layout.TWO_COLUMNS) -> Figure:
-    module = import_module(f"kernelsweep.publish.figures.{figure}")
-    drawn = module.draw(shipped_data(name, device["name"]), width)
-    assert isinstance(drawn, Figure)
-    return drawn
+def module_of(figure: str) -> Any:
+    return import_module(f"kernelsweep.publish.figures.{figure}")
 
 
 def texts(figure: Figure) -> list[str]:
@@ -119,59 +117,46 @@ def test_without_a_library_it_says_so() -> None:
     assert "No library is measured beside this study's kernels: its rivals are empty." in " ".join(texts(drawn))
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_files_do_not_depend_on_the_run_or_the_row_order(module: ModuleType, tmp_path: Path) -> None:
-    rows = fail(sweep(UNROLLING, H200), "timed_out", "too slow", kernel="neighbored", block_size=64)
-    check_same_files(module, UNROLLING, rows, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(block_grid, "staged"), (error, "unrolling"), (operations, "operations"), (lanes, "exchanges")],
-)
-def test_nor_do_those_of_figures_that_only_some_studies_have(module: ModuleType, name: str, tmp_path: Path) -> None:
-    check_same_files(module, *shipped(name, H200["name"]), tmp_path)
-
-
-def check_same_files(module: ModuleType, study: dict[str, Any], rows: pandas.DataFrame, tmp_path: Path) -> None:
-    first = draw(module, study, rows, H200)
-    second = draw(module, study, rows.sample(frac=1, random_state=1), H200)
-    for suffix in ("svg", "pdf"):
-        layout.save(first, tmp_path / f"first.{suffix}")
-        layout.save(second, tmp_path / f"second.{suffix}")
-        assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
-    # TrueType, not Type 3, which journals refuse.
-    assert b"/FontFile2" in (tmp_path / "first.pdf").read_bytes()
-    assert b"/Type3" not in (tmp_path / "first.pdf").read_bytes()
-    layout.save(first, tmp_path / "first.png")
-    assert (tmp_path / "first.png").read_bytes().startswith(b"\x89PNG")
-
-
 ANOTHER_PROCESS = """
 import sys
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import layout
-from kernelsweep.publish.figures import block_unroll
-from synthetic_sweep import H200, WARP_SHUFFLE, sweep
-for suffix in ("svg", "pdf"):
-    data = StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
-    layout.save(block_unroll.draw(data), Path(f"{sys.argv[1]}.{suffix}"))
+from synthetic_sweep import H200, fail, shipped_data
+for pair in sys.argv[2:]:
+    study, figure = pair.split("/")
+    data = shipped_data(study, H200["name"])
+    rows = fail(data.measurements, "timed_out", "too slow", block_size=64).sample(frac=1, random_state=1)
+    metrics = replace(data.metrics, rows=data.metrics.rows.iloc[::-1])
+    module = import_module(f"kernelsweep.publish.figures.{figure}")
+    drawn = module.draw(replace(data, measurements=rows, metrics=metrics))
+    for suffix in ("svg", "pdf") if figure in ("ladder", "block_unroll") else ("svg",):
+        layout.save(drawn, Path(sys.argv[1]) / f"{figure}.{suffix}")
 """
 
 
-def test_the_files_do_not_depend_on_the_process(tmp_path: Path) -> None:
-    # Another hash seed and another second: sets in another order, and dates that must not get into the files.
+def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
+    # Another hash seed and another second: sets in another order, and dates that must not get into the files. Other
+    # orders of rows. Each figure in the study with the fewest steps.
+    pairs = {figure: f"{studies[-1]}/{figure}" for figure, studies in STUDIES.items()}
     paths = os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT / "tests/support")])
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONHASHSEED": "1"}
-    subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, str(tmp_path / "there")], env=environment, check=True)
-    for suffix in ("svg", "pdf"):
-        figure = block_unroll.draw(StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200))
-        layout.save(figure, tmp_path / f"here.{suffix}")
-        assert (tmp_path / f"here.{suffix}").read_bytes() == (tmp_path / f"there.{suffix}").read_bytes()
+    there = tmp_path / "there"
+    with subprocess.Popen([sys.executable, "-c", ANOTHER_PROCESS, str(there), *pairs.values()], env=environment) as run:
+        for figure, studies in STUDIES.items():
+            data = shipped_data(studies[-1], H200["name"])
+            rows = fail(data.measurements, "timed_out", "too slow", block_size=64)
+            drawn = module_of(figure).draw(replace(data, measurements=rows))
+            for suffix in ("svg", "pdf") if figure in ("ladder", "block_unroll") else ("svg",):
+                layout.save(drawn, tmp_path / f"{figure}.{suffix}")
+    assert run.returncode == 0
+    here = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert len(here) == len(STUDIES) + 2
+    assert [name for name, content in here.items() if (there / name).read_bytes() != content] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", [ladder, block_unroll])
 def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
     for name, width in layout.WIDTHS.items():
         figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width)
@@ -190,37 +175,23 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_p
             assert "glyf" in tables and tables.isdisjoint(layout.TYPESETTING_TABLES)
 
 
-@pytest.mark.parametrize("study", [UNROLLING, WARP_SHUFFLE], ids=["unrolling", "warp_shuffle"])
-@pytest.mark.parametrize("module", MODULES)
-def test_texts_stay_inside_clear_of_each_other_and_legible(module: ModuleType, study: dict[str, Any]) -> None:
-    check_texts(draw(module, study, sweep(study, H200), H200), len(study["kernels"]))
+@pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:2]])
+def test_texts_stay_inside_clear_of_each_other_and_legible(figure: str, name: str) -> None:
+    data = shipped_data(name, H200["name"])
+    for width in layout.WIDTHS.values():
+        drawn = module_of(figure).draw(data, width)
+        check_texts(drawn, len(data.steps))
+        assert H200["provenance"][1:] in " ".join(texts(drawn))
+        # Type is as large at both widths, so a narrow figure is laid out anew; and it still fits a page.
+        assert drawn.get_figwidth() == width.inches
+        assert drawn.get_figheight() < PAGE_IN
 
 
-@pytest.mark.parametrize(("name", "figure"), SHIPPED)
-def test_so_do_those_of_every_study(name: str, figure: str) -> None:
-    check_texts(draw_shipped(name, figure, H200), 3)
-
-
-@pytest.mark.parametrize(("name", "figure"), SHIPPED)
-def test_so_do_those_of_every_study_in_one_column_of_a_page(name: str, figure: str) -> None:
-    drawn = draw_shipped(name, figure, H200, layout.ONE_COLUMN)
+@pytest.mark.parametrize("figure", [figure for figure in STUDIES if "times" not in DECLARED[figure].needs])
+def test_so_do_those_on_the_emulator(figure: str) -> None:
+    drawn = module_of(figure).draw(shipped_data(STUDIES[figure][0], EMULATOR["name"]))
     check_texts(drawn, 3)
-    # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
-    assert drawn.get_figwidth() == layout.ONE_COLUMN.inches
-    assert drawn.get_figheight() < PAGE_IN
-
-
-@pytest.mark.parametrize(("name", "figure"), [pair for pair in SHIPPED if "times" not in DECLARED[pair[1]].needs])
-def test_so_do_those_of_every_study_on_the_emulator(name: str, figure: str) -> None:
-    check_texts(draw_shipped(name, figure, EMULATOR), 3)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_figure_says_where_its_numbers_come_from(module: ModuleType) -> None:
-    for device in (H200, EMULATOR):
-        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, device), device)
-        said = " ".join(texts(figure))
-        assert device["provenance"][1:] in said
+    assert EMULATOR["provenance"][1:] in " ".join(texts(drawn))
 
 
 @pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll])
@@ -233,15 +204,19 @@ def test_emulated_times_are_never_drawn(module: ModuleType) -> None:
     assert len(with_emulator.findobj()) == len(without.findobj())
 
 
-@pytest.mark.parametrize("module", MODULES)
+# At the reference point, and beside it.
+FEW = sweep(UNROLLING, H200, sizes=(2**16, 2**24), block_sizes=(64, 512))
+
+
+@pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll, correctness])
 @pytest.mark.parametrize(
     "rows",
     [
-        sweep(UNROLLING, H200).iloc[:0],
+        FEW.iloc[:0],
         sweep(UNROLLING, H200, sizes=SIZES[:1], block_sizes=BLOCK_SIZES[:1]),
-        fail(sweep(UNROLLING, H200), "out_of_memory", "8 GiB do not fit"),
-        fail(sweep(UNROLLING, H200), "skipped", "too slow", kernel="neighbored"),
-        sweep(UNROLLING, H200).query("kernel == 'unrolled_warps_volatile'"),
+        fail(FEW, "out_of_memory", "8 GiB do not fit"),
+        fail(FEW, "skipped", "too slow", kernel="neighbored"),
+        FEW.query("kernel == 'unrolled_warps_volatile'"),
     ],
     ids=["no rows", "reference not in the sweep", "all failed", "first step skipped", "only undefined behaviour"],
 )

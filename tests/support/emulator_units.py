@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from checkout import ROOT
 
 KERNELS = ROOT / "tests/support/emulator_kernels"
-INCLUDE = [ROOT / "workflow/emulator", ROOT / "kernels/include", ROOT]
+INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT / "kernels/include", ROOT]
 
 
-def write_unit(path: Path, kernel: Path, names: list[str]) -> Path:
+def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Sequence[str] = ()) -> Path:
+    includes = "".join(f'#include "{kernel}"\n' for kernel in kernels)
     table = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in names)
+    named = "".join(f"EMULATOR_SYMBOL({symbol})\n" for symbol in symbols)
     path.write_text(
-        f'#include "emulator.hpp"\n#include "{kernel}"\n'
-        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n",
+        f'#include "emulator.hpp"\n{includes}'
+        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n{named}",
         encoding="utf-8",
     )
     return path

@@ -13,7 +13,7 @@ from kernelsweep.sweep.config_file import study_names
 
 def shipped_kernels(problem: str) -> list[Any]:
     """Every kernel of a problem, once. Those that the emulator can't run, or that have no right result, are skipped by
-    name.
+    name. The tests of one kernel run in one process, so that they can share a build.
     """
     studies = [study for study in (load_study(name, ROOT) for name in study_names(ROOT))]
     kernels = {
@@ -22,10 +22,10 @@ def shipped_kernels(problem: str) -> list[Any]:
         if study.settings["problem"] == problem
         for kernel in study.kernels.values()
     }
-    return [
-        pytest.param(
-            kernel, id=f"{path.parent.name}/{kernel.name}", marks=[pytest.mark.skip(reason=why)] if why else []
-        )
-        for path, kernel in kernels.items()
-        for why in [kernel.unsupported_on("emulator")]
-    ]
+    params = []
+    for path, kernel in kernels.items():
+        name = f"{path.parent.name}/{kernel.name}"
+        why = kernel.unsupported_on("emulator")
+        marks = [pytest.mark.xdist_group(name), *([pytest.mark.skip(reason=why)] if why else [])]
+        params.append(pytest.param(kernel, id=name, marks=marks))
+    return params

@@ -101,13 +101,12 @@ def assert_complete(folder: Path) -> None:
     assert {row["status"] for row in rows} == {"ok"}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 def test_a_job_killed_at_any_moment_goes_on_where_it_stopped(
-    seed: int, tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
+    tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
     # Pins: points that are lost, measured twice or measured anew, and a worker that outlives its job on the GPU.
     journal = tmp_path / "journal.jsonl"
-    moments = random.Random(seed)
+    moments = random.Random(1)
     for _ in range(4):
         kept = whole_lines(journal)
         job = start()
@@ -208,7 +207,7 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     # job is a chunk's, and the second time the kernel is one job. Pins: points measured again because of that.
     shrink(project, ["warp_shuffle"])
     configuration = project / "config/config.yaml"
-    sizes = ", ".join(map(str, range(1, 41)))
+    sizes = ", ".join(map(str, range(1, 13)))
     configuration.write_text(re.sub(r"(?m)^(      array_size: ).*$", rf"\g<1>[{sizes}]", configuration.read_text()))
     kernel = project / "kernels/warp_shuffle/global_memory.cu"
     text = kernel.read_text().replace("#include", "#include <unistd.h>\n#include", 1)
@@ -217,7 +216,7 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     journal = project / "results/emulator/journal/warp_shuffle/global_memory.jsonl"
     command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--config", "platform=emulator"]
 
-    cut = [*command, "points_per_job=100"]
+    cut = [*command, "points_per_job=30"]
     run = subprocess.Popen(cut, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
     wait_until(lambda: b"".join(map(whole_lines, journals_of(journal))).count(b"\n") >= 5, run)
     family = psutil.Process(run.pid).children(recursive=True)
@@ -238,5 +237,5 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     rows = read_rows(project / target)
     assert {row["status"] for row in rows} == {"ok"}
     found = [key for path in journals_of(journal) for key in keys(path)]
-    assert len(rows) == len(set(found)) == len(found) > 100
+    assert len(rows) == len(set(found)) == len(found) > 30
     assert f"priority: {len(rows)}\n" in again.stdout, "the kernels with the most points go first"

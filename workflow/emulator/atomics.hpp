@@ -42,6 +42,8 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
     EMULATOR_INTEGER_ATOMIC(atomicExch, Value, __atomic_exchange_n)                                                    \
     EMULATOR_ATOMIC(atomicMin, Value, value < old ? value : old)                                                       \
     EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
+    EMULATOR_COMPARE_AND_SWAP(Value)
+#define EMULATOR_COMPARE_AND_SWAP(Value)                                                                               \
     EMULATOR_INLINE Value atomicCAS(Value *address, Value compare, Value value)                                        \
     {                                                                                                                  \
         emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
@@ -52,6 +54,7 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
 EMULATOR_INTEGER_ATOMICS(int)
 EMULATOR_INTEGER_ATOMICS(unsigned)
 EMULATOR_INTEGER_ATOMICS(unsigned long long)
+EMULATOR_COMPARE_AND_SWAP(unsigned short)
 EMULATOR_INTEGER_ATOMIC(atomicSub, int, __atomic_fetch_sub)
 EMULATOR_INTEGER_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
 EMULATOR_ATOMIC(atomicMin, long long, value < old ? value : old)
@@ -86,6 +89,6 @@ EMULATOR_INLINE void __threadfence_system()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-#undef EMULATOR_ATOMIC
 #undef EMULATOR_INTEGER_ATOMIC
 #undef EMULATOR_INTEGER_ATOMICS
+#undef EMULATOR_COMPARE_AND_SWAP

@@ -42,6 +42,7 @@ struct WarpOperation {
     const char *name;
     void (*complete)(Thread *warp, unsigned lanes);
     bool orders_memory = false; // what the lanes did before it comes before what they do after it
+    bool finds_active = false;  // its mask is found: the lanes that wait here once no other lane of the warp is ready
 };
 
 struct alignas(cache_line) Thread {
@@ -76,6 +77,7 @@ struct Worker {
 
     uint64_t block_number; // in the grid
     uint3 block_index;
+    long long clock; // of the block
     dim3 block_size;
     dim3 grid_size;
 
@@ -124,7 +126,7 @@ EMULATOR_INLINE Worker &this_worker()
 struct ThreadName {
     char text[48];
 
-    ThreadName(const Worker &worker, const Thread &thread)
+    EMULATOR_COLD ThreadName(const Worker &worker, const Thread &thread)
     {
         const uint3 &at = thread.index_in_block;
         if (worker.block_size.y == 1 && worker.block_size.z == 1)
@@ -171,15 +173,31 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
     __builtin_unreachable();
 }
 
-// Lanes wait in warp-level operations, and no other lane of the warp is ready: a group goes on that only waits for lanes
-// that have ended.
-EMULATOR_COLD inline void meet_without_ended_lanes(Worker &worker)
+// All lanes that wait at the same place for the active lanes to be found become one another's.
+EMULATOR_COLD inline void find_active_lanes(Worker &worker)
+{
+    const Thread *first = nullptr;
+    unsigned lanes = 0;
+    for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
+        const Thread &thread = worker.running_warp[__builtin_ctz(rest)];
+        if (!thread.operation->finds_active || (first != nullptr && !(thread.site == first->site)))
+            continue;
+        first = first != nullptr ? first : &thread;
+        lanes |= rest & -rest;
+    }
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+        worker.running_warp[__builtin_ctz(rest)].mask = lanes;
+}
+
+// Lets one group of lanes go on that waits in a warp-level operation only for lanes that have ended, or only to know which
+// lanes are active; false if there is none.
+EMULATOR_COLD inline bool resume_group(Worker &worker, bool finds_active)
 {
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
     for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
         const Thread &first = worker.running_warp[__builtin_ctz(rest)];
         const unsigned lanes = first.mask & worker.live_lanes_of(warp);
-        bool complete = (worker.waiting_lanes & lanes) == lanes;
+        bool complete = (worker.waiting_lanes & lanes) == lanes && first.operation->finds_active == finds_active;
         for (unsigned others = complete ? lanes : 0; others != 0; others &= others - 1) {
             const Thread &other = worker.running_warp[__builtin_ctz(others)];
             complete = complete && other.mask == first.mask && other.operation == first.operation;
@@ -190,9 +208,19 @@ EMULATOR_COLD inline void meet_without_ended_lanes(Worker &worker)
         worker.ready_lanes |= lanes;
         counting::meet_in_warp(warp, first.mask, worker.live_lanes_of(warp), first.operation->orders_memory);
         first.operation->complete(worker.running_warp, lanes);
-        return;
+        return true;
     }
-    fail_waiting_lanes(worker);
+    return false;
+}
+
+// Lanes wait in warp-level operations, and no other lane of the warp is ready.
+EMULATOR_COLD inline void resume_waiting_lanes(Worker &worker)
+{
+    if (resume_group(worker, false))
+        return;
+    find_active_lanes(worker);
+    if (!resume_group(worker, true))
+        fail_waiting_lanes(worker);
 }
 
 // All threads of the block wait at the barrier or have ended: those that wait go on.
@@ -219,7 +247,7 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
         return;
     }
     if (worker.waiting_lanes != 0) {
-        meet_without_ended_lanes(worker);
+        resume_waiting_lanes(worker);
         return;
     }
     if (worker.ready_warps == 0)
@@ -302,7 +330,7 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsign
     worker.waiting_lanes |= 1u << lane;
 
     const unsigned lanes = self.mask;
-    bool complete = (worker.waiting_lanes & lanes) == lanes;
+    bool complete = (worker.waiting_lanes & lanes) == lanes && !operation.finds_active;
     for (unsigned rest = complete ? lanes : 0; rest != 0; rest &= rest - 1) {
         const Thread &other = worker.running_warp[__builtin_ctz(rest)];
         complete = complete && other.mask == lanes && other.operation == &operation;
@@ -349,6 +377,7 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     for (unsigned index = 0; index < worker.block_threads; ++index)
         prepare(worker.threads[index].context, worker.threads[index].stack_top, thread_main);
     worker.block_number = number;
+    worker.clock = 0;
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);

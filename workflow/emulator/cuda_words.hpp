@@ -1,10 +1,8 @@
-// The words of CUDA C++ that a kernel's source uses: specifiers, built-in variables, integer and arithmetic functions.
-// Barriers and warp-level functions are in warp.hpp, atomic functions in atomics.hpp.
+// The words of CUDA C++ that a kernel's source uses: specifiers, built-in variables, loads and stores, clocks.
+// Barriers and warp-level functions are in warp.hpp, atomic functions in atomics.hpp, arithmetic in arithmetic.hpp.
 #pragma once
 
 #include "block.hpp"
-
-#include <math.h>
 
 #if defined(__SANITIZE_THREAD__)
 // Whatever it calls, as nvcc does: a function's accesses are told apart by where it was called.
@@ -15,8 +13,11 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __managed__
+#define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // One for each core that runs blocks, one block at a time: thread-local. Inside a function that implies static, and
 // `extern __shared__ T name[]` stays a declaration, whose definition the linking step adds.
@@ -39,22 +40,7 @@ EMULATOR_INLINE const dim3 &grid_size() { return this_worker().grid_size; }
 
 constexpr int warpSize = 32;
 
-inline int __popc(unsigned value) { return __builtin_popcount(value); }
-inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
-inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(unsigned(value)); }
-inline int __clzll(long long value) { return value == 0 ? 64 : __builtin_clzll((unsigned long long)(value)); }
-inline int __ffs(int value) { return __builtin_ffs(value); }
-inline int __ffsll(long long value) { return __builtin_ffsll(value); }
-
-inline unsigned __brev(unsigned value)
-{
-    unsigned reversed = 0;
-    for (int bit = 0; bit < 32; ++bit)
-        reversed |= (value >> bit & 1) << (31 - bit);
-    return reversed;
-}
-
-// Loads with a word on caching, of which there is none here.
+// Loads and stores with a word on caching, of which there is none here.
 #define EMULATOR_LOAD(function)                                                                                        \
     template <typename Value>                                                                                          \
     inline Value function(const Value *address)                                                                        \
@@ -68,6 +54,22 @@ EMULATOR_LOAD(__ldcs)
 EMULATOR_LOAD(__ldlu)
 EMULATOR_LOAD(__ldcv)
 #undef EMULATOR_LOAD
+#define EMULATOR_STORE(function)                                                                                       \
+    template <typename Value>                                                                                          \
+    inline void function(Value *address, Value value)                                                                  \
+    {                                                                                                                  \
+        *address = value;                                                                                              \
+    }
+EMULATOR_STORE(__stwb)
+EMULATOR_STORE(__stcg)
+EMULATOR_STORE(__stcs)
+EMULATOR_STORE(__stwt)
+#undef EMULATOR_STORE
+
+// Counts its own calls within the block: it rises, and is the same in every run.
+EMULATOR_INLINE long long clock64() { return ++emulator::this_worker().clock; }
+
+inline void __nanosleep(unsigned) {}
 
 // Ends the kernel with an error, which names the thread.
 __attribute__((noreturn)) EMULATOR_COLD inline void __trap()
@@ -76,23 +78,14 @@ __attribute__((noreturn)) EMULATOR_COLD inline void __trap()
     emulator::fail(worker, "%s called __trap()", emulator::ThreadName(worker, *worker.current).text);
 }
 
-#define EMULATOR_MIN_MAX(Value)                                                                                        \
-    inline Value min(Value a, Value b) { return b < a ? b : a; }                                                       \
-    inline Value max(Value a, Value b) { return a < b ? b : a; }
-EMULATOR_MIN_MAX(int)
-EMULATOR_MIN_MAX(unsigned)
-EMULATOR_MIN_MAX(long)
-EMULATOR_MIN_MAX(unsigned long)
-EMULATOR_MIN_MAX(long long)
-EMULATOR_MIN_MAX(unsigned long long)
-// As in CUDA, a number wins over a NaN.
-inline float min(float a, float b) { return __builtin_fminf(a, b); }
-inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
-inline double min(double a, double b) { return __builtin_fmin(a, b); }
-inline double max(double a, double b) { return __builtin_fmax(a, b); }
-// Mixed signs compare as unsigned, as in C.
-inline unsigned min(int a, unsigned b) { return min(unsigned(a), b); }
-inline unsigned min(unsigned a, int b) { return min(a, unsigned(b)); }
-inline unsigned max(int a, unsigned b) { return max(unsigned(a), b); }
-inline unsigned max(unsigned a, int b) { return max(a, unsigned(b)); }
-#undef EMULATOR_MIN_MAX
+// What assert does where its condition does not hold.
+namespace emulator {
+
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_assertion(const char *condition, const char *file, int line)
+{
+    Worker &worker = this_worker();
+    fail(worker, "%s failed an assertion at %s:%d: %s", ThreadName(worker, *worker.current).text, file, line,
+         condition);
+}
+
+} // namespace emulator

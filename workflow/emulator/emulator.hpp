@@ -6,12 +6,16 @@
 //     block.hpp         which thread runs next; barriers and warp-level waits
 //     warp.hpp          __syncthreads, __shfl_*_sync, __reduce_*_sync, votes
 //     atomics.hpp       atomicAdd, __threadfence, ...
-//     cuda_words.hpp    threadIdx, __shared__, __popc, min, ...
+//     cuda_words.hpp    threadIdx, __shared__, __ldg, ...
+//     arithmetic.hpp    __popc, min, __fmaf_rn, rsqrtf, ...
+//     small_floats.hpp  __half, __nv_bfloat16: what <cuda_fp16.h> and <cuda_bf16.h> are made from
 //     faults.hpp        a segmentation fault becomes an error of the launch
 //     counting/         memory accesses and mistakes in them, where the unit is compiled with -fsanitize=thread
 //     launch.hpp        blocks onto cores; what a library exports, and the form of a translation unit
+//     include/          what kernels include: <cooperative_groups.h>, <cuda_fp16.h>, ...
 #pragma once
 
+#include "arithmetic.hpp"
 #include "atomics.hpp"
 #include "coroutines.hpp"
 #include "cuda_words.hpp"

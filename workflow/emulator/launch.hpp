@@ -10,8 +10,10 @@
 //         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>),
 //     };
 //     EMULATOR_EXPORT(entries)
+//     EMULATOR_SYMBOL(weights)
 //
-// The last line defines the functions that the library exports; the name of an entry opens its error messages:
+// The last line, one for each, names a __constant__ or __device__ variable that the host sets.
+// EMULATOR_EXPORT defines the functions that the library exports; the name of an entry opens its error messages:
 //
 //     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
 //                         void **arguments, unsigned workers, char *message, size_t message_capacity)
@@ -24,6 +26,8 @@
 //         The kernel's address in memory.
 //     unsigned emulator_parameter_count(unsigned entry)
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//     void *emulator_symbol(const char *name, size_t *size)
+//         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
 //     const char *emulator_partial_barrier()
 //         The file and line of a barrier that threads of the last launch passed only because others of their block had
 //         ended: the first in the lowest such block. Empty if there is none.
@@ -51,6 +55,31 @@ struct Entry {
     AnyFunction thread_main; // calls it with its arguments, once for each thread
     const size_t *parameter_sizes;
     unsigned parameter_count;
+};
+
+// A variable that the host sets. All of a library's are in one list.
+struct Symbol {
+    const char *name;
+    void *address;
+    size_t size;
+    const Symbol *next;
+
+    inline static const Symbol *first = nullptr;
+
+    Symbol(const char *name, void *address, size_t size) : name(name), address(address), size(size), next(first)
+    {
+        first = this;
+    }
+
+    static void *find(const char *name, size_t *size)
+    {
+        for (const Symbol *symbol = first; symbol != nullptr; symbol = symbol->next)
+            if (strcmp(symbol->name, name) == 0) {
+                *size = symbol->size;
+                return symbol->address;
+            }
+        return nullptr;
+    }
 };
 
 template <typename... Parameters>
@@ -103,7 +132,7 @@ Entry entry(const char *name, void (*kernel)(Parameters...))
 }
 
 // Stacks for a block of `threads`, or false where the system gives no more memory maps.
-inline bool prepare_stacks(Worker &worker, unsigned threads)
+EMULATOR_COLD inline bool prepare_stacks(Worker &worker, unsigned threads)
 {
     const StackLayout layout = stack_layout(sizeof(Worker));
     unsigned char *const region = reinterpret_cast<unsigned char *>(&worker);
@@ -119,7 +148,7 @@ inline bool prepare_stacks(Worker &worker, unsigned threads)
 }
 
 // Gives each thread its place in a block of that size, x fastest, then y.
-inline void number_threads(Worker &worker, dim3 block)
+EMULATOR_COLD inline void number_threads(Worker &worker, dim3 block)
 {
     if (worker.numbered.x == block.x && worker.numbered.y == block.y && worker.numbered.z == block.z)
         return;
@@ -131,7 +160,7 @@ inline void number_threads(Worker &worker, dim3 block)
                 (next++)->index_in_block = at;
 }
 
-inline Worker *create_worker()
+EMULATOR_COLD inline Worker *create_worker()
 {
     const StackLayout layout = stack_layout(sizeof(Worker));
     unsigned char *region = map_region(layout.first);
@@ -152,7 +181,7 @@ inline void release_workers()
 }
 
 // A stack and its guard are two memory maps. A process may have a limited number of maps; stacks may use half of them.
-inline unsigned most_workers(unsigned block)
+EMULATOR_COLD inline unsigned most_workers(unsigned block)
 {
     long maps = 65530; // Linux's default
     if (FILE *file = fopen("/proc/sys/vm/max_map_count", "r")) {
@@ -217,7 +246,7 @@ inline void *work_on_thread(void *worker)
 }
 
 // Up to `wanted` workers with stacks for a block, as a list; fewer where the system has no room for more.
-inline unsigned find_workers(unsigned wanted, unsigned block)
+EMULATOR_COLD inline unsigned find_workers(unsigned wanted, unsigned block)
 {
     unsigned ready = 0;
     for (Worker *worker = all_workers; worker != nullptr && ready < wanted; worker = worker->next)
@@ -231,15 +260,28 @@ inline unsigned find_workers(unsigned wanted, unsigned block)
     return ready;
 }
 
-inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block, size_t shared_bytes,
-                         void **arguments, unsigned workers, char *message, size_t message_capacity)
-{
-    const auto refuse = [&](const char *reason, auto... values) {
-        const int length = snprintf(message, message_capacity, "%s: ", entry.name);
-        if (length > 0 && size_t(length) < message_capacity)
-            snprintf(message + length, message_capacity - size_t(length), reason, values...);
+// Why a launch cannot begin, as its message.
+struct Refusal {
+    const Entry &entry;
+    char *message;
+    size_t capacity;
+
+    __attribute__((format(printf, 2, 3))) EMULATOR_COLD int operator()(const char *format, ...) const
+    {
+        va_list values;
+        va_start(values, format);
+        char reason[256];
+        vsnprintf(reason, sizeof reason, format, values);
+        va_end(values);
+        snprintf(message, capacity, "%s: %s", entry.name, reason);
         return 1;
-    };
+    }
+};
+
+EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block, size_t shared_bytes,
+                                       void **arguments, unsigned workers, char *message, size_t message_capacity)
+{
+    const Refusal refuse = {entry, message, message_capacity};
     for (unsigned side = 0; side < 3; ++side)
         if (block[side] < 1 || block[side] > largest_block[side])
             return refuse("a block of %zu threads in %c, where CUDA allows 1 to %zu", block[side], "xyz"[side],
@@ -256,7 +298,7 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
-    if (!counting::prepare_launch(blocks, shared_bytes))
+    if (!counting::prepare_launch(grid, block, shared_bytes))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     unsigned wanted = most_workers(unsigned(threads));
     wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
@@ -315,6 +357,12 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
 
 #define EMULATOR_EXPORTED extern "C" __attribute__((visibility("default")))
 
+#define EMULATOR_SYMBOL(variable) EMULATOR_NUMBERED_SYMBOL(variable, __COUNTER__)
+#define EMULATOR_NUMBERED_SYMBOL(variable, number) EMULATOR_NAMED_SYMBOL(variable, number)
+#define EMULATOR_NAMED_SYMBOL(variable, number)                                                                        \
+    static const emulator::Symbol emulator_symbol_##number(                                                            \
+        #variable, const_cast<void *>(static_cast<const void *>(&variable)), sizeof(variable));
+
 #define EMULATOR_EXPORT(entries)                                                                                       \
     EMULATOR_EXPORTED unsigned emulator_entry_count() { return unsigned(sizeof entries / sizeof entries[0]); }         \
     EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return entries[entry].name; }                  \
@@ -333,6 +381,10 @@ inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *b
     {                                                                                                                  \
         return emulator::launch_kernel(entries[entry], grid, block, shared_bytes, arguments, workers, message,         \
                                        message_capacity);                                                              \
+    }                                                                                                                  \
+    EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)                                            \
+    {                                                                                                                  \
+        return emulator::Symbol::find(name, size);                                                                     \
     }                                                                                                                  \
     EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }                     \
     EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

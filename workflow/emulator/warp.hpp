@@ -96,7 +96,17 @@ inline void match_values(Thread *warp, unsigned lanes)
     }
 }
 
+inline void match_all_values(Thread *warp, unsigned lanes)
+{
+    bool same = true;
+    for (unsigned rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
+        same = same && warp[__builtin_ctz(rest)].value == warp[__builtin_ctz(lanes)].value;
+    give_to_all(warp, lanes, same ? lanes : 0);
+}
+
 inline void only_wait(Thread *, unsigned) {}
+
+inline void collect_active(Thread *warp, unsigned lanes) { give_to_all(warp, lanes, lanes); }
 
 template <typename Value> Value sum_of(Value a, Value b) { return Value(unsigned(a) + unsigned(b)); }
 template <typename Value> Value least_of(Value a, Value b) { return b < a ? b : a; }
@@ -117,6 +127,7 @@ template <typename Value> inline constexpr WarpOperation reduce_min{"__reduce_mi
 template <typename Value> inline constexpr WarpOperation reduce_max{"__reduce_max_sync",
                                                                     reduce_lanes<Value, greatest_of<Value>>};
 template <typename Value> inline constexpr WarpOperation match_any{"__match_any_sync", match_values};
+template <typename Value> inline constexpr WarpOperation match_all{"__match_all_sync", match_all_values};
 inline constexpr WarpOperation reduce_and{"__reduce_and_sync", reduce_lanes<unsigned, and_of>};
 inline constexpr WarpOperation reduce_or{"__reduce_or_sync", reduce_lanes<unsigned, or_of>};
 inline constexpr WarpOperation reduce_xor{"__reduce_xor_sync", reduce_lanes<unsigned, xor_of>};
@@ -124,6 +135,7 @@ inline constexpr WarpOperation ballot{"__ballot_sync", collect_votes};
 inline constexpr WarpOperation vote_any{"__any_sync", collect_votes};
 inline constexpr WarpOperation vote_all{"__all_sync", collect_votes};
 inline constexpr WarpOperation synchronise{"__syncwarp", only_wait, true};
+inline constexpr WarpOperation active_mask{"__activemask", collect_active, false, true};
 
 // The source lanes, as the PTX manual defines shfl.sync. `width` cuts the warp into segments; a lane whose source lies
 // outside keeps its own value, save that an xor may reach into earlier segments.
@@ -208,6 +220,17 @@ EMULATOR_INLINE int __all_sync(unsigned mask, int predicate, EMULATOR_SITE)
     return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, {file, line}) == 0;
 }
 
+// The mask if all its lanes bring the same value, else 0.
+template <typename Value>
+EMULATOR_INLINE unsigned __match_all_sync(unsigned mask, Value value, int *are_same, EMULATOR_SITE)
+{
+    using Shuffled = emulator::ShuffledType<Value>;
+    const uint64_t same = emulator::exchange_in_warp(emulator::match_all<Shuffled>, mask,
+                                                     emulator::to_bits(Shuffled(value)), 0, {file, line});
+    *are_same = same != 0;
+    return unsigned(same);
+}
+
 template <typename Value>
 EMULATOR_INLINE unsigned __match_any_sync(unsigned mask, Value value, EMULATOR_SITE)
 {
@@ -221,8 +244,12 @@ EMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, EMULATOR_SITE)
     emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, {file, line});
 }
 
-// CUDA does not promise that lanes run together, so each may find itself alone; here it always does.
-EMULATOR_INLINE unsigned __activemask() { return 1u << emulator::own_lane(); }
+// CUDA does not promise that lanes run together. Here, all do that get here before they wait elsewhere.
+EMULATOR_INLINE unsigned __activemask(EMULATOR_SITE)
+{
+    const unsigned own = 1u << emulator::own_lane();
+    return unsigned(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, {file, line}));
+}
 
 EMULATOR_INLINE void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }
 
@@ -243,4 +270,3 @@ EMULATOR_INLINE int __syncthreads_and(int predicate, EMULATOR_SITE)
 
 #undef EMULATOR_SHUFFLE
 #undef EMULATOR_WARP_REDUCTION
-#undef EMULATOR_SITE

@@ -5,7 +5,7 @@ from kernelsweep.baselines.libraries import LIBRARIES
 
 rule measure_host:
     input:
-        source="workflow/scripts/kernelsweep/baselines/host_sums.cpp",
+        source=of_home("workflow/scripts/kernelsweep/baselines/host_sums.cpp", Path.cwd()),
         device=files.device(),
     output:
         files.baselines(),

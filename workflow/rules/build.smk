@@ -19,8 +19,8 @@ rule build_kernel:
         units=for_job(parameters.translation_units),
         options=for_job(parameters.compiler_options),
         constants=for_job(parameters.constants),
-        include="kernels/include",
-        emulator="workflow/emulator",
+        include=include_folders(Path.cwd()),
+        emulator=of_home(EMULATOR_HEADERS, Path.cwd()),
         code=code_of("build/build_kernel.py"),
     script:
         "../scripts/build/build_kernel.py"
@@ -28,7 +28,7 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        source="workflow/scripts/kernelsweep/baselines/cub.cu",
+        source=of_home("workflow/scripts/kernelsweep/baselines/cub.cu", Path.cwd()),
     output:
         library=files.cub("so"),
         report=files.cub("json"),

@@ -3,9 +3,6 @@
 # A scope is a platform's results for all studies, or for one: "emulator", or "emulator/studies/unrolling".
 
 
-from kernelsweep.judge.claims.claim import CLAIMS_FILE
-
-
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     judge_claims,
@@ -17,7 +14,7 @@ rule judge_claims:
         measurements=for_job(inputs.measurements),
         device=for_job(inputs.device),
         metrics=for_job(inputs.made_metrics),
-        claims=CLAIMS_FILE,
+        claims=inputs.published_claims(PROJECT),
     output:
         md=report(
             files.claims("md"),

@@ -3,6 +3,7 @@
 
 import functools
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from snakemake.logging import logger
 # start's time.
 gc.freeze()
 
-ROOT = Path(workflow.basedir)
+# The folder of kernelsweep, wherever the user's own repository is.
+ROOT = Path(workflow.current_basedir).parents[1]
 # Scripts find the library through this, too: Snakemake hands them its own search path.
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
@@ -39,5 +41,13 @@ def for_users(function):
     return called
 
 
-for file in ("config/metrics.yaml", "config/config.yaml", *workflow.configfiles):
+def own_or_shipped(name):
+    """A configuration file of the user's repository, or kernelsweep's where that has none."""
+    return name if os.path.exists(name) else str(ROOT / name)
+
+
+# A repository without config.yaml has the defaults.
+CONFIG_FILES = [own_or_shipped("config/metrics.yaml"), *filter(os.path.exists, ["config/config.yaml"])]
+
+for file in (*CONFIG_FILES, *workflow.configfiles):
     for_users(read_yaml)(Path(file), str(file))

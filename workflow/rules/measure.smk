@@ -58,6 +58,7 @@ rule measure_kernel:
         tied=for_job(parameters.tied),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
+        include=include_folders(Path.cwd()),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:

@@ -28,6 +28,7 @@ rule profile_kernel:
     params:
         metrics=for_job(parameters.metric_definitions),
         profiling=config["profiling"],
+        kernel=for_job(parameters.kernel_settings),
         study=for_job(parameters.profiled_settings),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),

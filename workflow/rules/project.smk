@@ -10,6 +10,7 @@ from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
+from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
@@ -26,7 +27,7 @@ def jobs_bring_pycuda():
     return settings is not None and DeploymentMethod.CONDA in settings.deployment_method
 
 
-PROJECT = for_users(load_project)(config, ROOT, jobs_bring_pycuda())
+PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config)
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused)
@@ -97,6 +98,7 @@ def at_the_device(minutes):
     return {name: of_job(name) for name in resources.resource_names(PROJECT)}
 
 
+@for_users
 @functools.cache
 def code_hash_of(*names_of_files):
     """A hash of files in workflow/scripts/ and of the library code that they import. Comments don't count."""

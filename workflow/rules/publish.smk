@@ -89,7 +89,10 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             found_metrics=for_job(inputs.found_metrics),
             code=lambda wildcards: code_hash_of(
                 "publish/draw_figures.py",
-                *(ROOT / file for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
+                *(
+                    Path(file).resolve()
+                    for file in parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()
+                ),
             ),
         script:
             "../scripts/publish/draw_figures.py"

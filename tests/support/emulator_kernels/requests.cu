@@ -66,3 +66,20 @@ __global__ void copies_and_fills(const int *input, int *output, size_t bytes)
     memcpy(output + 16 * threadIdx.x, input + 16 * threadIdx.x, bytes);
     memset(output + 16 * (32 + threadIdx.x), 0, bytes);
 }
+
+// A block of 32 x 8 x 2 threads transposes a tile of 32 x 32; the second half of its threads leaves early.
+template <int padding, bool synchronised>
+__global__ void transpose(const int *input, int *output)
+{
+    __shared__ int tile[32][32 + padding];
+    if (threadIdx.z == 1)
+        return;
+    const unsigned x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (unsigned row = 0; row < 32; row += blockDim.y)
+        tile[threadIdx.y + row][threadIdx.x] = input[(y + row) * gridDim.x * 32 + x]; // tile: write
+    if (synchronised)
+        __syncthreads();
+    const unsigned to_x = blockIdx.y * 32 + threadIdx.x, to_y = blockIdx.x * 32 + threadIdx.y;
+    for (unsigned row = 0; row < 32; row += blockDim.y)
+        output[(to_y + row) * gridDim.y * 32 + to_x] = tile[threadIdx.x][threadIdx.y + row]; // tile: read
+}

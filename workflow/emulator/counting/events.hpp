@@ -24,8 +24,13 @@ struct State {
 
 inline State state;
 
-EMULATOR_UNCOUNTED inline bool prepare_launch(uint64_t grid, size_t shared_bytes)
+EMULATOR_UNCOUNTED inline bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes)
 {
+    for (unsigned side = 0; side < 3; ++side) {
+        findings.grid[side] = uint32_t(grid_size[side]);
+        findings.block_size[side] = uint32_t(block_size[side]);
+    }
+    const uint64_t grid = uint64_t(grid_size[0]) * grid_size[1] * grid_size[2];
     if (grid > most_blocks)
         return false;
     find_shared_memory(shared_bytes);
@@ -116,7 +121,7 @@ namespace emulator::counting {
 
 constexpr unsigned most_workers = ~0u;
 
-inline bool prepare_launch(uint64_t, size_t) { return true; }
+inline bool prepare_launch(const size_t *, const size_t *, size_t) { return true; }
 inline void start_block(Worker &, unsigned, unsigned, uint32_t) {}
 inline void leave_warp(unsigned, uint32_t) {}
 inline void end_block() {}

@@ -78,6 +78,8 @@ struct Finding {
     uint32_t other_thread;
     uint32_t site;
     uint32_t other_site;
+    uint32_t grid[3]; // of the launch
+    uint32_t block_size[3];
     uint32_t padding;
     int64_t offset;
     uint64_t count;
@@ -86,6 +88,8 @@ struct Finding {
 struct Findings {
     Finding findings[most_findings];
     unsigned count;
+    uint32_t grid[3]; // of this launch
+    uint32_t block_size[3];
 };
 
 inline Findings findings;
@@ -107,8 +111,12 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
         return;
     const uint32_t block = now.run - ordering.first_run;
     const uint32_t other_block = other.run - ordering.first_run;
-    findings.findings[findings.count++] = {mistake,     place.space,  buffer,   block,      now.thread, other_block,
-                                           other.thread, now.site, other.site, 0,          place.offset, 1};
+    Finding &found = findings.findings[findings.count++];
+    found = {mistake,      place.space, buffer,     block, now.thread, other_block,
+             other.thread, now.site,    other.site, {},    {},         0,
+             place.offset, 1};
+    memcpy(found.grid, findings.grid, sizeof found.grid);
+    memcpy(found.block_size, findings.block_size, sizeof found.block_size);
 }
 
 // Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.

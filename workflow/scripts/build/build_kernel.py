@@ -15,7 +15,7 @@ with logged(snakemake.log[0]) as terminal:
     params = snakemake.params
     source = Source(
         file=Path(snakemake.input.kernel),
-        include=[Path(params.include)],
+        include=[Path(name) for name in params.include],
         emulator=Path(params.emulator),
         options=params.options,
         constants=params.constants,

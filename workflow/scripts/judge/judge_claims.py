@@ -16,7 +16,7 @@ with logged(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     device = read_device(inputs.device)
     metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.found_metrics)])
-    published = published_claims(Path(inputs.claims))
+    published = [claim for path in inputs.get("claims", []) for claim in published_claims(Path(path))]
 
     judged = []
     for name, study in params.studies.items():

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+from kernelsweep.errors import UserError
+
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
     """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
@@ -90,7 +92,11 @@ def code_hash(files: Iterable[Path]) -> str:
     """SHA-256 of the files' code: Python in its own layout, without comments and docstrings, and others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
+        try:
+            digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
+        except (SyntaxError, UnicodeDecodeError) as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+            raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
     return digest.hexdigest()
 
 

@@ -18,7 +18,7 @@ _DEVICE: Mapping[str, type | tuple[type, ...]] = {
     "provenance": str,
 }
 
-AGAIN = "The file was cut or edited: delete it and type the same command again."
+AGAIN = "The file was cut or edited: delete it, or restore it if it is no result, and type the same command again."
 
 
 def read_json(path: str | Path) -> dict[str, Any]:

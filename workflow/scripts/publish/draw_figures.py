@@ -7,7 +7,7 @@ from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
 from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.logs import logged
-from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure
+from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure, users_figure
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
@@ -18,11 +18,12 @@ with logged(snakemake.log[0]):
     remove_others(snakemake.output)
     texts = {}
     for name, file in params.figures.items():
-        module = load_figure(Path(file))
-        for width in params.widths:
-            figure = module.draw(data, WIDTHS[width])
-            for file_name in file_names(name, width):
-                save(figure, folder / file_name)
-            if WIDTHS[width] == TWO_COLUMNS:
-                texts[name] = texts_of(figure)
+        with users_figure(Path(file)):
+            module = load_figure(Path(file))
+            for width in params.widths:
+                figure = module.draw(data, WIDTHS[width])
+                for file_name in file_names(name, width):
+                    save(figure, folder / file_name)
+                if WIDTHS[width] == TWO_COLUMNS:
+                    texts[name] = texts_of(figure)
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -65,18 +65,21 @@ _UNKNOWN = re.compile(
     r"|is not a class)"
     r"|there are no arguments to '(?P<call>\w+)'"
     r"|(?P<header>[\w./]+): No such file or directory"
+    r"|'(?P<member>\w+)' is not a member of '(?P<space>cooperative_groups)'"
 )
+# A static assertion of the emulator's headers, which says so itself.
+_REFUSED = re.compile(r"static assertion failed: (?P<reason>.* that the emulator does not supply)")
+_REQUIRED_FROM = re.compile(r"^(?P<place>[^\s:][^:]*:\d+):\d+:\s+required from here", re.MULTILINE)
 _CUDA_WORD = re.compile(
     r"^(?:__\w+|atomic\w+|cuda\w*|cooperative_groups|cub|thrust|nvcuda|nv_\w+|half2?|tex\w+|surf\w+|curand\w*|clock(?:64)?"
-    r"|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
+    r"|cooperative_groups::\w+|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
 )
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HINT = (
-    "Supplied are threads, blocks, __shared__, barriers, __syncwarp, __shfl_*_sync, __reduce_*_sync, votes, atomics "
-    "and vector types (workflow/emulator/). Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
+    "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
     "leave this kernel to a GPU."
 )
 
@@ -100,9 +103,17 @@ def find() -> list[str]:
 
 
 def version() -> str:
-    """The compiler's release, such as "g++ 12.2.0"."""
-    text = subprocess.run([*find(), "-dumpfullversion"], capture_output=True, encoding="utf-8", check=True).stdout
-    return f"g++ {text.strip()}"
+    """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
+    command = find()
+    try:
+        answer = _run([*command, "-dumpfullversion"])
+    except OSError as error:
+        raise BuildError(f"{shlex.join(command)} can't be run: {error.strerror}; name g++ 9 or later in CXX") from error
+    if answer.returncode != 0 or not re.fullmatch(r"\d+(\.\d+)+", answer.stdout.strip()):
+        raise BuildError(
+            f"{shlex.join(command)} is no g++, by its answer to -dumpfullversion; name g++ 9 or later in CXX"
+        )
+    return f"g++ {answer.stdout.strip()}"
 
 
 def compile_for_emulator(
@@ -204,10 +215,15 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
         message += f"\n... and {len(errors) - _MOST_ERRORS} more errors"
     for error in _ERROR.finditer(text):
         unknown = _UNKNOWN.search(error["text"])
-        word = unknown and (unknown["name"] or unknown["call"] or unknown["header"])
+        word = unknown and (unknown["name"] or unknown["call"] or unknown["header"] or unknown["space"])
+        if unknown and unknown["member"]:
+            word = f"{word}::{unknown['member']}"
         if word and _CUDA_WORD.match(word):
             cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
             return f"{cause}. {_HINT}\n{message}"
+    if refused := _REFUSED.search(text):
+        kernel = _REQUIRED_FROM.search(text)
+        return f"{kernel['place'] if kernel else unit.name}: {refused['reason']}. {_HINT}\n{message}"
     if _REFUSED_ASSEMBLY.search(text):
         place = _find_assembly(unit, include) or unit.name
         return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"

@@ -23,6 +23,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, unwritable
 from kernelsweep.locks import lock_first, process
+from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.
 VERSION = 1
@@ -197,7 +198,10 @@ def _read_line(line: bytes) -> tuple[str, Any]:
     record = json.loads(line)
     if record["journal"] != VERSION:
         raise ValueError(record["journal"])
-    return record["key"], record["value"]
+    key, value = record["key"], record["value"]
+    if isinstance(value, dict) and value.get("status", STATUSES[0]) not in STATUSES:
+        raise ValueError(value["status"])
+    return key, value
 
 
 def _opened(path: Path) -> int:

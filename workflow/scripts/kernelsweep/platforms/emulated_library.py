@@ -34,6 +34,8 @@ class EmulatedLibrary:
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
+        self._library.emulator_symbol.restype = ctypes.c_void_p
+        self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
@@ -106,7 +108,6 @@ class EmulatedLibrary:
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes of a variable that the unit names for the host. Raises LaunchError where it names none."""
         size = ctypes.c_size_t()
-        self._library.emulator_symbol.restype = ctypes.c_void_p
         address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
         if not address:
             raise LaunchError(f"the kernel has no variable {name} in constant memory")

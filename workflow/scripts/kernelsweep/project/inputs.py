@@ -11,6 +11,8 @@ from pathlib import Path
 
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
+from kernelsweep.judge.claims.claim import CLAIMS_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
@@ -53,7 +55,8 @@ def kernel_file(project: Project, study: str, kernel: str) -> str:
 def included(project: Project, study: str, kernel: str) -> list[str]:
     """The files that a kernel's source includes."""
     source = project.kernel(study, kernel).path
-    return [_relative(project, path) for path in included_files(source, project.root / "kernels/include")]
+    include = [project.root / name for name in include_folders(project.root)]
+    return [_relative(project, path) for path in included_files(source, include)]
 
 
 def problem_files(project: Project, study: str) -> list[str]:
@@ -66,7 +69,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     """The emulator's sources, if the target is compiled against them."""
     if not target_named(target).is_emulator:
         return []
-    return sorted(_relative(project, path) for path in (project.root / "workflow/emulator").glob("**/*.hpp"))
+    return sorted(_relative(project, path) for path in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
@@ -237,6 +240,11 @@ def findings(project: Project, platform: str) -> list[str]:
 # Judgements, tables, figures, page
 
 
+def published_claims(project: Project) -> list[str]:
+    """The file of published claims, if there is one."""
+    return [CLAIMS_FILE] if (project.root / CLAIMS_FILE).is_file() else []
+
+
 def compared(project: Project, platform: str, side: str) -> list[str]:
     """The measurements of a side, "before" or "after", of the comparison that the configuration asks for."""
     named = project.config["compare"][side]
@@ -373,7 +381,7 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 
 def _relative(project: Project, path: Path) -> str:
-    return str(path.relative_to(project.root) if path.is_relative_to(project.root) else path)
+    return shown(path, project.root)
 
 
 def documented(project: Project, name: str, file: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import HOME, SCHEMAS
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
@@ -50,23 +51,38 @@ class Project:
     models: Mapping[str, Model]
 
     def studies_of(self, scope: str) -> list[str]:
-        """The names of a scope's studies: one, or all that `all` runs."""
+        """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
         _, study = parts_of(scope)
-        return [study] if study else list(self.config["studies"])
+        return [_known(study, self.studies, "study")] if study else list(self.config["studies"])
 
     def kernel(self, study: str, name: str) -> KernelSource:
-        """A study's kernel."""
-        return self.studies[study].kernels[name]
+        """A study's kernel. Raises UserError if there is none of that name."""
+        kernels = self.studies[_known(study, self.studies, "study")].kernels
+        return kernels[_known(name, kernels, f"kernel of {study}")]
 
     def kernels_of(self, scope: str) -> list[tuple[str, str]]:
         """A scope's kernels, by study and name."""
         return [(study, kernel) for study in self.studies_of(scope) for kernel in self.studies[study].kernels]
 
     def target(self, platform: str) -> str:
-        """The target of a platform's binaries: an architecture such as sm_90, or the emulator."""
+        """The target of a platform's binaries: an architecture such as sm_90, or the emulator.
+
+        Raises UserError for a GPU that isn't this run's.
+        """
         if target := kind_of(platform).target:
             return target
-        return self.models[platform].arch if self.config["arch"] == "native" else str(self.config["arch"])
+        if self.config["arch"] != "native":
+            return str(self.config["arch"])
+        return self.models[_known(platform, self.models, "GPU of this run")].arch
+
+
+def _known(name: str, names: Collection[str], kind: str) -> str:
+    """The name; raises UserError if it isn't among `names`."""
+    if name not in names:
+        raise UserError(
+            f"There is no {kind} {name!r}{nearest(name, names) or ';'} Known: {', '.join(names) or 'none'}."
+        )
+    return name
 
 
 def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool = False) -> Project:
@@ -85,7 +101,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     studies = {name: load_study(name, root) for name in study_names(root)}
     for study in studies.values():
         check_metrics(checked, study)
-    check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
+    if (root / CLAIMS_FILE).is_file():
+        check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
@@ -105,7 +122,7 @@ def check_run_axes(axes: Mapping[str, Any], studies: Iterable[Study], root: Path
             raise UserError(f"{shown} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
     of_own = {axis for study in studies if not study.problem.lists_excluded for axis in study.problem.axes}
     of_shipped = {name: values for name, values in axes.items() if name in ALL_AXES and name not in of_own - {"cache"}}
-    check(of_shipped, root / "workflow/schemas/axes.schema.yaml", shown, NAMES_OF_PROBLEMS)
+    check(of_shipped, SCHEMAS / "axes.schema.yaml", shown, NAMES_OF_PROBLEMS)
 
 
 # Characters that a folder's path can't have, and what would misread them.
@@ -143,7 +160,7 @@ def check_temporary_folder() -> None:
 
 def check_study_names(names: Collection[str], root: Path) -> None:
     """Raise UserError for a study that can't be a target, because of its name or because a rule has it."""
-    rules = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
+    rules = [HOME / "Snakefile", *sorted((HOME / "workflow/rules").glob("*.smk"))]
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
     taken |= {rule_name(name, has_clock) for name in names for has_clock in (True, False)}
     for name in names:

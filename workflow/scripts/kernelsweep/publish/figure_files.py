@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,7 @@ def own_figures(study: str, root: Path) -> dict[str, Path]:
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:
-    return {file.stem: file for file in sorted(folder.glob("*.py")) if not file.stem.startswith("_")}
+    return {file.stem: file for file in sorted(folder.glob("*.py")) if not file.stem.startswith(("_", "."))}
 
 
 def check_figures(study: Study, root: Path) -> None:
@@ -60,6 +63,20 @@ def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
 def rule_name(study: str, has_clock: bool) -> str:
     """The rule that draws a study's figures on platforms with a clock, or without."""
     return f"draw_figures_{study}" if has_clock else f"draw_untimed_figures_{study}"
+
+
+@contextmanager
+def users_figure(file: Path) -> Iterator[None]:
+    """Turn an error in a figure of a study's own into a UserError with its line; its stack goes to the log."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if file.resolve().is_relative_to(_SHIPPED) or isinstance(error, UserError):
+            raise
+        traceback.print_exc()
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        line = f", line {lines[-1]}" if lines else ""
+        raise UserError(f"{file}{line}: the figure can't be drawn: {type(error).__name__}: {error}") from error
 
 
 def load_figure(file: Path) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
@@ -43,9 +44,10 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     )
     if isinstance(axes := config.get("axes"), Mapping):
         written["axes"] = {name: _as_numbers(values) for name, values in axes.items()}
-    schema = root / "workflow/schemas/config.schema.yaml"
+    schema = SCHEMAS / "config.schema.yaml"
     checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
     known = study_names(root)
+    checked["studies"] = checked["studies"] or known
     for name in checked["studies"]:
         if name not in known:
             guess = nearest(name, known) or ";"

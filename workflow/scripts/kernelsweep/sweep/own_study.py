@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
@@ -43,7 +44,7 @@ def read_own_study(
         **raw,
         "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
     }
-    settings = {**_WITHOUT, **check(merged, root / "workflow/schemas/own_study.schema.yaml", shown, {})}
+    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, {})}
     with_axes = list(_with_axes(settings))
     for where, values in with_axes:
         read_values(values, f"{shown}: {where}")
@@ -138,7 +139,7 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[str, Any]]:
     """The settings in the header of each kernel's file, by the kernel's name."""
-    schema = root / "workflow/schemas/own_kernel.schema.yaml"
+    schema = SCHEMAS / "own_kernel.schema.yaml"
     headers = {}
     for entry in _entries(raw):
         path = root / "kernels" / str(entry.get("from") or study) / f"{_name(entry)}.cu"

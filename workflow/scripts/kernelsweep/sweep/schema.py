@@ -6,22 +6,28 @@ import copy
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import jsonschema
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.yaml_files import check_values, read_yaml
 
-# JSON Schema accepts 256.0 as an integer, and C++ would then get block_size = 256.0u.
-_Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
+if TYPE_CHECKING:
+    import jsonschema
 
 _LONGEST_SHOWN = 120  # characters of a value in a message
+
+
+@cache
+def _validator_class() -> Any:
+    """jsonschema's validator, but for integers: it accepts 256.0, and C++ would then get block_size = 256.0u."""
+    # Nearly every job imports this module, and few check anything.
+    import jsonschema
+
+    plain = jsonschema.Draft202012Validator
+    integers = plain.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
+    )
+    return jsonschema.validators.extend(plain, type_checker=integers)  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -38,7 +44,7 @@ def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping
     Raises UserError for the first mistake, with the file as `shown`, the key, its value, and the allowed values.
     """
     schema = _read_schema(schema_path, tuple((kind, tuple(names)) for kind, names in known.items()))
-    validator = _Validator(schema)
+    validator = _validator_class()(schema)
     check_values(data, shown)
     completed = copy.deepcopy(dict(data))
     errors = sorted(validator.iter_errors(completed), key=lambda error: [str(part) for part in error.absolute_path])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
@@ -47,7 +48,7 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
     raw = read_yaml(root / shown, shown)
     if str(raw.get("problem", "")).endswith(".py"):
         return Study(name, *read_own_study(raw, name, root, shown))
-    schema = root / "workflow/schemas/study.schema.yaml"
+    schema = SCHEMAS / "study.schema.yaml"
     settings = {"tied": [], **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known})}
     problem = PROBLEMS[settings["problem"]]
     parse_sizes(settings, shown)

@@ -47,6 +47,8 @@ class Mistake:
 
     buffer            its number from register(); 0 in shared memory
     site, other_site  indices in sites(); the second is the other access of a race
+    block, thread     their numbers, x fastest; so of the other access
+    grid, block_size  the launch's, in x, y and z
     offset            bytes from the buffer's start, or from the start of all shared memory
     """
 
@@ -59,6 +61,8 @@ class Mistake:
     other_thread: int
     site: int
     other_site: int
+    grid: tuple[int, int, int]
+    block_size: tuple[int, int, int]
     offset: int
     count: int
 
@@ -118,6 +122,8 @@ class _Mistake(ctypes.Structure):
         ("other_thread", ctypes.c_uint32),
         ("site", ctypes.c_uint32),
         ("other_site", ctypes.c_uint32),
+        ("grid", ctypes.c_uint32 * 3),
+        ("block_size", ctypes.c_uint32 * 3),
         ("padding", ctypes.c_uint32),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
@@ -222,7 +228,9 @@ class CountingLibrary(EmulatedLibrary):
             Mistake(
                 MISTAKES[one.mistake],
                 SPACES[one.space],
-                *(getattr(one, name) for name in _numbers(Mistake)),
+                grid=tuple(one.grid),
+                block_size=tuple(one.block_size),
+                **{name: getattr(one, name) for name in _numbers(Mistake)},
             )
             for one in found[:count]
         ]

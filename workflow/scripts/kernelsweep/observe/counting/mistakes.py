@@ -80,9 +80,9 @@ def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[s
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:
     does = _DOES[sites[one.site].operation]
-    thread = f"thread {one.thread} of block {one.block}"
+    thread = _thread(one, one.thread, one.block)
     if one.mistake == "race":
-        other = f"thread {one.other_thread} of block {one.other_block}"
+        other = _thread(one, one.other_thread, one.other_block)
         did = _DOES[sites[one.other_site].operation]
         return (
             f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
@@ -90,3 +90,14 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
     return f"{thread} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"
+
+
+def _thread(one: Mistake, thread: int, block: int) -> str:
+    """A thread of the mistake's launch; its place in x, y and z where the launch has several dimensions."""
+    return f"thread {_place(thread, one.block_size)} of block {_place(block, one.grid)}"
+
+
+def _place(number: int, size: tuple[int, int, int]) -> str:
+    if size[1:] == (1, 1):
+        return str(number)
+    return str((number % size[0], number // size[0] % size[1], number // (size[0] * size[1])))

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import AGAIN
+
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -99,7 +102,7 @@ def data_uri(path: Path) -> str:
 
 def _size(path: Path) -> tuple[float, float]:
     """An SVG file's width and height, which keep the page from jumping while it loads."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8", errors="replace"))
     if found is None:
-        raise ValueError(f"{path}: no viewBox that begins at 0 0")
+        raise UserError(f"{path}: not a figure of ours: it has no viewBox that begins at 0 0. {AGAIN}")
     return float(found[1]), float(found[2])

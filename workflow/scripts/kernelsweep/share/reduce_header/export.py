@@ -202,7 +202,7 @@ def _edited(
     folder: Path,
 ) -> list[str]:
     """A warning if kernels have been edited since they were measured, as is possible for a recording."""
-    now = {kernel: source_sha256(kernel.path, folder / "include") for kernel in chosen}
+    now = {kernel: source_sha256(kernel.path, [folder / "include"]) for kernel in chosen}
     measured = zip(rows["study"], rows["kernel"], rows["source_sha256"], strict=True)
     of_others = {
         kernel.name

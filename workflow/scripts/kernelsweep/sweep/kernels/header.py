@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
@@ -115,7 +116,7 @@ def read_kernel(path: Path, root: Path, problem: Problem) -> KernelSource:
     if not path.is_file():
         raise UserError(f"{shown}: no such kernel; a study's kernel NAME is the file kernels/<study>/NAME.cu")
     text = read_source(path)
-    settings, has_header = _settings(text, root / "workflow/schemas/kernel.schema.yaml", problem, shown)
+    settings, has_header = _settings(text, SCHEMAS / "kernel.schema.yaml", problem, shown)
     name = path.stem
     entry = re.search(_ENTRY % re.escape(name), text)
     if not entry:

@@ -106,10 +106,10 @@ def _listed(values: Sequence[Any]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def included_files(path: Path, include: Path) -> list[Path]:
+def included_files(path: Path, include: Sequence[Path]) -> list[Path]:
     """The files that a source includes, directly or through other files, in the order of their first use.
 
-    They lie beside the including file, in the folder `include`, or at an absolute path. Other files are left out: they
+    They lie beside the including file, in a folder of `include`, or at an absolute path. Other files are left out: they
     are the compiler's own, or missing, and then the compiler names them.
     """
     # A file may include itself, under another name.
@@ -134,9 +134,9 @@ def read_source(path: Path) -> str:
         raise UserError(f"{path}: {error.strerror}.") from error
 
 
-def directly_included(path: Path, include: Path) -> list[Path]:
+def directly_included(path: Path, include: Sequence[Path]) -> list[Path]:
     """The files that a source itself includes, in their order, found as by included_files()."""
-    folders = {"quoted": [path.parent, include], "angled": [include]}
+    folders = {"quoted": [path.parent, *include], "angled": include}
     places = [
         [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
         for found in _INCLUDE.finditer(read_source(path))
@@ -145,7 +145,7 @@ def directly_included(path: Path, include: Path) -> list[Path]:
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
-def source_sha256(path: Path, include: Path) -> str:
+def source_sha256(path: Path, include: Sequence[Path]) -> str:
     """SHA-256 over a kernel's source and everything it includes."""
     digest = hashlib.sha256()
     for file in (path, *sorted(included_files(path, include))):

@@ -1,0 +1,211 @@
+// CUDA's cooperative groups: the block, tiles of a warp, and the active lanes of a warp.
+#pragma once
+
+#include "../emulator.hpp"
+
+namespace cooperative_groups {
+
+// Any group: the block's threads, or lanes of a warp.
+class thread_group {
+public:
+    void sync(EMULATOR_SITE) const
+    {
+        if (lanes_ == 0)
+            __syncthreads(file, line);
+        else
+            __syncwarp(lanes_, file, line);
+    }
+    unsigned size() const { return size_; }
+    unsigned num_threads() const { return size_; }
+    unsigned thread_rank() const { return rank_; }
+
+protected:
+    thread_group(unsigned lanes, unsigned size, unsigned rank) : lanes_(lanes), size_(size), rank_(rank) {}
+
+    friend thread_group tiled_partition(const thread_group &parent, unsigned size);
+
+    unsigned lanes_; // of the warp; 0 for a block
+    unsigned size_;
+    unsigned rank_;
+};
+
+class thread_block : public thread_group {
+public:
+    static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
+    static unsigned num_threads() { return size(); }
+    static unsigned thread_rank() { return ::emulator::this_worker().current->index; }
+    static dim3 group_index() { return blockIdx; }
+    static dim3 thread_index() { return threadIdx; }
+    static dim3 group_dim() { return blockDim; }
+    static dim3 dim_threads() { return blockDim; }
+
+private:
+    thread_block() : thread_group(0, size(), thread_rank()) {}
+    friend thread_block this_thread_block();
+};
+
+inline thread_block this_thread_block() { return {}; }
+
+// The whole launch, whose threads cannot wait for one another here.
+class grid_group {
+public:
+    static unsigned long long num_blocks() { return (unsigned long long)(gridDim.x) * gridDim.y * gridDim.z; }
+    static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
+    static unsigned long long size() { return num_threads(); }
+    static unsigned long long block_rank() { return ::emulator::this_worker().block_number; }
+    static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+    static dim3 block_index() { return blockIdx; }
+    static dim3 dim_blocks() { return gridDim; }
+    static dim3 group_dim() { return gridDim; }
+    template <typename Any = int>
+    static void sync()
+    {
+        static_assert(sizeof(Any) == 0, "grid_group::sync is a CUDA word that the emulator does not supply");
+    }
+};
+
+inline grid_group this_grid() { return {}; }
+
+// What tiles and coalesced groups share. `Group` says which lane has a rank, and turns masks of lanes into masks of ranks.
+template <typename Group>
+class lane_group : public thread_group {
+public:
+    template <typename Value>
+    Value shfl(Value value, unsigned rank, EMULATOR_SITE) const
+    {
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+    }
+    // From a rank outside the group, the own value.
+    template <typename Value>
+    Value shfl_down(Value value, unsigned distance, EMULATOR_SITE) const
+    {
+        const unsigned rank = distance < size_ - rank_ ? rank_ + distance : rank_;
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+    }
+    template <typename Value>
+    Value shfl_up(Value value, unsigned distance, EMULATOR_SITE) const
+    {
+        const unsigned rank = distance <= rank_ ? rank_ - distance : rank_;
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+    }
+    int any(int predicate, EMULATOR_SITE) const { return __any_sync(lanes_, predicate, file, line); }
+    int all(int predicate, EMULATOR_SITE) const { return __all_sync(lanes_, predicate, file, line); }
+    unsigned ballot(int predicate, EMULATOR_SITE) const
+    {
+        return group().ranks_of(__ballot_sync(lanes_, predicate, file, line));
+    }
+    template <typename Value>
+    unsigned match_any(Value value, EMULATOR_SITE) const
+    {
+        return group().ranks_of(__match_any_sync(lanes_, value, file, line));
+    }
+    template <typename Value>
+    unsigned match_all(Value value, int &are_same, EMULATOR_SITE) const
+    {
+        return group().ranks_of(__match_all_sync(lanes_, value, &are_same, file, line));
+    }
+    unsigned meta_group_rank() const { return meta_rank_; }
+    unsigned meta_group_size() const { return meta_size_; }
+
+protected:
+    lane_group(unsigned lanes, unsigned size, unsigned rank, unsigned meta_rank, unsigned meta_size)
+        : thread_group(lanes, size, rank), meta_rank_(meta_rank), meta_size_(meta_size)
+    {
+    }
+
+    unsigned meta_rank_; // among the tiles of the group that was divided
+    unsigned meta_size_;
+
+private:
+    const Group &group() const { return static_cast<const Group &>(*this); }
+};
+
+template <unsigned Size, typename Parent = void>
+class thread_block_tile;
+
+template <unsigned Size>
+class thread_block_tile<Size, void> : public lane_group<thread_block_tile<Size, void>> {
+    static_assert(Size <= 32 && (Size & (Size - 1)) == 0 && Size != 0,
+                  "a tile has a power of two threads; of more than 32, it is a CUDA word that the emulator does not supply");
+
+public:
+    static constexpr unsigned size() { return Size; }
+    static constexpr unsigned num_threads() { return Size; }
+    template <typename Value>
+    Value shfl_xor(Value value, unsigned mask, EMULATOR_SITE) const
+    {
+        return Value(__shfl_xor_sync(this->lanes_, value, int(mask), int(Size), file, line));
+    }
+
+    int lane_of(unsigned rank) const { return int(first_lane() + rank % Size); }
+    unsigned ranks_of(unsigned lanes) const { return lanes >> first_lane(); }
+
+protected:
+    thread_block_tile(unsigned parent_rank, unsigned parent_size)
+        : lane_group<thread_block_tile<Size, void>>((~0u >> (32 - Size)) << first_lane(), Size, parent_rank % Size,
+                                                    parent_rank / Size, (parent_size + Size - 1) / Size)
+    {
+    }
+
+private:
+    static unsigned first_lane() { return thread_block::thread_rank() % 32 / Size * Size; }
+};
+
+template <unsigned Size, typename Parent>
+class thread_block_tile : public thread_block_tile<Size, void> {
+public:
+    explicit thread_block_tile(const Parent &parent)
+        : thread_block_tile<Size, void>(parent.thread_rank(), parent.num_threads())
+    {
+    }
+};
+
+template <unsigned Size, typename Parent>
+thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
+{
+    return thread_block_tile<Size, Parent>(parent);
+}
+
+inline thread_group tiled_partition(const thread_group &parent, unsigned size)
+{
+    const unsigned first = thread_block::thread_rank() % 32 / size * size;
+    return {(~0u >> (32 - size)) << first, size, parent.thread_rank() % size};
+}
+
+// The lanes of a warp that are active together.
+class coalesced_group : public lane_group<coalesced_group> {
+public:
+    explicit coalesced_group(unsigned lanes)
+        : lane_group(lanes, unsigned(__popc(lanes)), unsigned(__popc(lanes & ((1u << own_lane()) - 1))), 0, 1)
+    {
+    }
+
+    int lane_of(unsigned rank) const
+    {
+        unsigned rest = lanes_;
+        for (; rank != 0 && rest != 0; --rank)
+            rest &= rest - 1;
+        return rest != 0 ? __builtin_ctz(rest) : int(own_lane());
+    }
+    unsigned ranks_of(unsigned lanes) const
+    {
+        unsigned ranks = 0;
+        unsigned rank = 0;
+        for (unsigned rest = lanes_; rest != 0; rest &= rest - 1)
+            ranks |= (lanes >> __builtin_ctz(rest) & 1) << rank++;
+        return ranks;
+    }
+
+private:
+    static unsigned own_lane() { return thread_block::thread_rank() % 32; }
+};
+
+inline coalesced_group coalesced_threads(EMULATOR_SITE) { return coalesced_group(__activemask(file, line)); }
+
+template <typename Group>
+void sync(const Group &group, EMULATOR_SITE)
+{
+    group.sync(file, line);
+}
+
+} // namespace cooperative_groups

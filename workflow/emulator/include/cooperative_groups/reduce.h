@@ -1,0 +1,39 @@
+// cooperative_groups::reduce, and the operations that it takes.
+#pragma once
+
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+#define EMULATOR_OPERATION(name, expression)                                                                           \
+    template <typename Value>                                                                                          \
+    struct name {                                                                                                      \
+        Value operator()(Value a, Value b) const { return Value(expression); }                                         \
+    };
+EMULATOR_OPERATION(plus, a + b)
+EMULATOR_OPERATION(less, b < a ? b : a)
+EMULATOR_OPERATION(greater, a < b ? b : a)
+EMULATOR_OPERATION(bit_and, a & b)
+EMULATOR_OPERATION(bit_or, a | b)
+EMULATOR_OPERATION(bit_xor, a ^ b)
+#undef EMULATOR_OPERATION
+
+// Halves the distance, so that floats are added in the order of a tree.
+template <unsigned Size, typename Parent, typename Value, typename Operation>
+Value reduce(const thread_block_tile<Size, Parent> &tile, Value value, Operation operation, EMULATOR_SITE)
+{
+    for (unsigned distance = Size / 2; distance > 0; distance /= 2)
+        value = operation(value, tile.shfl_xor(value, distance, file, line));
+    return value;
+}
+
+template <typename Value, typename Operation>
+Value reduce(const coalesced_group &group, Value value, Operation operation, EMULATOR_SITE)
+{
+    Value result = group.shfl(value, 0, file, line);
+    for (unsigned rank = 1; rank < group.size(); ++rank)
+        result = operation(result, group.shfl(value, rank, file, line));
+    return result;
+}
+
+} // namespace cooperative_groups

@@ -1,0 +1,30 @@
+"""Where kernelsweep itself lies: its schemas, the emulator's headers, and the headers that kernels may share.
+
+A user's own repository has none of these files. Its config/, kernels/ and results/ lie in the folder in which Snakemake
+runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parents[3]
+SCHEMAS = HOME / "workflow/schemas"
+EMULATOR_HEADERS = "workflow/emulator"
+HEADERS = "kernels/include"
+
+
+def shown(file: Path, root: Path) -> str:
+    """A file as jobs name it: by its path from `root` if it lies there, else by its whole path."""
+    return str(file.relative_to(root) if file.is_relative_to(root) else file)
+
+
+def of_home(name: str, root: Path) -> str:
+    """A file or folder of kernelsweep's, as jobs in `root` name it."""
+    return shown(HOME / name, root.resolve())
+
+
+def include_folders(root: Path) -> list[str]:
+    """The folders of the headers that kernels in `root` may include, as jobs there name them; the user's own first."""
+    own = [HEADERS] if (root / HEADERS).is_dir() else []
+    return list(dict.fromkeys([*own, of_home(HEADERS, root)]))
