@@ -12,14 +12,15 @@ __device__ inline void clear_counts(unsigned *private_counts, unsigned copies)
     __syncthreads();
 }
 
-// Adds the sum of the copies to the histogram in global memory, when all threads of the block have counted.
+// Adds the sum of the copies to the histogram in global memory, when all threads of the block have counted. Neighbouring
+// threads begin with different copies, so that those of a warp read from 32 banks.
 __device__ inline void add_counts(unsigned *counts, const unsigned *private_counts, unsigned copies)
 {
     __syncthreads();
     for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         unsigned sum = 0;
         for (unsigned copy = 0; copy < copies; ++copy)
-            sum += private_counts[bin * copies + copy];
+            sum += private_counts[bin * copies + (copy + bin * copies / 32) % copies];
         if (sum != 0)
             atomicAdd(&counts[bin], sum);
     }

@@ -4,11 +4,13 @@
 #if defined(__CUDACC__)
 #include <cuda_pipeline_primitives.h>
 #else
-// The emulator copies at once.
+// The emulator copies at once: a vector, or one float.
 inline void __pipeline_memcpy_async(void *shared, const void *global, size_t size, size_t zeros)
 {
-    memcpy(shared, global, size - zeros);
-    memset(static_cast<char *>(shared) + size - zeros, 0, zeros);
+    if (size == sizeof(float4))
+        *static_cast<float4 *>(shared) = zeros ? make_float4(0, 0, 0, 0) : *static_cast<const float4 *>(global);
+    else
+        *static_cast<float *>(shared) = zeros ? 0 : *static_cast<const float *>(global);
 }
 inline void __pipeline_commit() {}
 inline void __pipeline_wait_prior(size_t) {}
