@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 from pathlib import Path
 
+from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
 MAIN_COMMAND = "pip install uv && uv run snakemake --cores 1 all"
@@ -61,6 +63,41 @@ def test_adding_an_operation_works_as_written(project: Path) -> None:
         "operation exclusive_or: not defined for float32",
         "operation exclusive_or: not defined for float64",
     }
+
+
+def test_your_kernel_works_as_written(tmp_path: Path) -> None:
+    page = (ROOT / "docs/your-kernel.md").read_text()
+    for path, source in re.findall(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(source)
+    command = "uv run --project ../kernelsweep snakemake -s ../kernelsweep/Snakefile --cores 1 "
+    for study, config in re.findall(rf"{re.escape(command)}(\w+)(?: --config '(.*)')?\n", page):
+        words = ["--config", "platform=emulator", *([config] if config else [])]
+        run = snakemake(tmp_path, study, *words, "--snakefile", str(ROOT / "Snakefile"), *(["-n"] if config else []))
+        assert run.returncode == 0, run.stdout
+    with (tmp_path / "results/emulator/points/sgemm/sgemm.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["status"] for row in rows} == {"ok"} and len(rows) == 6
+    assert rows[0]["parameters"] == "n=64 tile=8 rows=1"
+    assert "Every point that was run is right" in (tmp_path / "results/emulator/studies/sgemm/summary.md").read_text()
+
+
+def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "examples/own-repository", own)
+    snakefile = (own / "Snakefile").read_text()
+    (own / "Snakefile").write_text(snakefile.replace("../../Snakefile", str(ROOT / "Snakefile")))
+    points = [f"results/emulator/points/axpy/{kernel}.csv" for kernel in ("axpy", "axpy_vectors")]
+    assert snakemake(own, *points, "--config", "platform=emulator").returncode == 0
+    before = (own / points[1]).stat().st_mtime_ns
+    edited = own / "kernels/axpy/axpy.cu"
+    edited.write_text(edited.read_text().replace("a * x[i] + y[i]", "a * x[i]"))
+    run = snakemake(own, *points, "--config", "platform=emulator")
+    assert run.returncode == 0 and "kernel=axpy\n" in run.stdout and "kernel=axpy_vectors" not in run.stdout
+    assert (own / points[1]).stat().st_mtime_ns == before
+    with (own / points[0]).open(newline="") as file:
+        messages = {row["status"]: row["message"] for row in csv.DictReader(file)}
+    assert list(messages) == ["wrong_result"] and "y" in messages["wrong_result"]
 
 
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from checkout import ROOT
 from planted import point, source_of
@@ -15,8 +16,9 @@ from planted import point, source_of
 from kernelsweep.build import nvcc, toolkit
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
-from kernelsweep.build.translation_unit import cuda_unit
-from kernelsweep.errors import BuildError
+from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
+from kernelsweep.errors import BuildError, LaunchError
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
@@ -141,6 +143,40 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
     if target == "emulator":
         assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in report["message"]
         assert "extern __shared__" in report["message"]
+
+
+def test_the_emulator_refuses_a_block_beyond_a_kernels_launch_bounds(tmp_path: Path) -> None:
+    source = """#define THREADS (SIDE * block_size)
+template <unsigned block_size>
+__global__ void __launch_bounds__(THREADS, 2) toy(int *data) { data[threadIdx.x] = block_size; }
+"""
+    kernel = tmp_path / "toy.cu"
+    kernel.write_text(source)
+    units = [Unit({"SIDE": "1"}, [["toy<64u>"], ["toy<128u>"]])]
+    report = build(source_of(kernel), tmp_path / "out/toy.bin", "emulator", units)
+    library = EmulatedLibrary(tmp_path / "out/toy.bin")
+    data = np.arange(128, dtype=np.int32)
+    for name, variant in report["variants"].items():
+        block = 64 if "64u" in name else 128
+        library.launch(variant["entry"], 1, block, 0, [data.ctypes.data])
+        with pytest.raises(LaunchError, match=f"where its __launch_bounds__ allows at most {block}"):
+            library.launch(variant["entry"], 1, block + 1, 0, [data.ctypes.data])
+
+
+@pytest.mark.parametrize(
+    ("declaration", "threads"),
+    [
+        ("__global__ void k(int *x)", ""),
+        ("__global__ void __launch_bounds__(256) k(int *x)", "struct b { static constexpr size_t threads = 256; };\n"),
+        (
+            "template <class T>\n__global__ __launch_bounds__( Size<T>::n * 2, 2) void k(T *x)",
+            "template <class T> struct b { static constexpr size_t threads = Size<T>::n * 2; };\n",
+        ),
+        ("__global__ void __launch_bounds__(64) other(int *x) {}\n__global__ void k(int *x)", ""),
+    ],
+)
+def test_launch_bounds_are_read_from_the_source(declaration: str, threads: str) -> None:
+    assert launch_bounds(f"{declaration} {{}}\n", "k", "b") == threads
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator_units import INCLUDE, KERNELS, write_unit
+from emulator_units import INCLUDE, KERNELS, line_of, write_unit
 
 from kernelsweep.build import gcc
+from kernelsweep.measure.outcome import flags_of
 from kernelsweep.measure.point.checking import check_point
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
@@ -105,6 +106,8 @@ def test_a_point_of_several_arrays_is_checked_and_restored_before_every_run(plat
     run = prepared(memory, platform, NONE, instance)
     outcome = check_point(run, instance, 1, repeated_runs=3)
     assert (outcome.status, outcome.message, outcome.bit_identical, outcome.updated) == ("ok", "", True, [])
+    assert outcome.partial_barrier.endswith(line_of("arrays", "partial barrier")), "some threads leave early"
+    assert flags_of(outcome, undefined_behaviour=False) == ["partial_barrier"]
     places = memory.prepare_places()
     assert places == 8
     platform.time(run.sample(places), 2 * places)

@@ -186,8 +186,10 @@ def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None
     assert "died (signal 6)" in failed.message
 
 
-def test_a_barrier_that_some_threads_never_reach_is_named_with_its_place(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path, "if (array_size == 64 && threadIdx.x == 3) return;\n    __syncthreads();")
+def test_a_barrier_that_some_threads_miss_is_named_with_its_place(tmp_path: Path) -> None:
+    kernel = planted_kernel(
+        tmp_path, "if (array_size != 64 || threadIdx.x != 3)\n    __syncthreads();\n    else __syncthreads();"
+    )
     failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
     line = 1 + kernel.path.read_text().splitlines().index("    __syncthreads();")
     assert f"planted.cu:{line}" in failed.message
@@ -436,7 +438,7 @@ CONTRACT = (
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
-    ",width,arguments,output,visits"  # ours, behind the contract's
+    ",width,arguments,output,visits,parameters,gflops"  # ours, behind the contract's
 )
 OF_TIMES = [
     "samples",

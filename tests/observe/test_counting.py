@@ -37,8 +37,10 @@ from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.platform import Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation, units
 
 VECTOR = "float4"
@@ -394,6 +396,62 @@ def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check:
     return [runner.count(point, instantiation(kernel, point), check) for point in points]
 
 
+OWN_PROBLEM = """\
+import numpy as np
+
+def inputs(random, n):
+    return {"source": random.random(n, np.float32)}
+
+def outputs(n):
+    return {"target": ((n,), np.float64)}
+
+def reference(source):
+    return {"target": source[::-1].astype(np.float64)}
+"""
+# With one value of a macro it lacks a barrier, with the other one it writes one element too far.
+OWN_KERNEL = """\
+extern "C" __global__ void reversed(const float *source, double *target, int n)
+{
+    __shared__ float part[side];
+    const int i = blockIdx.x * side + threadIdx.x, j = (blockIdx.x + 1) * side - 1 - threadIdx.x;
+    part[threadIdx.x] = i < n ? source[i] : 0;
+#if side == 32
+    __syncthreads();
+    if (i == 0)
+        target[n] = 0;
+#endif
+    if (j < n)
+        target[n - 1 - j] = part[side - 1 - threadIdx.x];
+}
+"""
+
+
+def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "problem.py").write_text(OWN_PROBLEM)
+    (tmp_path / "reversed.cu").write_text(OWN_KERNEL)
+    monkeypatch.chdir(tmp_path)
+    sizes = {"kernel": None, "grid": ["n / side"], "block": ["side"], "shared": 0}
+    launch = {**sizes, "arguments": ["source", "target", "n"]}
+    lists = {"launches": [launch], "macros": ["side"], "constants": [], "options": []}
+    unset = dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only"))
+    settings = {"name": "reversed", **lists, **unset}
+    named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
+    kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path)
+    axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
+    points = checked_points([], KernelSweep(kernel, [axes], 1, [], "counting"))
+    assert len(points) == 4
+    for counted in counted_with(kernel, points, tmp_path, check=True):
+        (mistake,) = counted.mistakes
+        n = counted.point["n"]
+        if counted.point["side"] == 64:
+            assert mistake.kind == "race" and "part[" in mistake.message
+        else:
+            assert f"writes target[{n}] " in mistake.message
+            assert f"out of bounds of the device buffer target of {n} elements" in mistake.message
+
+
 # At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
 # with Nsight Compute 2025.3, whose six decimals they have.
 @pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
@@ -424,7 +482,8 @@ def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    points = checked_points([point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]], kernel)
+    counted_ones = [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]]
+    points = checked_points(counted_ones, KernelSweep(kernel, [], 1, [], "counting"))
     for counted in counted_with(kernel, points, tmp_path, check=True):
         assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
         assert counted.mistakes == [], counted.point

@@ -21,6 +21,7 @@ from planted import built, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.profiling.capture import Capture, parse_capture, plain_name
 from kernelsweep.observe.profiling.combine import Value, combine_launches
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
@@ -35,7 +36,9 @@ from kernelsweep.project.project import Project, load_config, load_project, load
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.kernels.launch_plans import PLANS, point_columns
+from kernelsweep.sweep.kernels.launch_list import launched_columns
+from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 from kernelsweep.sweep.resolve import kernel_axes
 
@@ -215,7 +218,7 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point in chosen]
         for each in chosen:
-            assert point_columns(each, source.plan)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
+            assert launched_columns(source, each)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
 
 
@@ -247,14 +250,26 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def profiled(
-    folder: Path, fault: str = "", kernel: str | None = None, asked: list[Point] | None = None
-) -> tuple[Profile, list[tuple[Point, Row]]]:
-    """A planted or a shipped kernel's points, profiled for a few metrics."""
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION) if kernel else planted_kernel(folder, fault)
-    asked = asked or [point(1, cache="cold"), point(100, cache="cold"), point(65, cache="cold")]
-    task, report = built(source, asked, folder)
+POINTS = [point(1, cache="cold"), point(100, cache="cold"), point(65, cache="cold")]
+Built = tuple[KernelSource, KernelTask]
+
+
+def ready(source: KernelSource, points: list[Point], folder: Path) -> Built:
+    task, report = built(source, points, folder)
     assert report["status"] == "ok", report["message"]
+    return source, task
+
+
+@pytest.fixture(scope="module")
+def faultless(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A planted kernel without a fault."""
+    folder = tmp_path_factory.mktemp("faultless")
+    return ready(planted_kernel(folder), POINTS, folder)
+
+
+def profiled(kernel: Built, folder: Path, asked: list[Point] = POINTS) -> tuple[Profile, list[tuple[Point, Row]]]:
+    """A kernel's points, profiled for a few metrics."""
+    source, task = kernel
     metrics = [SHIPPED[name] for name in ("duration", "branch", "memory_barrier_stall")]
     requests = [(each, instantiation(source, each)) for each in asked]
     found = find()
@@ -268,9 +283,9 @@ def values(rows: list[tuple[Point, Row]], metric: str) -> dict[int, str]:
     return {point["array_size"]: row["value"] for point, row in rows if row["metric"] == metric}
 
 
-def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
+def test_every_point_gets_its_own_launches(ncu: Path, faultless: Built, tmp_path: Path) -> None:
     # Every counter of the n-th launch is 1000 n.
-    result, rows = profiled(tmp_path)
+    result, rows = profiled(faultless, tmp_path)
     (launches,) = zip(*(answer.launches for answer in result.answers), strict=True)
     assert [(launch.grid, launch.block) for launch in launches] == [((n, 1, 1), (32, 1, 1)) for n in (1, 4, 3)]
     assert values(rows, "duration") == {1: "1", 100: "2", 65: "3"}
@@ -280,21 +295,24 @@ def test_every_point_gets_its_own_launches(ncu: Path, tmp_path: Path) -> None:
 
 def test_a_plan_of_several_launches_is_one_value(ncu: Path, tmp_path: Path) -> None:
     asked = [point(2**12, 64, dtype="float32", cache="cold"), point(5, 64, dtype="float32", cache="cold")]
-    result, rows = profiled(tmp_path, kernel="stepwise/modulo_baseline.cu", asked=asked)
+    source = read_kernel(ROOT / "kernels/stepwise/modulo_baseline.cu", ROOT, REDUCTION)
+    result, rows = profiled(ready(source, asked, tmp_path), tmp_path, asked)
     assert [len(answer.launches) for answer in result.answers] == [2, 1]
     assert values(rows, "duration") == {2**12: "3", 5: "3"}, "the first and the second launch, then the third"
     assert values(rows, "branch") == {2**12: "1", 5: "1"}
 
 
 def test_a_wrong_point_is_not_profiled_and_costs_no_other_its_metrics(ncu: Path, tmp_path: Path) -> None:
-    _, rows = profiled(tmp_path, "if (array_size == 100) array_size = 99;")
+    source = planted_kernel(tmp_path, "if (array_size == 100) array_size = 99;")
+    _, rows = profiled(ready(source, POINTS, tmp_path), tmp_path)
     assert values(rows, "duration") == {1: "1", 100: "", 65: "2"}
     [message] = {row["message"] for _, row in rows if row["value"] == ""}
     assert message.startswith("Not profiled: wrong_result: expected")
 
 
 def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Path, tmp_path: Path) -> None:
-    _, rows = profiled(tmp_path, "if (array_size == 100) __builtin_trap();")
+    source = planted_kernel(tmp_path, "if (array_size == 100) __builtin_trap();")
+    _, rows = profiled(ready(source, POINTS, tmp_path), tmp_path)
     assert values(rows, "duration") == {1: "1", 100: "", 65: ""}
     assert {row["message"] for _, row in rows if row["value"] == ""} == {
         "Not profiled: the process under Nsight Compute ended before this point, or in it."
@@ -311,10 +329,10 @@ def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Pa
     ],
 )
 def test_what_the_machine_denies_leaves_empty_rows_that_say_what_to_do(
-    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
+    ncu: Path, faultless: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
 ) -> None:
     monkeypatch.setenv("NCU_PLAYS", plays)
-    _, rows = profiled(tmp_path)
+    _, rows = profiled(faultless, tmp_path)
     assert len(rows) == 9 and {row["value"] for _, row in rows} == {""}
     [message] = {row["message"] for _, row in rows}
     for part in parts:
@@ -329,10 +347,10 @@ def test_what_the_machine_denies_leaves_empty_rows_that_say_what_to_do(
     ],
 )
 def test_what_a_gpu_lacks_empties_one_column_alone(
-    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, metric: str, part: str
+    ncu: Path, faultless: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, metric: str, part: str
 ) -> None:
     monkeypatch.setenv("NCU_PLAYS", plays)
-    _, rows = profiled(tmp_path)
+    _, rows = profiled(faultless, tmp_path)
     assert {row["value"] for _, row in rows if row["metric"] == metric} == {""}
     assert all(part in row["message"] for _, row in rows if row["metric"] == metric)
     if plays == "a metric lacking":
@@ -350,11 +368,11 @@ def test_what_a_gpu_lacks_empties_one_column_alone(
     ],
 )
 def test_what_would_be_a_wrong_number_is_an_error(
-    ncu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
+    ncu: Path, faultless: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
 ) -> None:
     monkeypatch.setenv("NCU_PLAYS", plays)
     with pytest.raises(UserError) as error:
-        profiled(tmp_path)
+        profiled(faultless, tmp_path)
     for part in parts:
         assert part in str(error.value)
 

@@ -131,7 +131,7 @@ for pair in sys.argv[2:]:
     metrics = replace(data.metrics, rows=data.metrics.rows.iloc[::-1])
     module = import_module(f"kernelsweep.publish.figures.{figure}")
     drawn = module.draw(replace(data, measurements=rows, metrics=metrics))
-    for suffix in ("svg", "pdf") if figure in ("ladder", "block_unroll") else ("svg",):
+    for suffix in ("svg", "pdf") if figure == "ladder" else ("svg",):
         layout.save(drawn, Path(sys.argv[1]) / f"{figure}.{suffix}")
 """
 
@@ -148,18 +148,17 @@ def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
             data = shipped_data(studies[-1], H200["name"])
             rows = fail(data.measurements, "timed_out", "too slow", block_size=64)
             drawn = module_of(figure).draw(replace(data, measurements=rows))
-            for suffix in ("svg", "pdf") if figure in ("ladder", "block_unroll") else ("svg",):
+            for suffix in ("svg", "pdf") if figure == "ladder" else ("svg",):
                 layout.save(drawn, tmp_path / f"{figure}.{suffix}")
     assert run.returncode == 0
     here = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    assert len(here) == len(STUDIES) + 2
+    assert len(here) == len(STUDIES) + 1
     assert [name for name, content in here.items() if (there / name).read_bytes() != content] == []
 
 
-@pytest.mark.parametrize("module", [ladder, block_unroll])
-def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_path: Path) -> None:
+def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
     for name, width in layout.WIDTHS.items():
-        figure = draw(module, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width)
+        figure = draw(block_unroll, WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, width)
         (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
         layout.save(figure, path)
         (page,) = PdfReader(path).pages
@@ -178,13 +177,18 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(module: ModuleType, tmp_p
 @pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:2]])
 def test_texts_stay_inside_clear_of_each_other_and_legible(figure: str, name: str) -> None:
     data = shipped_data(name, H200["name"])
-    for width in layout.WIDTHS.values():
-        drawn = module_of(figure).draw(data, width)
-        check_texts(drawn, len(data.steps))
-        assert H200["provenance"][1:] in " ".join(texts(drawn))
-        # Type is as large at both widths, so a narrow figure is laid out anew; and it still fits a page.
-        assert drawn.get_figwidth() == width.inches
-        assert drawn.get_figheight() < PAGE_IN
+    drawn = module_of(figure).draw(data)
+    check_texts(drawn, len(data.steps))
+    assert H200["provenance"][1:] in " ".join(texts(drawn))
+
+
+@pytest.mark.parametrize("figure", STUDIES)
+def test_so_do_those_in_one_column_of_a_page(figure: str) -> None:
+    drawn = module_of(figure).draw(shipped_data(STUDIES[figure][0], H200["name"]), layout.ONE_COLUMN)
+    check_texts(drawn, 3)
+    # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
+    assert drawn.get_figwidth() == layout.ONE_COLUMN.inches
+    assert drawn.get_figheight() < PAGE_IN
 
 
 @pytest.mark.parametrize("figure", [figure for figure in STUDIES if "times" not in DECLARED[figure].needs])

@@ -7,11 +7,12 @@
 //
 //     static const emulator::Entry entries[] = {
 //         emulator::entry("unrolled<int, Sum, 1u>", &unrolled<int, Sum, 1u>),
-//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>),
+//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>, 256),
 //     };
 //     EMULATOR_EXPORT(entries)
 //     EMULATOR_SYMBOL(weights)
 //
+// A third argument is the number of threads that __launch_bounds__ allows a block.
 // The last line, one for each, names a __constant__ or __device__ variable that the host sets.
 // EMULATOR_EXPORT defines the functions that the library exports; the name of an entry opens its error messages:
 //
@@ -55,6 +56,7 @@ struct Entry {
     AnyFunction thread_main; // calls it with its arguments, once for each thread
     const size_t *parameter_sizes;
     unsigned parameter_count;
+    size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
 };
 
 // A variable that the host sets. All of a library's are in one list.
@@ -125,10 +127,10 @@ void thread_main()
 }
 
 template <typename... Parameters>
-Entry entry(const char *name, void (*kernel)(Parameters...))
+Entry entry(const char *name, void (*kernel)(Parameters...), size_t bounds = 0)
 {
     return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
-            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters)};
+            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters), bounds};
 }
 
 // Stacks for a block of `threads`, or false where the system gives no more memory maps.
@@ -289,6 +291,8 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const size_t threads = block[0] * block[1] * block[2];
     if (threads > most_threads)
         return refuse("a block of %zu threads, where CUDA allows at most %u", threads, most_threads);
+    if (entry.bounds != 0 && threads > entry.bounds)
+        return refuse("a block of %zu threads, where its __launch_bounds__ allows at most %zu", threads, entry.bounds);
     for (unsigned side = 0; side < 3; ++side)
         if (grid[side] < 1 || grid[side] > largest_grid[side])
             return refuse("a grid of %zu blocks in %c, where CUDA allows 1 to %zu", grid[side], "xyz"[side],

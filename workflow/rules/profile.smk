@@ -32,6 +32,7 @@ rule profile_kernel:
         study=for_job(parameters.profiled_settings),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:

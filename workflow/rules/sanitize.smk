@@ -31,6 +31,7 @@ rule sanitize_kernel:
     params:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],

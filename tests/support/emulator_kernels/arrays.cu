@@ -31,6 +31,7 @@ __global__ void add(float *state, const short *scratch, double *weights, double 
     if (i >= count)
         return;
     products[threadIdx.x] = scratch[i] * weights[i] * scale;
+    __syncthreads(); // partial barrier
     state[i] += float(products[threadIdx.x]);
     if (fault != leaves_total || i != count - 1)
         totals[i] = products[threadIdx.x] + bias;

@@ -95,7 +95,7 @@ def code_hash(files: Iterable[Path]) -> str:
         try:
             digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
         except (SyntaxError, UnicodeDecodeError) as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
     return digest.hexdigest()
 

@@ -39,6 +39,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                undefined_behaviour  the kernel's, so that no result is right
 #                                throttled            a visit could not be measured at the full clock
 #                                other_processes      other processes used the GPU
+#                                partial_barrier      on the emulator: threads passed a barrier only because others of
+#                                                     their block had ended
 # and after the contract's columns, empty or missing in results of earlier versions:
 #   relative_error             of a floating-point sum, relative to the exactly rounded one (math.fsum)
 #   bit_identical              whether repeated runs of a floating-point point gave the same bits: yes or no

@@ -16,6 +16,7 @@ started = WorkerProcess(kind.implementation)  # It imports its modules while thi
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
@@ -60,6 +61,8 @@ with logged(snakemake.log[0]) as terminal, started:
     with Journal(path, notify, others) as journal, ExitStack() as at_the_device:
         work = find_work(task, planned, known_outcomes, journal, device)
         if not work.is_done:
+            first = next(missing for visit in work.missing for missing in visit)
+            check_arguments(kernel, first.point, params.seed, f"config/studies/{wildcards.study}.yaml")
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
             shown = at_the_device.enter_context(progress(name, kernel.problem, terminal))
             workers = at_the_device.enter_context(Workers(task, work.visits, started))

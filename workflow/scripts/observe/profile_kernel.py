@@ -18,7 +18,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.launch_plans import point_columns
+from kernelsweep.sweep.kernels.launch_list import launched_columns
 from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
@@ -31,8 +31,8 @@ with logged(snakemake.log[0]) as terminal:
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    multiprocessors = device["multiprocessors"]
-    sweep = KernelSweep(kernel, params.axes[:1], multiprocessors, params.restrictions, report["target"])
+    conditions = (params.restrictions, report["target"], params.tied)
+    sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
     chosen = points_to_profile(params.study, sweep)
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None
     reasons = {each.point: failed or each.skipped or why_not_compiled(each, report["variants"]) for each in chosen}
@@ -66,7 +66,7 @@ with logged(snakemake.log[0]) as terminal:
         (
             {
                 **known,
-                **point_columns(point, kernel.plan),
+                **launched_columns(kernel, point),
                 **row,
                 "binary_sha256": binaries[point].get("binary_sha256", ""),
             }

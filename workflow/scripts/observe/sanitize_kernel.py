@@ -28,7 +28,8 @@ with logged(snakemake.log[0]):
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
-    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], params.restrictions, report["target"])
+    conditions = (params.restrictions, report["target"], params.tied)
+    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     chosen = points_to_check(sweep, report["variants"])
     known = {
         "study": wildcards.study,

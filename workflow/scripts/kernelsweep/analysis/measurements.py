@@ -35,6 +35,7 @@ FLOATS = (
     "peak_fraction",
     "clock_mhz",
     "relative_error",
+    "gflops",
 )
 
 # The exceptions that pandas and its decompressors raise for a file that is not CSV.
@@ -86,7 +87,9 @@ def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
     for axis in dict.fromkeys(axis for axes in named for axis in axes):
         values = named.map(lambda axes, axis=axis: axes.get(axis))
         numbers = pandas.to_numeric(values, errors="coerce")
-        own = numbers if numbers.notna().sum() == values.notna().sum() else values.fillna("")
+        own = values.fillna("")
+        if numbers.notna().sum() == values.notna().sum():
+            own = numbers.astype("Int64") if (numbers.dropna() % 1 == 0).all() else numbers
         rows[axis] = own.where(values.notna(), rows[axis]) if axis in rows else own
     return rows
 

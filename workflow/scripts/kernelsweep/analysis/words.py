@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas
@@ -13,6 +13,8 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
 NEAR_A_POWER = 64
 LARGE_POWER = 1024
+# The values of axes up to this are written as a study's file has them.
+LARGEST_PLAIN = 2**16
 
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
@@ -49,17 +51,41 @@ def size_text(array_size: int) -> str:
     return f"{array_size:,}"
 
 
+def axis_title(axis: str) -> str:
+    """An axis as the head of a column: a study's own axes keep their names."""
+    return {"array_size": "array size"}.get(axis, axis)
+
+
+def axis_value(axis: str, value: Any) -> str:
+    """A value of an axis: 512, 2²⁴, 0.5, a word. Array sizes near a power of two are always written by it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:g}"
+    return size_text(int(value)) if axis == "array_size" or value > LARGEST_PLAIN else str(int(value))
+
+
+def point_text(values: Mapping[str, Any]) -> str:
+    """Values on axes: `n=4096 radius=2`."""
+    return " ".join(f"{axis}={axis_value(axis, value)}" for axis, value in values.items())
+
+
 def reference_text(study: Mapping[str, Any], free: Sequence[str] = ()) -> str:
     """A study's reference point, without the axes in `free`."""
-    reference = study["reference"]
-    words = {
-        "array_size": f"array size {size_text(reference['array_size'])}",
-        "dtype": str(reference["dtype"]),
-        "operation": str(reference["operation"]),
-        "block_size": f"block size {reference['block_size']}",
-        "cache": f"{reference['cache']} cache",
+    words: dict[str, Callable[[Any], str]] = {
+        "array_size": lambda size: f"array size {size_text(size)}",
+        "dtype": str,
+        "operation": str,
+        "block_size": lambda size: f"block size {size}",
+        "cache": lambda cache: f"{cache} cache",
     }
-    return ", ".join(text for column, text in words.items() if column not in free)
+    reference = study["reference"]
+    named = [*(axis for axis in words if axis in reference), *(axis for axis in reference if axis not in words)]
+    return ", ".join(
+        words[axis](reference[axis]) if axis in words else point_text({axis: reference[axis]})
+        for axis in named
+        if axis not in free
+    )
 
 
 def device_text(device: Mapping[str, Any]) -> str:

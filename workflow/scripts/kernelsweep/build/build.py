@@ -77,7 +77,7 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
     counts = target_named(target).counts
     include = [source.emulator, source.emulator / "include", *source.include]
-    warnings = gcc.compile_for_emulator(text, library, include, unit.macros, counting=counts)
+    warnings = gcc.compile_for_emulator(text, library, include, counting=counts)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 

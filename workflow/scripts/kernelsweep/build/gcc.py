@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -44,6 +44,7 @@ _RUNTIME = [
 _WARNINGS = [
     "-Wall",
     "-Wextra",
+    "-Wno-sign-compare",  # nvcc does not warn of it either
     "-Wno-unknown-pragmas",  # `#pragma unroll` is nvcc's
     "-fdiagnostics-color=never",
 ]
@@ -116,12 +117,9 @@ def version() -> str:
     return f"g++ {answer.stdout.strip()}"
 
 
-def compile_for_emulator(
-    unit: Path, library: Path, include: Sequence[Path], macros: Mapping[str, str] | None = None, counting: bool = False
-) -> str:
+def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
     """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
 
-    macros    values by macro
     counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
@@ -133,7 +131,6 @@ def compile_for_emulator(
         objects = [Path(folder) / "unit.o"]
         options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
         paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
-        paths += [f"-D{name}={value}" for name, value in (macros or {}).items()]
         compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))

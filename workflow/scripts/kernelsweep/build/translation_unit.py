@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.sweep.kernels.source import ATTRIBUTES
+from kernelsweep.sweep.kernels.source import ATTRIBUTES, read_source
 from kernelsweep.sweep.kernels.units import Unit
 
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
@@ -22,14 +22,39 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
     """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
 
     constants  the variables in constant memory whose addresses the library gives
+
+    Macros are defined for the kernel only: the emulator's own names may be the same.
     """
-    entries = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in unit.functions)
+    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+    undefined = "".join(f"#undef {name}\n" for name in unit.macros)
+    source = read_source(kernel_file)
+    bounds = entries = ""
+    for number, name in enumerate(unit.functions):
+        struct = f"kernelsweep_bounds_{number}"
+        of_kernel, bracket, arguments = name.partition("<")
+        declared = launch_bounds(source, of_kernel, struct)
+        bounds += declared
+        threads = f", {struct}{bracket}{arguments}::threads" if declared else ""
+        entries += f'    emulator::entry("{name}", &{name}{threads}),\n'
     symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
         _HEAD
-        + f'#include "emulator.hpp"\n#include "{kernel_file}"\n\n'
+        + f'#include "emulator.hpp"\n{defined}#include "{kernel_file}"\n{bounds}{undefined}\n'
         + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
     )
+
+
+def launch_bounds(source: str, kernel: str, struct: str) -> str:
+    """A C++ struct whose `threads` is the block that a kernel's __launch_bounds__ allows; empty without bounds.
+
+    It has the kernel's template parameters. The bounds of kernels in namespaces are not found.
+    """
+    declared = re.search(rf"(template\s*<[^;{{}}]*?>\s*)?__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", source)
+    bounds = declared and re.search(r"__launch_bounds__\s*\(\s*([^(),]+)", declared[2])
+    if not declared or not bounds:
+        return ""
+    template = " ".join((declared[1] or "").split())
+    return f"{template} struct {struct} {{ static constexpr size_t threads = {bounds[1].strip()}; }};\n".lstrip()
 
 
 def parameter_names(source: str, kernel: str) -> list[str]:

@@ -53,11 +53,12 @@ class Visit:
 class Outcome:
     """A point's outcome: a status of results.STATUSES with its message.
 
-    visits          empty if nothing was timed
-    relative_error  of a floating-point sum, as in problems.problem.Judgement
-    bit_identical   whether repeated runs of a floating-point point left the same bits; None if that was not tried
-    output          as in problems.problem.Judgement
-    updated         the arrays that the checked run was found to change, which are then restored before every other run
+    visits           empty if nothing was timed
+    relative_error   of a floating-point sum, as in problems.problem.Judgement
+    bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
+    output           as in problems.problem.Judgement
+    partial_barrier  as in platforms.platform.Platform, of the checked runs
+    updated          the arrays that the checked run was found to change, which are then restored before every other run
     """
 
     status: str
@@ -67,6 +68,7 @@ class Outcome:
     relative_error: float | None = None
     bit_identical: bool | None = None
     output: str = ""
+    partial_barrier: str = ""
     updated: list[str] = field(default_factory=list)
 
     @property
@@ -96,5 +98,6 @@ def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
         "undefined_behaviour": undefined_behaviour,
         "throttled": any(not visit.clean for visit in outcome.visits),
         "other_processes": any(visit.other_processes for visit in outcome.visits),
+        "partial_barrier": bool(outcome.partial_barrier),
     }
     return [name for name, holds in remarks.items() if holds]

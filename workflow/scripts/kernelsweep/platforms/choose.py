@@ -6,10 +6,12 @@ import ctypes
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.json_files import read_json
 from kernelsweep.platforms.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
@@ -49,6 +51,16 @@ def check_names(names: Iterable[str], shown: str) -> None:
     for name in names:
         if name != EMULATOR and (guess := nearest(name, [EMULATOR])):
             raise UserError(f"{shown}: platforms names {name!r}{guess}")
+
+
+# A plan asks for each study.
+@cache
+def recorded_studies(root: Path, name: str) -> frozenset[str] | None:
+    """The studies of a recording; None where its environment doesn't say."""
+    environment = read_json(root / "resources/recordings" / name / "environment.json")
+    configuration = environment.get("configuration")
+    studies = configuration.get("studies") if isinstance(configuration, dict) else None
+    return frozenset(studies) if isinstance(studies, dict) else None
 
 
 def recordings(root: Path) -> list[str]:

@@ -24,6 +24,7 @@ class EmulatorPlatform:
     has_clock = False
     uuid = ""
     busy_seconds = 0.0
+    partial_barrier = ""
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -82,7 +83,9 @@ class EmulatorPlatform:
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
         unit, entry = self._entries[variant]
-        self._libraries[unit].launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
+        library = self._libraries[unit]
+        library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
+        self.partial_barrier = self.partial_barrier or library.partial_barrier
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None

@@ -139,6 +139,7 @@ class GpuPlatform:
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
         self.busy_seconds = 0.0
+        self.partial_barrier = ""
 
     def _open_context(self) -> Any:
         """A new context, current from now on."""

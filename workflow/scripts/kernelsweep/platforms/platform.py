@@ -43,11 +43,15 @@ class Platform(Protocol):
     has_clock     whether the platform's times mean anything
     uuid          the device's UUID; empty if it has none
     busy_seconds  how long the host has waited for the device so far
+
+    partial_barrier  file and line of a barrier that threads passed only because others of their block had ended, in any
+                     launch since it was set to ""; always empty where the platform doesn't know
     """
 
     has_clock: bool
     uuid: str
     busy_seconds: float
+    partial_barrier: str
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:

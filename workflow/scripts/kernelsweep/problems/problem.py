@@ -135,6 +135,8 @@ class Problem:
                          the driver may do the same work beside them
     draws_accesses       whether the accesses of a kernel's first warp are worth a picture
     table                a study's table, by its name in publish/tables
+    size_axes            the axes that say how large a problem is, and which: tables and figures have a row or a column
+                         for each combination of their values
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
     lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
@@ -160,6 +162,7 @@ class Problem:
     draws_accesses: bool
     table: str
     shows_output: Callable[[Point, Point], bool] | None = None
+    size_axes: Sequence[str] = ("array_size",)
     lists_excluded: bool = True
     launches: Callable[[Point], Sequence[Mapping[str, Any]]] | None = None
     described: Mapping[str, Any] | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +41,12 @@ def problem_of(named: Named, root: Path = Path()) -> Problem:
     return _of_file(named["file"], tuple(named["axes"].items()), root)
 
 
-@cache
 def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Problem:
     problem = read_problem_file(root / file, file, dict(axes))
     folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
     return Problem(
         name=file,
-        axes={name: Axis(has_texts=has_texts, in_variant=name != "cache") for name, has_texts in axes},
+        axes={name: _axis(name, has_texts, problem.size_axes) for name, has_texts in axes},
         template_parameters={},
         template_values=lambda point: {},
         plans=(),
@@ -60,8 +58,15 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         races=True,
         draws_accesses=False,
         table="configurations",
+        size_axes=problem.size_axes,
         lists_excluded=False,
         launches=(lambda point: problem.launches(point) or []) if "launches" in problem.functions else None,
         described={"file": file, "axes": dict(axes)},
         files=problem.files,
     )
+
+
+def _axis(name: str, has_texts: bool, size_axes: Sequence[str]) -> Axis:
+    """An axis of a study with a problem file. One that no input depends on says how a kernel is built or launched."""
+    is_condition = name == "cache"
+    return Axis(of_kernel=not is_condition and name not in size_axes, in_variant=not is_condition, has_texts=has_texts)

@@ -111,11 +111,14 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
     of each recording with counters, so that counts can be compared with these.
     """
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    counted = KernelSweep(source, axes(project, COUNTING, study, kernel)[:1], 0, restrictions(project, study), COUNTING)
+    # Nothing but the study's values for the emulator tells how much data that can take.
+    swept = axes(project, EMULATOR if source.listed else COUNTING, study, kernel)[:1]
+    counted = KernelSweep(source, swept, 0, restrictions(project, study), COUNTING, tied(project, study))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), checked_points(own, source), [drawn] if drawn else []
+    checked = checked_points(own, replace(counted, multiprocessors=MULTIPROCESSORS))
+    return list(dict.fromkeys(sum(others, own))), checked, [drawn] if drawn else []
 
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:

@@ -20,8 +20,9 @@ from kernelsweep.home import HOME, SCHEMAS
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
-from kernelsweep.platforms.choose import Model, check_names, choose_platforms
+from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.problems.registry import ALL_AXES
 from kernelsweep.project.files import parts_of
 from kernelsweep.project.known_names import KNOWN
@@ -52,8 +53,17 @@ class Project:
 
     def studies_of(self, scope: str) -> list[str]:
         """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
-        _, study = parts_of(scope)
-        return [_known(study, self.studies, "study")] if study else list(self.config["studies"])
+        platform, study = parts_of(scope)
+        if study:
+            return [_known(study, self.studies, "study")]
+        return [name for name in self.config["studies"] if self.can_have(platform, name)]
+
+    def can_have(self, platform: str, study: str) -> bool:
+        """Whether a platform can have results of a study: a recording has those that were recorded."""
+        if not is_recording(platform):
+            return True
+        recorded = recorded_studies(self.root, recording_name(platform))
+        return recorded is None or study in recorded
 
     def kernel(self, study: str, name: str) -> KernelSource:
         """A study's kernel. Raises UserError if there is none of that name."""

@@ -39,7 +39,8 @@ def devices(project: Project) -> list[str]:
 
 def study(project: Project, name: str) -> list[str]:
     """The target of a study."""
-    scopes = [files.scope_of(platform, name) for platform in project.platforms]
+    platforms = [platform for platform in project.platforms if project.can_have(platform, name)]
+    scopes = [files.scope_of(platform, name) for platform in platforms or project.platforms]
     return [path for scope in scopes for path in _results(project, scope)]
 
 

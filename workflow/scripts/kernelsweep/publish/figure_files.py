@@ -74,7 +74,8 @@ def users_figure(file: Path) -> Iterator[None]:
         if file.resolve().is_relative_to(_SHIPPED) or isinstance(error, UserError):
             raise
         traceback.print_exc()
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == file.resolve()]
         line = f", line {lines[-1]}" if lines else ""
         raise UserError(f"{file}{line}: the figure can't be drawn: {type(error).__name__}: {error}") from error
 

@@ -1,33 +1,38 @@
-"""Find the fastest configuration of each kernel at each array size, and those that can't be told apart from it."""
+"""Find the fastest configuration of each kernel at each size, and those that can't be told apart from it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import pandas
+
+from kernelsweep.analysis.places import at_place, shown_place
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
 
-_TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
+_THROUGHPUTS = ("bandwidth_gbs", "gflops")
 
 
 @dataclass(frozen=True)
 class Configuration:
     """A launch configuration with its time.
 
-    parameters  the values of the axes that say how a kernel is launched; grid_size is None if the kernel's launch plan
-                sets it
+    parameters             the values of the axes that say how a kernel is built or launched; grid_size is None if the
+                           kernel's launch plan sets it
+    bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
     """
 
     parameters: Mapping[str, Any]
     time_us: float
     time_low_us: float
     time_high_us: float
-    bandwidth_gbs: float
+    bandwidth_gbs: float | None
+    gflops: float | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Best:
     """The fastest of a kernel's configurations at one point.
 
     undefined  whether the kernel's behaviour is undefined, so that its results may be wrong
-    point      the values of the other axes: array_size, dtype, operation, cache
+    point      the values of the other axes, such as array_size, dtype, operation and cache
     compared   the number of configurations with a time
     fastest    the one with the shortest median time
     ties       others by time, whose ratio to the fastest time has an interval that contains 1
@@ -56,14 +61,15 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     gridded  the kernels whose grid size is an axis of the sweep
     """
     of_problem = problem_of(data.settings["problem"]).axes
-    axes = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
+    columns = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
+    axes = [*columns, *(axis for axis in of_problem if axis not in columns)]
     parameters = [axis for axis in axes if of_problem[axis].of_kernel]
     others = [axis for axis in axes if axis not in parameters]
     rows = timed(data.kernel_rows, data.device)
     undefined = undefined_kernels(data.measurements)
     kernels = data.kernel_names
     # By time; the other columns make the order of equal times reproducible.
-    ordered = rows[["kernel", *axes, *_TIMES]].sort_values(["time_us", *parameters]).to_dict("records")
+    ordered = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS]].sort_values(["time_us", *parameters]).to_dict("records")
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered:
         places.setdefault(tuple(row[column] for column in ("kernel", *others)), []).append(row)
@@ -87,12 +93,44 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     return found
 
 
+def best_at(data: StudyData) -> dict[str, Best]:
+    """The best configuration of each kernel, by kernel, at the place where kernels are compared."""
+    rows = at_place(data.measurements, shown_place(data))
+    return {best.kernel: best for best in find_best(data.title, replace(data, measurements=rows), ())}
+
+
+@dataclass(frozen=True)
+class Fastest:
+    """The fastest of all kernels at one point, without kernels of undefined behaviour.
+
+    compared  the number of configurations with a time
+    ties      the kernels and configurations that can't be told apart from it, by time
+    """
+
+    kernel: str
+    configuration: Configuration
+    compared: int
+    ties: tuple[tuple[str, Configuration], ...]
+
+
+def fastest_of(found: Iterable[Best]) -> Fastest | None:
+    """The fastest among the kernels' best configurations at one point; None without any."""
+    allowed = [best for best in found if not best.undefined]
+    every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
+    if not every:
+        return None
+    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time_us)
+    ties = tuple((other, one) for other, one in slower if is_tie(asdict(one), asdict(fastest)))
+    return Fastest(kernel, fastest, sum(best.compared for best in allowed), ties)
+
+
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
     return ratio(over=time_interval(row), under=time_interval(fastest)).low <= 1
 
 
 def _configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool) -> Configuration:
-    grid = {} if gridded else {"grid_size": None}
-    values = {name: row[name] for name in parameters}
-    return Configuration({**values, **grid}, *(float(row[column]) for column in _TIMES))
+    values = {name: None if name == "grid_size" and not gridded else row[name] for name in parameters}
+    time = time_interval(row)
+    throughputs = {column: None if pandas.isna(row[column]) else float(row[column]) for column in _THROUGHPUTS}
+    return Configuration(values, time.value, time.low, time.high, **throughputs)

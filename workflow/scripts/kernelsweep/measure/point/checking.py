@@ -17,6 +17,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
 
     Raises MemoryError, LaunchError and ContextLost.
     """
+    run.platform.partial_barrier = ""
     results = run.results()
     changed = run.memory.settle()
     judgement = instance.judge(run.point, results, depth)
@@ -30,6 +31,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         relative_error=None if mistake else judgement.relative_error,
         bit_identical=None if mistake else _bit_identical(run, results, repeated_runs),
         output=judgement.output,
+        partial_barrier=run.platform.partial_barrier,
         updated=run.memory.updated,
     )
 

@@ -84,6 +84,7 @@ class KernelMemory:
         self._buffers = Buffers(platform, PAGE if own_pages else _WORD)
         self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
         self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
+        self._arrays: dict[str, Array] = {}  # of the point that was prepared last
         self._changed_before: set[str] = set()  # arrays whose contents some point so far was found to change
 
     def prepare(self, point: Point, plan: Plan, instance: Instance, updated: Collection[str] | None = None) -> None:

@@ -118,13 +118,14 @@ def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:
     Python's numbers have no width of their own, and take the parameter's. Raises LaunchError for a number that doesn't
     fit, and for an array or a NumPy scalar of another size.
     """
-    if isinstance(value, bool | int) and size in (1, 2, 4, 8):
-        bits = 8 * size
-        if not -(2 ** (bits - 1)) <= value < 2**bits:
-            raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
-        return np.dtype(f"{'i' if value < 0 else 'u'}{size}").type(value)
-    if isinstance(value, float) and size in (2, 4, 8):
-        return np.dtype(f"f{size}").type(value)
+    if not isinstance(value, np.generic):  # np.float64 is one of Python's floats, too.
+        if isinstance(value, bool | int) and size in (1, 2, 4, 8):
+            bits = 8 * size
+            if not -(2 ** (bits - 1)) <= value < 2**bits:
+                raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
+            return np.dtype(f"{'i' if value < 0 else 'u'}{size}").type(value)
+        if isinstance(value, float) and size in (2, 4, 8):
+            return np.dtype(f"f{size}").type(value)
     own = value.nbytes if isinstance(value, np.generic) else _ADDRESS_BYTES
     if size is not None and own != size:
         kind = "array" if own == _ADDRESS_BYTES and not isinstance(value, np.generic) else f"{value.dtype}"

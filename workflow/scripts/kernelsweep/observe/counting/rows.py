@@ -8,7 +8,7 @@ from typing import Any
 from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.kernels.launch_plans import point_columns
+from kernelsweep.sweep.kernels.launch_list import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
 
 # One row a point and mistake.
@@ -63,4 +63,4 @@ def mistake_rows(study: str, kernel: KernelSource, runs: Sequence[CountedPoint])
 
 
 def _names(study: str, kernel: KernelSource, run: CountedPoint) -> dict[str, Any]:
-    return {"study": study, "kernel": kernel.name, "platform": EMULATOR, **point_columns(run.point, kernel.plan)}
+    return {"study": study, "kernel": kernel.name, "platform": EMULATOR, **launched_columns(kernel, run.point)}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.build.binaries import unit_files
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
@@ -17,6 +20,7 @@ from kernelsweep.observe.counting.library import Request
 from kernelsweep.observe.counting.lines import shared_array
 from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
+from kernelsweep.sweep.kernels.launch_list import planner
 from kernelsweep.sweep.points import Point
 
 
@@ -58,21 +62,47 @@ class CountingRunner:
 
     def __init__(self, task: KernelTask, source: str) -> None:
         """`source` is the kernel file's text, for the names of the kernel's parameters."""
-        self._platform = CountingPlatform()
         # One run, because a second run would be counted with the first; no samples, because nothing is timed.
         once = replace(task.protocol, repeated_runs=1, sampling=None)
-        self._runner = Runner(self._platform, replace(task, protocol=once))
-        self._source = source
+        self._variants = task.variants
+        self._plan = planner(task.plan, task.listed)
+        with TemporaryDirectory() as folder:  # What is loaded needs no file any more.
+            self._units = []
+            for number, file in enumerate(unit_files(Path(task.binary), Path(folder))):
+                variants = {name: one for name, one in task.variants.items() if one.get("unit") == number}
+                of_unit = replace(task, protocol=once, binary=str(file), variants=variants)
+                self._units.append(_UnitRunner(of_unit, source))
 
     def count(self, point: Point, variant: str, check: bool) -> CountedPoint:
         """Run a point once. `check`: look for mistakes, too, which takes longer and 8 bytes for each byte of memory."""
+        return self._unit(point, variant).count(point, variant, check)
+
+    def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
+        """Run a point once, and return the first `capacity` requests of one warp in its first launch."""
+        return self._unit(point, variant).trace(point, variant, block, warp, capacity)
+
+    def _unit(self, point: Point, variant: str) -> _UnitRunner:
+        """The runner of the translation unit that has all of a point's functions."""
+        launched = self._plan(point).launches[0].variant or variant
+        unit: int = self._variants[launched]["unit"]
+        return self._units[unit]
+
+
+class _UnitRunner:
+    """Runs the points of one translation unit."""
+
+    def __init__(self, task: KernelTask, source: str) -> None:
+        self._platform = CountingPlatform()
+        self._runner = Runner(self._platform, task)
+        self._source = source
+
+    def count(self, point: Point, variant: str, check: bool) -> CountedPoint:
         outcome = self._run(point, variant, check)
         library = self._platform.library
         counts = Counts(library.sites(), library.synchronisations())
         return CountedPoint(point, outcome, metrics(counts), self._mistakes())
 
     def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
-        """Run a point once, and return the first `capacity` requests of one warp in its first launch."""
         library = self._platform.library
         library.trace(block, warp, capacity)
         self._run(point, variant, check=False)

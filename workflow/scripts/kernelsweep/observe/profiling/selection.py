@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
+from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.points import Point, points
@@ -17,8 +18,12 @@ def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[Plan
     sweep  the kernel's first sweep; an axis that neither step nor reference point sets has its largest number with
            which the point can run, or its first text
 
-    A kernel that is no step of the ladder has only the points that `profiled` names.
+    A kernel that is no step of the ladder has only the points that `profiled` names. One that lists its own launches
+    has the point that is nearest to the reference point.
     """
+    if sweep.kernel.listed:
+        nearest = nearest_point(study["reference"], sweep)
+        return sweep.planned([nearest]) if nearest else []
     steps = [{**step, "at": {}} for step in study["ladder"]] + list(study["profiled"])
     axes, *_ = sweep.axes
     chosen: dict[Point, PlannedPoint] = {}

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
+from kernelsweep.observe.listed_points import corner_points, corners_of
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.launch_plans import edge_sizes
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -25,14 +26,16 @@ def points_to_check(sweep: KernelSweep, variants: Container[str]) -> list[Planne
     unroll factor and grid) at every size, until there are enough points; each other group gets one of the corners, in
     turn.
     """
-    axes = sweep.kernel.problem.axes
-    of_group = [name for name, axis in axes.items() if axis.in_variant and not axis.of_kernel]
-    of_corner = [name for name, axis in axes.items() if axis.of_kernel]
-    swept = sweep.points()
 
     def runs(point: Point) -> bool:
         return instantiation(sweep.kernel, point) in variants and not sweep.skip_reason(point)
 
+    if sweep.kernel.listed:
+        return sweep.planned(corner_points(sweep, MOST_CHECKED_POINTS, runs))
+    axes = sweep.kernel.problem.axes
+    of_group = [name for name, axis in axes.items() if axis.in_variant and not axis.of_kernel]
+    of_corner = [name for name, axis in axes.items() if axis.of_kernel]
+    swept = sweep.points()
     groups: dict[tuple[Any, ...], dict[Point, list[int]]] = {}
     for point in swept:
         # Nothing is timed, so hot and cold are the same.
@@ -58,19 +61,9 @@ def _by_rank(
     """A group's points: the corners at each shape's most telling size, then the corners at its next one, and so on."""
     sized = [[shape.at(array_size=size) for size in _sizes(shape, swept, kernel)] for shape, swept in shapes.items()]
     ranks = ([point for point in rank if point is not None and runs(point)] for rank in itertools.zip_longest(*sized))
-    return [_corners(rank, of_corner) for rank in ranks if rank]
+    return [corners_of(rank, of_corner) for rank in ranks if rank]
 
 
 def _sizes(shape: Point, swept: Sequence[int], kernel: KernelSource) -> Sequence[int]:
     own = kernel.problem.edge_sizes(swept) if kernel.problem.edge_sizes else ()
     return own or edge_sizes(kernel.plan, shape)
-
-
-def _corners(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
-    """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
-    every = sorted(itertools.product((1, -1), repeat=len(axes)), key=lambda signs: -abs(sum(signs)))
-
-    def corner(signs: Sequence[int]) -> Point:
-        return min(among, key=lambda p: [sign * (p[axis] or 0) for axis, sign in zip(axes, signs, strict=True)])
-
-    return list(dict.fromkeys(map(corner, every)))

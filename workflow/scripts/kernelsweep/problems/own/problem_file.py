@@ -55,6 +55,13 @@ class ProblemFile:
         """The axes that the data and its judgement depend on. Points that agree on them share an instance."""
         return self._named_axes(OF_DATA)
 
+    @cached_property
+    def size_axes(self) -> tuple[str, ...]:
+        """The axes that say what is computed: those of the inputs and of the right results. Arrays of partial results
+        may depend on others, such as a block size.
+        """
+        return self._named_axes(["inputs", "reference" if "reference" in self.functions else "mistake"])
+
     def instance(self, point: Point, seed: int, folder: Path | None = None) -> FileInstance:
         """The data of a point and the judge of results, for all points that agree on the data axes.
 

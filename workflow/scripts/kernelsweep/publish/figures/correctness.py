@@ -1,4 +1,4 @@
-"""The number of each kernel's points that gave the right result, by array size."""
+"""The number of each kernel's points that gave the right result, by the size of the problem."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from kernelsweep.analysis.places import size_axes, varied
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import STATUS_LETTERS, device_text, list_texts, size_text, status_key
+from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, device_text, list_texts, status_key
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
@@ -26,6 +27,8 @@ from kernelsweep.drawing.layout import (
     new_figure,
     text_width_pt,
 )
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.results import ALL_POINT_COLUMNS
 
 FIGURE = Declaration(
     title="Points right, by kernel and array size",
@@ -51,6 +54,8 @@ AXIS_WORDS = {
     "width": "group widths",
     "arguments": "arguments",
 }
+# The most columns that a second axis of the problem's size may lead to.
+MOST_COLUMNS = {TWO_COLUMNS: 14, ONE_COLUMN: 8}
 # A caption has room for this many reasons why points were skipped.
 MOST_REASONS = 2
 
@@ -62,13 +67,16 @@ ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", style.BLACK), (style.ORANGE, sty
 class _Cells:
     """The cells of a figure.
 
-    counts   points by status: a row for each (kernel, array size), a column for each status
-    lines    a cell's text, by (kernel, array size)
+    sizes    the columns' labels: the problem's size, the values of several axes one above the other
+    title    what the labels are
+    counts   points by status: a row for each (kernel, column), a column for each status
+    lines    a cell's text, by (kernel, column)
     name_in  the height of a kernel's name above its cells; 0 where it stands beside them
     """
 
     kernels: Sequence[str]
-    sizes: Sequence[int]
+    sizes: Sequence[str]
+    title: str
     counts: pandas.DataFrame
     lines: Mapping[tuple[str, int], Sequence[str]]
     name_in: float
@@ -86,30 +94,47 @@ class _Cells:
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each kernel, a column for each array size; cells say `right/tried` and the statuses of the rest.
+    """A row for each kernel, a column for each size of the problem; cells say `right/tried`, and what the rest is.
 
     Skipped points are left out of the count and shown apart; sizes outside a kernel's sweep stay blank.
     """
     rows = data.kernel_rows
-    caption = _caption(data, rows)
+    axes = _column_axes(data, rows, width)
+    caption = _caption(data, rows, axes)
     if rows.empty:
         return empty_figure(Frame(width, data.title, "Nothing checked.", caption), "No points in this sweep.")
-    cells = _cells(data, rows, width)
+    cells = _cells(data, rows, axes, width)
     frame = Frame(width, data.title, _message(rows), caption)
-    figure = new_figure(frame, FRAME_IN + sum(cells.heights_in), with_legend=LEGEND_LINES[width])
+    figure = new_figure(
+        frame, FRAME_IN + LINE_IN * max(len(axes) - 1, 0) + sum(cells.heights_in), with_legend=LEGEND_LINES[width]
+    )
     _draw_rows(figure.subplots(), cells)
     _legend(figure, LEGEND_LINES[width])
     return figure
 
 
-def _cells(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Cells:
+def _column_axes(data: StudyData, rows: pandas.DataFrame, width: Width) -> list[str]:
+    """The axes of the problem's size that have a column for each combination of values, as many as have room."""
+    sizes = size_axes(data.settings)
+    chosen: list[str] = []
+    for axis in varied(rows, sizes) or sizes[:1]:
+        if not chosen or len(rows[[*chosen, axis]].drop_duplicates()) <= MOST_COLUMNS[width]:
+            chosen.append(axis)
+    return chosen
+
+
+def _cells(data: StudyData, rows: pandas.DataFrame, axes: Sequence[str], width: Width) -> _Cells:
     kernels = data.kernel_names
-    sizes = sorted(rows["array_size"].unique())
-    counts = rows.groupby(["kernel", "array_size"])["status"].value_counts().unstack(fill_value=0)
+    # Without an axis, all points stand in one column.
+    numbers = rows.groupby(list(axes)).ngroup() if axes else pandas.Series(0, index=rows.index)
+    places = rows[list(axes)].drop_duplicates().sort_values(list(axes)).itertuples(index=False) if axes else [()]
+    labels = ["\n".join(axis_value(*named) for named in zip(axes, place, strict=True)) for place in places]
+    counts = rows["status"].groupby([rows["kernel"], numbers]).value_counts().unstack(fill_value=0)
     names_pt = 0.0 if NAME_IN[width] else max(text_width_pt(kernel) for kernel in kernels)
-    cell_pt = (width.points - names_pt) / len(sizes) - CELL_PADDING_PT
-    lines = {(kernel, size): _lines(counts.loc[(kernel, size)], cell_pt) for kernel, size in counts.index}
-    return _Cells(kernels, sizes, counts, lines, NAME_IN[width])
+    cell_pt = (width.points - names_pt) / len(labels) - CELL_PADDING_PT
+    lines = {(kernel, column): _lines(counts.loc[(kernel, column)], cell_pt) for kernel, column in counts.index}
+    title = "array size (elements)" if axes == ["array_size"] else ", ".join(axes)
+    return _Cells(kernels, labels, title + (" (from above)" if len(axes) > 1 else ""), counts, lines, NAME_IN[width])
 
 
 def _draw_rows(axes: Axes, cells: _Cells) -> None:
@@ -117,11 +142,11 @@ def _draw_rows(axes: Axes, cells: _Cells) -> None:
     top_in = 0.0
     middles_in = []
     for kernel, height_in in zip(cells.kernels, cells.heights_in, strict=True):
-        for column, size in enumerate(cells.sizes):
-            if (kernel, size) in cells.lines:
-                of_cell: Any = cells.counts.loc[(kernel, size)]
+        for column in range(len(cells.sizes)):
+            if (kernel, column) in cells.lines:
+                of_cell: Any = cells.counts.loc[(kernel, column)]
                 place = (column, top_in + cells.name_in)
-                _draw_cell(axes, place, height_in - cells.name_in, of_cell, cells.lines[kernel, size])
+                _draw_cell(axes, place, height_in - cells.name_in, of_cell, cells.lines[kernel, column])
         if cells.name_in:
             axes.text(0.05, top_in + cells.name_in - NAME_BASE_IN, kernel, va="baseline")
         middles_in.append(top_in + height_in / 2)
@@ -129,9 +154,9 @@ def _draw_rows(axes: Axes, cells: _Cells) -> None:
     axes.set_xlim(0, len(cells.sizes))
     axes.set_ylim(top_in, 0)
     columns = [column + 0.5 for column in range(len(cells.sizes))]
-    axes.set_xticks(columns, [size_text(int(size)) for size in cells.sizes])
+    axes.set_xticks(columns, cells.sizes)
     axes.set_yticks([] if cells.name_in else middles_in, [] if cells.name_in else cells.kernels)
-    axes.set_xlabel("array size (elements)")
+    axes.set_xlabel(cells.title)
     tidy(axes)
 
 
@@ -191,10 +216,14 @@ def _message(rows: pandas.DataFrame) -> str:
     return text + (f"; {skipped:,} were skipped." if skipped else ".")
 
 
-def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
-    swept = [words for column, words in AXIS_WORDS.items() if rows[column].nunique() > 1]
+def _caption(data: StudyData, rows: pandas.DataFrame, columns: Sequence[str]) -> str:
+    axes = problem_of(data.settings["problem"]).axes
+    has_words = set(axes) <= set(ALL_POINT_COLUMNS)
+    ordered = [axis for axis in AXIS_WORDS if axis in axes] if has_words else list(axes)
+    swept = [AXIS_WORDS[axis] if has_words else axis for axis in varied(rows, ordered) if axis not in columns]
     # Most kernels' grids just follow from the array and block sizes.
-    if (rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique() > 1).any():
+    of_grids = rows.groupby(["kernel", "array_size", "block_size", "unroll"])["grid_size"].nunique()
+    if "grid_size" in axes and (of_grids > 1).any():
         swept.append("grid sizes")
     over = f", over all {list_texts(swept, most=len(swept))}" if swept else ""
     text = f"{device_text(data.device)}. Cells: points right/tried{over}; blank: not in the sweep."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -11,6 +12,11 @@ from typing import Any
 import pandas
 
 EMPTY = "–"
+
+# Intervals are about 0.2% of a median, so more than four digits would be noise.
+TIME_DIGITS = 4
+# A speedup below this is written with two digits that are not zero, such as 0.021.
+SMALL_SPEEDUP = 0.1
 
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
@@ -87,6 +93,29 @@ class TableText:
 def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
     """The values as cells with that number of decimals."""
     return [EMPTY if pandas.isna(value) else f"{value:.{decimals}f}{unit}" for value in values]
+
+
+def shown_decimals(values: pandas.Series[float]) -> int:
+    """As many decimals for a column of times as its smallest value needs to show TIME_DIGITS digits."""
+    if values.notna().sum() == 0:
+        return 0
+    return min(max(TIME_DIGITS - 1 - math.floor(math.log10(values.min())), 0), TIME_DIGITS - 1)
+
+
+def intervals(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
+    """The intervals of the times in a table, each with its number of decimals."""
+    return [
+        EMPTY if pandas.isna(low) or pandas.isna(high) else f"{low:.{places}f}–{high:.{places}f}"
+        for low, high, places in zip(table["time_low_us"], table["time_high_us"], decimals, strict=True)
+    ]
+
+
+def speedups(values: pandas.Series[float]) -> list[str]:
+    """Ratios of times as cells."""
+    return [
+        EMPTY if pandas.isna(value) else f"{value:.2f}×" if value >= SMALL_SPEEDUP else f"{value:.2g}×"
+        for value in values
+    ]
 
 
 def as_csv(table: pandas.DataFrame) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, reference_text, step_name
-from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, intervals, numbers, shown_decimals, speedups
 from kernelsweep.publish.tables.ladder_table import baseline_kernels, limit_columns
 from kernelsweep.publish.tables.point_notes import (
     NOT_MEASURED,
@@ -23,10 +22,6 @@ from kernelsweep.publish.tables.point_notes import (
     right_text,
 )
 
-# Intervals are about 0.2% of a median, so more than four digits would be noise.
-TIME_DIGITS = 4
-# A speedup below this is written with two digits that are not zero, such as 0.021.
-SMALL_SPEEDUP = 0.1
 NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
 
@@ -61,15 +56,17 @@ def _columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: Study
 
 def _time_columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: StudyData) -> list[Column]:
     # The host takes so much longer that its times need no decimals beside the steps'.
-    common = _decimals(table.loc[~baseline, "time_us"])
-    decimals = [_decimals(table["time_us"].iloc[[row]]) if of_host else common for row, of_host in enumerate(baseline)]
+    common = shown_decimals(table.loc[~baseline, "time_us"])
+    decimals = [
+        shown_decimals(table["time_us"].iloc[[row]]) if of_host else common for row, of_host in enumerate(baseline)
+    ]
     columns = [
         Column("time (µs)", _times(table, decimals)),
-        Column("95% interval (µs)", _intervals(table, decimals)),
-        Column("speedup", _speedups(table["speedup"])),
+        Column("95% interval (µs)", intervals(table, decimals)),
+        Column("speedup", speedups(table["speedup"])),
     ]
     if data.published is not None and data.published.only_ratios:
-        columns.append(Column("over the step before", _speedups(table["step_gain"])))
+        columns.append(Column("over the step before", speedups(table["step_gain"])))
     columns.append(Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0)))
     fractions = {"peak": "peak_fraction"} | {
         limit.replace("_", " "): column for limit, column in limit_columns(data.settings).items()
@@ -83,15 +80,15 @@ def _time_columns(table: pandas.DataFrame, baseline: pandas.Series[bool], data: 
 
 def _published_columns(table: pandas.DataFrame, published: Published) -> list[Column]:
     label = published.label
-    times = numbers(table["published_time_us"], _decimals(table["published_time_us"]))
+    times = numbers(table["published_time_us"], shown_decimals(table["published_time_us"]))
     if published.only_ratios:
         return [
             Column(f"{label}, {published.device} (µs)", times),
-            Column(f"{label} (over the step before)", _speedups(table["published_step_gain"])),
+            Column(f"{label} (over the step before)", speedups(table["published_step_gain"])),
         ]
     return [
         Column(f"{label} (µs)", times),
-        Column(f"{label} (speedup)", _speedups(table["published_speedup"])),
+        Column(f"{label} (speedup)", speedups(table["published_speedup"])),
     ]
 
 
@@ -132,33 +129,12 @@ def _has_repeated(table: pandas.DataFrame) -> bool:
     return bool((table["repeated_points"].dropna() > 0).any())
 
 
-def _decimals(values: pandas.Series[float]) -> int:
-    """As many decimals for a column of times as its smallest value needs to show TIME_DIGITS digits."""
-    if values.notna().sum() == 0:
-        return 0
-    return min(max(TIME_DIGITS - 1 - math.floor(math.log10(values.min())), 0), TIME_DIGITS - 1)
-
-
 def _times(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
     """The times, or the status of a step of ours that has none."""
     instead = table["status"].where(table["status"] != PUBLISHED_ONLY, EMPTY).str.replace("_", " ")
     return [
         word if pandas.isna(time_us) else f"{time_us:.{places}f}"
         for time_us, places, word in zip(table["time_us"], decimals, instead, strict=True)
-    ]
-
-
-def _intervals(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
-    return [
-        EMPTY if pandas.isna(low) or pandas.isna(high) else f"{low:.{places}f}–{high:.{places}f}"
-        for low, high, places in zip(table["time_low_us"], table["time_high_us"], decimals, strict=True)
-    ]
-
-
-def _speedups(values: pandas.Series[float]) -> list[str]:
-    return [
-        EMPTY if pandas.isna(value) else f"{value:.2f}×" if value >= SMALL_SPEEDUP else f"{value:.2g}×"
-        for value in values
     ]
 
 

@@ -1,4 +1,4 @@
-"""The table of any study: of its steps with their hardware counters, or of exchanges."""
+"""The table of any study: of its steps with their hardware counters, of exchanges, or of configurations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pandas
 
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.judge.best.find import best_at
 from kernelsweep.problems.registry import problem_of
+from kernelsweep.publish.tables.configurations import configuration_table, configuration_text
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
 from kernelsweep.publish.tables.formats import TableText
@@ -33,5 +35,11 @@ def _exchanges(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     return table, exchange_text(table, data)
 
 
+def _configurations(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
+    found = best_at(data)
+    table = configuration_table(found, data)
+    return table, configuration_text(table, found, data)
+
+
 # By the name that a problem gives its table.
-_TABLES = {"steps": _steps, "exchanges": _exchanges}
+_TABLES = {"steps": _steps, "exchanges": _exchanges, "configurations": _configurations}

@@ -25,6 +25,7 @@ FLAG_NOTES = {
     "noisy": "Noisy: the samples scatter more than the protocol allows; see `noise` in table.csv.",
     "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
     "other_processes": "Other processes were on the GPU.",
+    "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
 }
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.expressions import Expression, expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch, Plan
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -153,6 +154,11 @@ def as_values(listed: LaunchList | None) -> dict[str, Any] | None:
 def plan_of(kernel: KernelSource, point: Point) -> Plan:
     """A kernel's plan at a point."""
     return kernel.listed.at(point) if kernel.listed else PLANS[kernel.plan](point)
+
+
+def launched_columns(kernel: KernelSource, point: Point) -> Row:
+    """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
+    return {**point_columns(point), "grid_size": plan_of(kernel, point).launches[0].blocks}
 
 
 def planner(plan: str, listed: Mapping[str, Any] | None) -> Callable[[Point], Plan]:

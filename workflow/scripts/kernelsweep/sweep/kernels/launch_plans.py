@@ -217,11 +217,6 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
 }
 
 
-def point_columns(point: Point, plan: str) -> Mapping[str, Any]:
-    """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
-    return {**point, "grid_size": PLANS[plan](point).launches[0].blocks}
-
-
 # The plans with a grid size, which is an axis of the sweep. Some fit it to the array; their kernels read in vectors.
 FITTED_PLANS = ("grid_partials", "single_launch", "single_launch_of_clusters")
 PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)

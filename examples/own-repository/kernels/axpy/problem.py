@@ -1,0 +1,29 @@
+"""y = a x + y in float32, in place."""
+
+import numpy as np
+
+
+def inputs(random, n):
+    return {
+        "a": np.float32(1.5),
+        "x": random.random(n, np.float32),
+        "y": random.random(n, np.float32),
+    }
+
+
+def outputs(n):
+    return {"y": ((n,), np.float32)}
+
+
+def reference(a, x, y):
+    return {"y": np.float64(a) * x + y}
+
+
+def error_bound(expected):
+    """A product and a sum of positive numbers, each rounded once: gamma(2) times the result."""
+    u = 2.0**-24
+    return {"y": 2 * u / (1 - 2 * u) * expected["y"]}
+
+
+def work(n):
+    return {"bytes": 3 * 4 * n, "flops": 2 * n}

@@ -1,0 +1,208 @@
+"""Studies whose problem is a Python file: their axes, points, launches and units, and the mistakes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from checkout import ROOT
+
+from kernelsweep.errors import LaunchError, UserError
+from kernelsweep.measure.arguments import check_arguments
+from kernelsweep.measure.point.point_run import of_size
+from kernelsweep.project.project import Project, load_project
+from kernelsweep.results import point_columns, read_parameters
+from kernelsweep.sweep.kernels.launch_list import as_values, plan_of, planner
+from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
+from kernelsweep.sweep.spaces import valid_combinations
+
+STUDY: dict[str, Any] = {
+    "title": "Rows and columns",
+    "problem": "kernels/own/problem.py",
+    "axes": {
+        "width": [100, "2^7"],
+        "height": [60, 61],
+        "tile": [8, 16],
+        "dtype": ["float32", "int32"],
+        "unroll": [1, 3],
+    },
+    "platforms": {"emulator": {"axes": {"tile": [4, 8, 16]}}},
+    "tied": [["width", "height"]],
+    "restrictions": ["tile * unroll <= 16", "dtype == 'float32' or tile == 8"],
+    "kernels": [
+        {
+            "name": "own",
+            "macros": ["unroll", {"WIDE": "width > 100"}],
+            "constants": ["weights"],
+            "launches": [
+                {
+                    "kernel": "rows<tile, dtype, 2 * tile, short>",
+                    "grid": ["width / tile", "height"],
+                    "block": "tile",
+                    "shared": "4 * tile",
+                    "arguments": ["target", "source", "width", 7, 0.5],
+                },
+                {"kernel": "columns", "grid": "width / 64", "block": [64, 2], "arguments": ["target", "offset"]},
+            ],
+        }
+    ],
+}
+PROBLEM = """
+import numpy as np
+
+def inputs(random, width, height):
+    return {"source": random.random((height, width), np.float32), "weights": np.ones(5, np.float32), "offset": 3}
+
+def outputs(width, height):
+    return {"target": ((height, width), np.float32)}
+
+def reference(source):
+    return {"target": source.astype(np.float64)}
+"""
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., Project]:
+    """Writes a repository with the study and its problem, and loads it with some axes of the command line."""
+
+    def loaded(study: dict[str, Any] = STUDY, problem: str = PROBLEM, **config: Any) -> Project:
+        (tmp_path / "config/studies").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kernels/own").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "config/studies/own.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+        (tmp_path / "kernels/own/problem.py").write_text(problem)
+        (tmp_path / "kernels/own/own.cu").write_text("// no code is read\n")
+        metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
+        return load_project({**metrics, "platform": "emulator", **config}, tmp_path)
+
+    return loaded
+
+
+def points_of(project: Project, platform: str = "emulator") -> list[Point]:
+    found = listed_points(project.config, project.studies["own"], "own", platform)
+    assert found is not None
+    return found
+
+
+def test_the_points_are_those_that_every_restriction_leaves_in_the_axes_order(load: Callable[..., Project]) -> None:
+    project = load()
+    points = points_of(project)
+    assert list(points[0]) == ["cache", "width", "height", "tile", "dtype", "unroll"]
+    sides = [(100, 60), (128, 61)]  # tied
+    expected = [
+        (cache, *side, tile, dtype, unroll)
+        for cache in ("cold",)
+        for side in sides
+        for tile in (4, 8, 16)
+        for dtype in ("float32", "int32")
+        for unroll in (1, 3)
+        if tile * unroll <= 16 and (dtype == "float32" or tile == 8)
+    ]
+    assert [tuple(point.values()) for point in points] == expected
+    study = project.studies["own"]
+    assert combinations_of(project.config, study, "own", "emulator") == 2 * 3 * 2 * 2
+    assert project.studies["own"].settings["reference"] == {
+        **points[0],
+        "tile": 8,
+    }
+    own = points_of(load(axes={"tile": ["8"], "width": [32], "height": [5]}))
+    assert {(point["width"], point["height"], point["tile"]) for point in own} == {(32, 5, 8)}
+
+
+def test_launches_macros_and_units_follow_from_a_point(load: Callable[..., Project]) -> None:
+    project = load()
+    kernel, points = project.kernel("own", "own"), points_of(project)
+    point = next(p for p in points if (p["width"], p["tile"], p["dtype"], p["unroll"]) == (128, 8, "int32", 1))
+    plan = plan_of(kernel, point)
+    rows, columns = plan.launches
+    assert (rows.grid, rows.block, rows.shared_bytes) == ((16, 61, 1), (8, 1, 1), 32)
+    assert (columns.grid, columns.block) == ((2, 1, 1), (64, 2, 1))
+    assert rows.arguments == ("target", "source", 128, 7, 0.5)
+    assert rows.variant == "rows<8, int, 16, short> [unroll=1 WIDE=true]" and plan.constants == ("weights",)
+    assert planner("", as_values(kernel.listed))(point) == plan, "as a worker reads it"
+    assert plan_of(kernel, point.at(width=129)).launches[0].grid == (17, 61, 1), "grids are rounded up"
+    built = kernel_units(project.config, project.studies["own"], "own", "emulator", "emulator")
+    assert [unit.macros for unit in built] == [
+        {"unroll": unroll, "WIDE": wide} for unroll in ("1", "3") for wide in ("false", "true")
+    ]
+    assert built == units(kernel, points)
+    assert instantiation(kernel, point) == "rows<8, int, 16, short>; columns [unroll=1 WIDE=true]"
+    columns_of_point = point_columns(point)
+    assert read_parameters(columns_of_point.pop("parameters")) == {"width": "128", "height": "61", "tile": "8"}
+    assert columns_of_point == {"cache": "cold", "dtype": "int32", "unroll": 1}
+    assert kernel.variant_axes == ["width", "tile", "dtype", "unroll"]
+
+
+def test_millions_of_combinations_are_planned_without_trying_each() -> None:
+    axes = {name: list(range(1, 26)) for name in "abcde"}
+    found = valid_combinations(axes, ["a * b == 25", "c == d", "e > 20"])
+    assert len(found) == 3 * 25 * 5 and found[0] == (1, 25, 1, 1, 21)
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    kernel, launch = dict(STUDY["kernels"][0]), dict(STUDY["kernels"][0]["launches"][0])
+    for key in ("grid", "block", "shared", "kernel"):
+        if key in changes:
+            launch[key] = changes.pop(key)
+            kernel["launches"] = [launch]
+    kernel |= {key: changes.pop(key) for key in ("macros", "name") if key in changes}
+    return {**STUDY, "kernels": [kernel], **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
+        ({"grid": "width - 100"}, "the grid's side 'width - 100' is 0 at width 100"),
+        ({"grid": ["1", "width * 1000"]}, "is 100000 at .* Allowed: 1 to 65,535"),
+        ({"block": ["tile", "width"]}, r"the block 4 x 100 x 1|1600|has \d+ threads|is 128"),
+        ({"block": "tile / 3"}, r"the block's side 'tile / 3' is 1\.3+ at .* Allowed: whole numbers"),
+        ({"kernel": "rows<tilee>"}, "did you mean 'tile'"),
+        ({"kernel": "rows tile"}, "launches.0.kernel is 'rows tile'. Allowed: a name such as rows"),
+        ({"macros": ["heigth"]}, "macros.0: 'heigth': unknown name 'heigth'"),
+        ({"macros": ["tile", {"tile": 3}]}, "macros.1 defines tile a second time"),
+        ({"name": "onw"}, "kernels names 'onw'; did you mean 'own'"),
+        ({"tied": [["width", "hight"]]}, "tied.0 has 'hight'; did you mean 'height'"),
+        ({"tied": [["width", "tile"]]}, "are tied, so each needs as many values as the others"),
+        ({"reference": {"titel": 8}}, "reference has 'titel'; did you mean 'tile'"),
+        ({"restrictions": ["tyle > 1"]}, "restrictions.0: 'tyle > 1': unknown name 'tyle'"),
+        ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which has another meaning"),
+        ({"axes": {**STUDY["axes"], "tile": [1, "two"]}}, "has words and numbers"),
+        ({"axes": {**STUDY["axes"], "min": [1]}}, "has 'min', which has another meaning"),
+        ({"problem": "kernels/own/problm.py"}, "problem is 'kernels/own/problm.py', and there is no such file"),
+        ({"launches": []}, "unknown key 'launches'"),
+    ],
+)
+def test_a_mistake_is_a_sentence_before_any_job_starts(
+    changes: dict[str, Any], sentence: str, load: Callable[..., Project]
+) -> None:
+    with pytest.raises(UserError, match=sentence) as raised:
+        load(changed(**changes))
+    assert str(raised.value).startswith("config/studies/own.yaml: ") and len(str(raised.value).splitlines()) <= 3
+
+
+def test_an_axis_of_the_command_line_that_no_study_has_is_refused(load: Callable[..., Project]) -> None:
+    with pytest.raises(UserError, match="axes has 'tyle'; did you mean 'tile'"):
+        load(axes={"tyle": [1]})
+
+
+def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> None:
+    project = load()
+    kernel, first = project.kernel("own", "own"), points_of(project)[0]
+    check_arguments(kernel, first, 1, "own.yaml")
+    renamed = load(problem=PROBLEM.replace('"offset"', '"ofset"').replace('"weights"', '"weihgts"'))
+    with pytest.raises(UserError, match=r"launches\.1\.arguments has 'offset'; did you mean 'ofset'"):
+        check_arguments(renamed.kernel("own", "own"), first, 1, "own.yaml")
+
+
+def test_numbers_take_the_width_of_the_kernels_parameter_and_others_keep_theirs() -> None:
+    assert of_size(-1, 4, "n") == np.int32(-1) and of_size(-1, 4, "n").nbytes == 4  # type: ignore[union-attr]
+    assert of_size(2**32 - 1, 4, "n") == np.uint32(2**32 - 1)
+    assert of_size(0.1, 4, "a") == np.float32(0.1) and of_size(0.1, 8, "a") == np.float64(0.1)
+    for value, size in ((2**32, 4), (np.float64(1.5), 4), (np.int64(1), 4), (np.zeros(3), 4), (np.int8(1), 8)):
+        with pytest.raises(LaunchError, match=r"^kernel: the argument n .* (4|8) bytes|parameter has (4|8)"):
+            of_size(value, size, "kernel: the argument n")

@@ -1,0 +1,53 @@
+"""A study's axes as readers meet them: what is computed, and how a kernel is built and launched to compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.reference import timed
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.problems.registry import problem_of
+
+
+def size_axes(study: Mapping[str, Any]) -> Sequence[str]:
+    """The axes that say how large a study's problems are, and which."""
+    return problem_of(study["problem"]).size_axes
+
+
+def kernel_axes(study: Mapping[str, Any]) -> list[str]:
+    """The axes that say how a kernel is built or launched."""
+    return [axis for axis, of_axis in problem_of(study["problem"]).axes.items() if of_axis.of_kernel]
+
+
+def place_axes(study: Mapping[str, Any]) -> list[str]:
+    """All other axes: kernels are compared at equal values of these."""
+    return [axis for axis, of_axis in problem_of(study["problem"]).axes.items() if not of_axis.of_kernel]
+
+
+def shown_place(data: StudyData) -> dict[str, Any]:
+    """The values of place_axes() at which kernels are compared: the reference point's.
+
+    Where the sweep has no points there, as after a choice of axes for one run, the largest values that it has.
+    """
+    reference = {axis: data.settings["reference"][axis] for axis in place_axes(data.settings)}
+    if not at_place(data.kernel_rows, reference).empty:
+        return reference
+    rows = data.kernel_rows
+    swept = rows if (with_times := timed(rows, data.device)).empty else with_times
+    last = swept.sort_values([*reference]).tail(1)[[*reference]].astype(object).to_dict("records")
+    return {str(axis): value for axis, value in last[0].items()} if last else reference
+
+
+def at_place(rows: pandas.DataFrame, place: Mapping[str, Any]) -> pandas.DataFrame:
+    """The rows with these values on the axes of `place`."""
+    for axis, value in place.items():
+        rows = rows[(rows[axis] == value).fillna(False).astype(bool)]
+    return rows
+
+
+def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:
+    """The axes among `axes` that have several values in `rows`."""
+    return [axis for axis in axes if rows[axis].nunique() > 1]

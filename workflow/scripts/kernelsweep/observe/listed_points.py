@@ -1,0 +1,69 @@
+"""Points to observe of a kernel that lists its own launches: any of its axes may be a size."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.points import Point
+
+
+def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:
+    """The point with the most values of the reference point; of several, the first with the most data.
+
+    None if the sweep has no point.
+    """
+    data = sweep.kernel.problem.instance_axes
+
+    def nearness(point: Point) -> tuple[int, float]:
+        return sum(point[axis] == value for axis, value in reference.items()), _amount(point, data)
+
+    return max(sweep.points(), key=nearness, default=None)
+
+
+def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
+    """Up to `most` of the points that run: the smallest data first, each with corners of the other axes in turn.
+
+    At first every amount of data gets one corner, then each a second one, and so on.
+    """
+    data = sweep.kernel.problem.instance_axes
+    swept = [point for point in sweep.points() if runs(point)]
+    if not swept:
+        return []
+    of_data: dict[tuple[Any, ...], list[Point]] = {}
+    for point in swept:
+        if point["cache"] == swept[0]["cache"]:  # Nothing is timed, so hot and cold are the same.
+            of_data.setdefault(tuple(point[axis] for axis in data), []).append(point)
+    groups = sorted(of_data.values(), key=lambda group: _amount(group[0], data))[:most]
+    numbers = [axis for axis, value in swept[0].items() if axis not in data and not isinstance(value, str)]
+    # Each group begins with another corner, so that few points have many of them.
+    turned = [_turned(corners_of(group, numbers), number) for number, group in enumerate(groups)]
+    ranks = itertools.zip_longest(*turned)
+    return [point for rank in ranks for point in rank if point is not None][:most]
+
+
+def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
+    """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
+    every: Iterable[Sequence[int]] = itertools.product((1, -1), repeat=min(len(axes), _MOST_AXES))
+
+    def corner(signs: Sequence[int]) -> Point:
+        return min(among, key=lambda p: [sign * (p[axis] or 0) for axis, sign in zip(axes, signs, strict=False)])
+
+    return list(dict.fromkeys(map(corner, sorted(every, key=lambda signs: -abs(sum(signs))))))
+
+
+# The axes by which corners are told apart; more would double the number of corners each.
+_MOST_AXES = 6
+
+
+def _amount(point: Point, data: Sequence[str]) -> float:
+    """How much data a point has, for comparison with others: the product of its sizes."""
+    return prod(value for axis in data if isinstance(value := point[axis], int | float))
+
+
+def _turned(points: Sequence[Point], places: int) -> list[Point]:
+    start = places % len(points)
+    return [*points[start:], *points[:start]]
