@@ -9,7 +9,7 @@
 #include "warp_place.cuh"
 
 template <int block_m, int block_n, int tile_k, int thread_m, int thread_n, int resident, bool whole_vectors>
-__global__ void __launch_bounds__(block_m *block_n / (thread_m * thread_n), resident)
+__global__ void __launch_bounds__(block_m *block_n / thread_m / thread_n, resident)
     double_buffered(float *C, const float *A, const float *B, int m, int n, int k)
 {
     constexpr int threads_m = block_m / thread_m;

@@ -4,7 +4,7 @@
 // of shared memory serves four products instead of half a product.
 
 template <int block_m, int block_n, int tile_k, int thread_m, int thread_n>
-__global__ void __launch_bounds__(block_m *block_n / (thread_m * thread_n))
+__global__ void __launch_bounds__(block_m *block_n / thread_m / thread_n)
     register_tile(float *C, const float *A, const float *B, int m, int n, int k)
 {
     // A thread's rows are threads_m apart, and its columns threads_n, so that neighbours in a warp read neighbours.

@@ -12,7 +12,7 @@
 using namespace nvcuda;
 
 template <int block_m, int block_n, int tile_k, int thread_m, int thread_n, int stages, bool whole_vectors>
-__global__ void __launch_bounds__(block_m *block_n / (256 * thread_m * thread_n) * 32)
+__global__ void __launch_bounds__(block_m *block_n / thread_m / thread_n / 8)
     tensor_cores(float *C, const float *A, const float *B, int m, int n, int k)
 {
     constexpr int side = 16; // of a square of C

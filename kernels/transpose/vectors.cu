@@ -36,7 +36,7 @@ __device__ void store_vector(Element *row, int column, int width, const Vector<E
 }
 
 template <typename Element, int tile_width, int tile_height, int rows>
-__global__ void __launch_bounds__(tile_width *tile_height / int(Vector<Element>::elements) / rows)
+__global__ void __launch_bounds__(tile_width *tile_height / rows / Vector<Element>::elements)
     vectors(Element *target, const Element *source, int width, int height)
 {
     constexpr int length = Vector<Element>::elements;
