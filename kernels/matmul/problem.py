@@ -28,10 +28,10 @@ def error_bound(A, B, k, precision):
     float32: |fl(AB) - AB| <= gamma(k) |A| |B|, where gamma(k) = k u / (1 - k u): Higham, Accuracy and Stability of
     Numerical Algorithms, 2nd edition, (3.13). A fused multiply-add rounds once less.
 
-    tf32: both inputs are rounded first, which gives 2 u + u^2 for each product. A tensor core then cuts off, and does not
-    round, so that an addition's error is up to 2^-23: Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA
-    tensor cores, PeerJ Computer Science 7 (2021), e330. It cuts each of the w products and the sum that it adds at once
-    at the largest of them: (w + 1) errors for w products, so up to 2 k in all.
+    tf32: both inputs are rounded first, which gives 2 u + u^2 for each product. A tensor core then cuts off instead of
+    rounding, so that an addition's error is up to 2^-23: Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of
+    NVIDIA tensor cores, PeerJ Computer Science 7 (2021), e330. It adds w products and the sum at once, and cuts each of
+    them at the largest one's last bit: w + 1 errors for w products, so up to 2 k in all.
     """
     size = abs(A).astype(np.float64) @ abs(B)
     if precision == "float32":
