@@ -286,7 +286,7 @@ def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path
         (toy / name).rename(tmp_path / Path(name).name)
         (toy / name).symlink_to(tmp_path / Path(name).name)
     try:
-        assert source_sha256(load(toy).kernel("toy", "doubled").path, toy / "kernels/include")
+        assert source_sha256(load(toy).kernel("toy", "doubled").path, [toy / "kernels/include"])
     finally:
         for name in (STUDY, KERNEL):
             (toy / name).unlink()

@@ -477,7 +477,7 @@ OWN = 'FIGURE = Declaration(\n    title="Mine",\n    purpose="mine",\n    needs=
         ("mine", OWN.replace('"mine"', "PURPOSE"), "mine.py: not a figure (malformed node"),
         ("mine", OWN.replace("purpose", "purpos"), "unexpected keyword argument 'purpos'"),
         ("mine", OWN.replace("times", "time"), "mine.py: FIGURE needs time. Allowed: times, metrics"),
-        ("other", OWN, "figures.0 is 'mine'; Allowed: bandwidth, "),
+        ("other", OWN, "figures.0 is 'mine'; did you mean 'lines'? Allowed: bandwidth, "),
     ],
 )
 def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(

@@ -35,11 +35,13 @@ class Declaration:
     purpose  what it shows, as a part of a sentence
     needs    the results that it draws. Where a platform has no times, a figure that needs them is left out; a figure
              that lacks other results says so in its place
+    axes     what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`
     """
 
     title: str
     purpose: str
     needs: Sequence[Need] = ()
+    axes: Sequence[str] = ()
 
 
 @cache

@@ -48,6 +48,8 @@ BAR: Any = {TWO_COLUMNS: {"aspect": 25}, ONE_COLUMN: {"aspect": 40, "location": 
 BAR_BESIDE_PT = {TWO_COLUMNS: 54.0, ONE_COLUMN: 2 * MARGIN_PT}
 BAR_BELOW_IN = {TWO_COLUMNS: 0.0, ONE_COLUMN: 0.42}
 NARROW_BAR_TICKS = 5
+# Numbers from here on leave room for two ticks less.
+LONG_NUMBERS = 10_000
 # The room beside a cell's number or a column's label, and beside a panel's row labels with their axis label.
 CELL_PADDING_PT, LABELS_PADDING_PT = 4.0, 16.0
 # A panel of one row still needs room for its y label.
@@ -106,14 +108,22 @@ class Panel:
         return list(self.across.labels.values())
 
 
-def as_panel(title: str, rows: pandas.DataFrame, down: PanelAxis, across: PanelAxis, best: Any = None) -> Panel:
+def as_panel(
+    title: str,
+    rows: pandas.DataFrame,
+    down: PanelAxis,
+    across: PanelAxis,
+    best: Any = None,
+    shown: str = "bandwidth_gbs",
+) -> Panel:
     """The panel of `rows`, which hold one row for each cell.
 
-    rows  with the columns bandwidth_gbs (NaN for a row without one to report) and status
-    best  the index of the row to outline, if it is in the panel
+    rows   with the columns `shown` (NaN for a row without a value to report) and status
+    best   the index of the row to outline, if it is in the panel
+    shown  the column of the cells' values
     """
     cells = rows.set_index([*down.columns, *across.columns])
-    values = cells["bandwidth_gbs"].unstack().reindex(index=down.values, columns=across.values)
+    values = cells[shown].unstack().reindex(index=down.values, columns=across.values)
     statuses = cells["status"].unstack().reindex(index=down.values, columns=across.values).fillna("")
     place = None
     if best in rows.index:
@@ -156,8 +166,10 @@ def bandwidth_caption(
     return text
 
 
-def bandwidth_figure(frame: Frame, panels: Sequence[Panel], column_axis: str, reason: str) -> Figure:
-    """A figure of heat maps of bandwidth on one colour scale, from 0 to the largest; without any bandwidth, `reason`.
+def bandwidth_figure(
+    frame: Frame, panels: Sequence[Panel], column_axis: str, reason: str, unit: str = "GB/s"
+) -> Figure:
+    """A figure of heat maps on one colour scale, from 0 to the largest value; without any value, `reason`.
 
     Panels stand in a grid with as many in a row as their labels allow; all cells are of one width. A panel that has
     the row labels of the one on its left shows none.
@@ -181,7 +193,7 @@ def bandwidth_figure(frame: Frame, panels: Sequence[Panel], column_axis: str, re
         lowest = max(index for index in range(len(panels)) if index % columns == column)
         share = len(panels[lowest].column_labels) / lengths[column]
         grid.flat[lowest].set_xlabel(column_axis, x=share / 2)
-    _draw_colour_bar(figure, grid, largest, width)
+    _draw_colour_bar(figure, grid, (largest, unit), width)
     return figure
 
 
@@ -197,12 +209,13 @@ def _label_panel(axes: Axes, panel: Panel, repeats_labels: bool) -> None:
     axes.set_xlabel("")
 
 
-def _draw_colour_bar(figure: Figure, grid: Any, largest: float, width: Width) -> None:
-    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, largest), COLOURS)
+def _draw_colour_bar(figure: Figure, grid: Any, end: tuple[float, str], width: Width) -> None:
+    """The scale of the cells' colours, up to `end`: the largest value and its unit."""
+    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, end[0]), COLOURS)
     bar = figure.colorbar(scale, ax=grid, pad=0.02, fraction=0.04, **BAR[width])
     if width.stacks:
-        bar.locator = MaxNLocator(NARROW_BAR_TICKS)
-    bar.set_label("GB/s")
+        bar.locator = MaxNLocator(NARROW_BAR_TICKS if end[0] < LONG_NUMBERS else NARROW_BAR_TICKS - 2)
+    bar.set_label(end[1])
     bar.formatter = FuncFormatter(lambda value, _: f"{value:,.0f}")
     bar.outline.set_visible(False)
 
@@ -218,7 +231,8 @@ def _row_lengths(panels: Sequence[Panel], columns: int) -> list[int]:
 def _columns(panels: Sequence[Panel], width: Width) -> tuple[int, list[int]]:
     """How many panels stand side by side, and how many cells wide each column of panels is."""
     room_pt = width.points - BAR_BESIDE_PT[width]
-    cell_texts = ["0000", *(label for panel in panels for label in panel.column_labels)]
+    largest = max(panel.values.max().max() for panel in panels)
+    cell_texts = ["0000", f"{largest:.0f}", *(label for panel in panels for label in panel.column_labels)]
     cell_pt = max(text_width_pt(text) for text in cell_texts) + CELL_PADDING_PT
     labels_pt = [max(text_width_pt(label) for label in panel.row_labels) for panel in panels]
     for columns in range(min(len(panels), MOST_PANELS_A_ROW), 0, -1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -383,16 +383,16 @@ def wrap(text: str, width_pt: float, size_pt: float = style.TEXT_PT, bold: bool 
     return lines
 
 
-def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
-    """A logarithmic x axis of array sizes, ticked at as many of `sizes` as its labels have room for."""
+def size_axis(axes: Axes, sizes: Sequence[int], text: Callable[[int], str] = size_text) -> None:
+    """A logarithmic x axis of numbers, ticked at as many of `sizes` as its labels have room for."""
     axes.set_xscale("log", base=2)
     # Powers of two, and other sizes only if they are far enough from them: the labels of 2²⁰ and 2²⁰+3 would meet.
-    powers = [size for size in sizes if size.bit_count() == 1]
+    powers = [size for size in sizes if size == 2 ** round(math.log2(size))]
     ticks = powers[:: math.ceil(len(powers) / MOST_TICKS) or 1]
     distance = math.log2(max(sizes) / min(sizes)) / MOST_TICKS
     for size in sizes:
         if all(abs(math.log2(size / tick)) > distance for tick in (*powers, *ticks)):
             ticks.append(size)
-    axes.set_xticks(ticks, [size_text(size) for size in ticks])
+    axes.set_xticks(ticks, [text(size) for size in ticks])
     axes.minorticks_off()
     axes.set_xlabel("array size (elements)")

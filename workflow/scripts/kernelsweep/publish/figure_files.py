@@ -51,6 +51,19 @@ def check_figures(study: Study, root: Path) -> None:
                 f"{study.file}: figures.{number} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}; "
                 f"or a figure of your own, kernels/{study.name}/figures/{name}.py."
             )
+    for name, chosen in study.settings.get("figure_axes", {}).items():
+        allowed = read_declaration((shipped | own)[name]).axes
+        axes = ["kernel", *study.problem.axes]
+        for key, axis in chosen.items():
+            where = f"{study.file}: figures: {name}"
+            if key not in allowed:
+                raise UserError(
+                    f"{where} has {key!r}{nearest(key, allowed) or ';'} Allowed: {', '.join(allowed) or 'none'}."
+                )
+            if axis not in axes or list(chosen.values()).count(axis) > 1:
+                raise UserError(
+                    f"{where}: {key} is {axis!r}{nearest(axis, axes) or ';'} Allowed: one each of {', '.join(axes)}."
+                )
 
 
 def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:

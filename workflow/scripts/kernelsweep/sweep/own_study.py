@@ -58,6 +58,7 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:
@@ -204,6 +205,19 @@ def _check_tied(settings: Mapping[str, Any], shown: str) -> None:
                     f"{shown}: {where}: {', '.join(group)} are tied, so each needs as many values as the others. "
                     f"Found: {', '.join(f'{name} {lengths.get(name, 0)}' for name in group)}."
                 )
+
+
+def _figures(entries: Iterable[str | Mapping[str, Mapping[str, str]]], shown: str) -> tuple[list[str], dict[str, Any]]:
+    """The names of figures, and the axes that entries such as `lines: {x: n}` name, by figure."""
+    names: list[str] = []
+    axes: dict[str, Any] = {}
+    for number, entry in enumerate(entries):
+        chosen = {entry: {}} if isinstance(entry, str) else entry
+        if len(chosen) != 1 or (names and set(chosen) & set(names)):
+            raise UserError(f"{shown}: figures.{number} is {entry}. Allowed: one figure, which no other entry has.")
+        names += chosen
+        axes |= {name: dict(of_figure) for name, of_figure in chosen.items() if of_figure}
+    return names, axes
 
 
 def _reference(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:

@@ -103,11 +103,13 @@ def best_at(data: StudyData) -> dict[str, Best]:
 class Fastest:
     """The fastest of all kernels at one point, without kernels of undefined behaviour.
 
+    point     the values of the axes that are no configuration's
     compared  the number of configurations with a time
     ties      the kernels and configurations that can't be told apart from it, by time
     """
 
     kernel: str
+    point: Mapping[str, Any]
     configuration: Configuration
     compared: int
     ties: tuple[tuple[str, Configuration], ...]
@@ -121,7 +123,7 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
         return None
     (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time_us)
     ties = tuple((other, one) for other, one in slower if is_tie(asdict(one), asdict(fastest)))
-    return Fastest(kernel, fastest, sum(best.compared for best in allowed), ties)
+    return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
 
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:

@@ -192,9 +192,10 @@ def configuration_text(one: Configuration, beside: Configuration | None = None) 
 def fastest_text(fastest: Fastest) -> str:
     """A sentence on the fastest of all kernels at a point, and those that can't be told apart from it."""
     chosen = fastest.configuration
+    sizes = point_text({axis: value for axis, value in fastest.point.items() if axis != "cache"})
     text = (
-        f"Fastest of {fastest.compared:,} configurations with a time: {fastest.kernel}"
-        f" {configuration_text(chosen)}, {chosen.time_us:.4g} µs"
+        f"{f'At {sizes}, fastest' if sizes else 'Fastest'} of {fastest.compared:,} configurations with a time:"
+        f" {fastest.kernel} {configuration_text(chosen)}, {chosen.time_us:.4g} µs"
     )
     if not fastest.ties:
         return f"{text}."

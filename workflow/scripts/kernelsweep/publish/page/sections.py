@@ -57,6 +57,10 @@ def failed_html(counted: RowCounts, base: Path) -> str:
     return to_html(text, "failed points", _LEVEL, base, base)
 
 
+# The figures of times that may stand at the top of the page, the first first.
+TOP_FIGURES = ("ladder", "effect", "lines")
+
+
 def study_figures(name: str, figures: Mapping[str, Mapping[str, Any]], results: Results) -> dict[str, Figure]:
     """A study's figures by name, in the order of its story; whether points are right comes last.
 
@@ -84,7 +88,7 @@ def headline(figures: Sequence[Mapping[str, Figure]]) -> Figure:
 
     figures  the studies' figures by name
     """
-    times = [of_study["ladder"] for of_study in figures if "ladder" in of_study]
+    times = [of_study[name] for of_study in figures for name in TOP_FIGURES if name in of_study]
     return [*times, *(of_study[CORRECTNESS] for of_study in figures)][0]
 
 

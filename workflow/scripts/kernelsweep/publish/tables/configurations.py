@@ -65,7 +65,7 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
       flags, message            the kernel's remarks, and why it has no time
     On a device without times, the columns of the configuration and its times are left out.
     """
-    place = shown_place(data)
+    place = dict(sorted(shown_place(data).items(), key=lambda value: value[0] == "cache"))
     first = found.get(data.kernel_names[0])
     undefined = undefined_kernels(data.measurements)
     parameters = kernel_axes(data.settings)

@@ -1,0 +1,185 @@
+"""A study with a problem of its own: its table, its best configurations, and its figures, from made-up times."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas
+import pytest
+from checkout import ROOT
+from drawn_texts import check_texts, drawn_texts
+from synthetic_sweep import EMULATOR, H200, fail
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing.layout import WIDTHS
+from kernelsweep.errors import UserError
+from kernelsweep.judge.best.find import find_best
+from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.publish.figure_files import check_figures
+from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
+from kernelsweep.publish.tables.of_study import table_of
+from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, write_rows
+from kernelsweep.sweep.study import Study, read_study
+
+PROBLEM = """
+import numpy as np
+
+def inputs(random, n): return {"a": random.random(n, np.float32)}
+def outputs(n, tile): return {"b": ((n, tile), np.float32)}
+def reference(a): return {"b": a}
+def error_bound(): return {"b": 0.0}
+def work(n): return {"flops": 2 * n**3}
+"""
+STUDY = """
+title: A product of matrices
+problem: kernels/product/problem.py
+axes: {n: [1024, 2048, 4096], block_x: [16, 32, 64], tile: [1, 2, 4], order: [rows, columns]}
+kernels:
+  - name: naive
+    launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
+  - name: tiled
+    launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
+figures: FIGURES
+"""
+FIGURES = ("effect", "lines", "heatmap")
+# What each value costs, by axis; tile 1 and 2 can't be told apart.
+COSTS: dict[str, dict[Any, float]] = {
+    "kernel": {"naive": 4.0, "tiled": 1.0},
+    "block_x": {16: 1.5, 32: 1.0, 64: 1.2},
+    "tile": {1: 1.0, 2: 1.001, 4: 1.3},
+    "order": {"rows": 1.0, "columns": 1.1},
+}
+
+
+def study(root: Path, figures: str = "[effect, lines, heatmap]") -> Study:
+    (root / "kernels/product").mkdir(parents=True, exist_ok=True)
+    (root / "config/studies").mkdir(parents=True, exist_ok=True)
+    if not (root / "workflow").exists():
+        (root / "workflow").symlink_to(ROOT / "workflow")
+    (root / "kernels/product/problem.py").write_text(PROBLEM)
+    for kernel in ("naive", "tiled"):
+        (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
+    (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures))
+    return read_study("product", root, {})
+
+
+def row(kernel: str, point: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
+    known = {"study": "product", "kernel": kernel, "platform": device["platform"], "device": device["name"]}
+    found: dict[str, Any] = {**known, **point_columns(point), "status": "ok"}
+    if device["kind"] == "gpu":
+        time_us = 40 * (point["n"] / 1024) ** 3
+        for axis, costs in COSTS.items():
+            time_us *= costs[{**point, "kernel": kernel}[axis]]
+        found |= {"time_us": time_us, "time_low_us": 0.997 * time_us, "time_high_us": 1.004 * time_us}
+        found["gflops"] = 2 * point["n"] ** 3 / time_us / 1e3
+    return found
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("own")
+
+
+@pytest.fixture
+def here(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The study's folder, from which jobs run."""
+    monkeypatch.chdir(root)
+    return root
+
+
+def made_up(root: Path, device: dict[str, Any] = H200) -> StudyData:
+    settings = study(root).settings
+    axes = {"n": [1024, 2048, 4096], **{axis: list(costs) for axis, costs in COSTS.items() if axis != "kernel"}}
+    points = [dict(zip(["cache", *axes], ["cold", *values], strict=True)) for values in product(*axes.values())]
+    rows = [row(kernel, point, device) for kernel in ("naive", "tiled") for point in points]
+    write_rows(root / "rows.csv", MEASUREMENT_COLUMNS, rows)
+    return StudyData(settings, load_measurements([root / "rows.csv"]), device)
+
+
+def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: Path) -> None:
+    data = made_up(here)
+    assert data.measurements["n"].dtype == "Int64" and data.measurements["array_size"].isna().all()
+    table, text = table_of(data)
+    naive, tiled = table.to_dict("records")
+    best = {"n": 1024, "cache": "cold", "block_x": 32, "tile": 1, "order": "rows", "time_us": 40.0}
+    assert best.items() <= tiled.items()
+    assert (naive["speedup"], tiled["speedup"], tiled["compared"], tiled["as_fast"]) == (1, 4, 18, "tile=2")
+    assert tiled["speedup_low"] < 4 < tiled["speedup_high"] and tiled["gflops"] == pytest.approx(53687, abs=1)
+    assert as_csv(table).startswith("kernel,n,cache,block_x,tile,order,time_us")
+    markdown = as_markdown(text)
+    assert "At n=1024, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs" in markdown
+    assert "as fast: tile=2." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
+    assert r"block\_x" in as_latex(text)
+
+
+def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
+    data = made_up(here)
+    failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)
+    table, text = table_of(StudyData(data.settings, failed, H200))
+    assert table["time_us"].isna().tolist() == [True, False] and table["speedup"].isna().all()
+    assert "No time at n=1024: 18 launch failed; too many threads" in as_markdown(text)
+    table, text = table_of(made_up(here, EMULATOR))
+    assert "time_us" not in table and "| 54 of 54 |" in as_markdown(text) and "µs" not in as_markdown(text)
+
+
+def test_the_place_is_one_that_the_sweep_has(here: Path) -> None:
+    data = made_up(here)
+    rows = data.measurements[data.measurements["n"] > 1024]
+    table, _ = table_of(StudyData(data.settings, rows.reset_index(drop=True), H200))
+    assert table["n"].tolist() == [4096, 4096]
+
+
+def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
+    data = made_up(here)
+    found = find_best("product", data, ())
+    document = json.loads(best_json(found, ["product"], {**H200, "compute_capability": "9.0"}))
+    schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
+    entry = document["entries"][3]
+    assert (entry["kernel"], entry["problem"], entry["cache"]) == ("tiled", {"n": 1024}, "cold")
+    assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
+    assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
+    text = best_text(found, {"product": data.settings}, H200)
+    assert "| `tiled` | 1024 | block_x=32 tile=1 order=rows | tile=2 | **40.00** | 53,687 |" in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", [*FIGURES, "correctness"])
+def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> None:
+    figure = import_module(f"kernelsweep.publish.figures.{name}").draw(made_up(here), WIDTHS[width])
+    check_texts(figure, 8)
+    texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
+    shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53687", "correctness": "18/18"}
+    assert shown[name] in texts
+
+
+def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
+    chosen = study(here, "[{lines: {x: tile, by: order}}, {heatmap: {x: n, y: kernel}}]")
+    check_figures(chosen, here)
+    data = StudyData(chosen.settings, made_up(here).measurements, H200)
+    figure = import_module("kernelsweep.publish.figures.lines").draw(data)
+    assert figure.axes[0].get_xlabel() == "tile" and len(figure.axes[0].get_lines()) == 2
+    figure = import_module("kernelsweep.publish.figures.heatmap").draw(data)
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["naive", "tiled"]
+    for figures, mistake in (
+        ("[{lines: {x: tiles}}]", "figures: lines: x is 'tiles'; did you mean 'tile'?"),
+        ("[{lines: {z: n}}]", "figures: lines has 'z'; Allowed: x, by"),
+        ("[lines, {lines: {x: n}}]", "figures.1 is"),
+    ):
+        with pytest.raises(UserError) as error:
+            check_figures(study(here, figures), here)
+        assert mistake in str(error.value)
+
+
+def test_without_times_figures_say_so(here: Path) -> None:
+    rows = made_up(here).measurements.assign(status="timed_out", time_us=float("nan"))
+    data = StudyData(study(here).settings, pandas.DataFrame(rows), H200)
+    for name in FIGURES:
+        figure = import_module(f"kernelsweep.publish.figures.{name}").draw(data)
+        assert "No point has a time" in " ".join(" ".join(text.get_text().split()) for text in drawn_texts(figure))

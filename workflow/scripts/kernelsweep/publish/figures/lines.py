@@ -1,0 +1,129 @@
+"""Throughput, or time, against one axis: a line for each value of another, the best over the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import axis_title, axis_value
+from kernelsweep.drawing import style
+from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.layout import (
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    Frame,
+    Legend,
+    Width,
+    empty_figure,
+    panels_in_a_row,
+    size_axis,
+)
+from kernelsweep.judge.best.find import best_at, fastest_of
+from kernelsweep.judge.best.report import fastest_text
+from kernelsweep.publish.swept_axes import (
+    KERNEL,
+    QUANTITIES,
+    axes_of_figure,
+    best_rows,
+    by_effect,
+    no_times,
+    place_caption,
+    quantity,
+    values_of,
+    varied_sizes,
+)
+
+FIGURE = Declaration(
+    title="Lines over an axis",
+    purpose="throughput or time against an axis, a line a value of another",
+    needs=("times",),
+    axes=("x", "by"),
+)
+HEIGHT_IN = {TWO_COLUMNS: 2.5, ONE_COLUMN: 1.9}
+HEADROOM = 1.08
+# Numbers that span this factor stand on a logarithmic axis.
+LOGARITHMIC_FROM = 4
+
+
+@style.styled
+def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+    """The study's file may name the axes: `lines: {x: n, by: tile}`.
+
+    Otherwise x is the axis of the problem's size with most values, or where its size is one, the axis with most effect;
+    lines are kernels, or where there is one, values of the axis with most effect.
+    """
+    x, by = _axes(data)
+    drawn = best_rows(data, [axis for axis in (x, by) if axis]) if x else data.kernel_rows.iloc[:0]
+    caption = place_caption(data, {axis for axis in (x, by) if axis}, "Each point: the best over all other axes.")
+    if drawn.empty:
+        return empty_figure(Frame(width, data.title, "No times to draw.", caption), no_times(data))
+    fastest = fastest_of(best_at(data).values())
+    frame = Frame(width, data.title, fastest_text(fastest) if fastest else "", caption)
+    names = values_of(drawn, by, data) if by else [None]
+    legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
+    panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])
+    axes = panels.grid[0][0]
+    column = quantity(drawn)
+    places = values_of(drawn, x, data)
+    handles = []
+    for number, name in enumerate(names):
+        of_line = drawn[drawn[by] == name] if by else drawn
+        handles.append(_draw_line(axes, of_line.set_index(x)[column], places, number, _label(by, name)))
+    _scale(axes, x, places, drawn[column])
+    axes.set_ylabel(QUANTITIES[column])
+    panels.draw_legend(handles)
+    return panels.figure
+
+
+def _axes(data: StudyData) -> tuple[str, str | None]:
+    """The axis across, and the axis of lines: None where nothing else varies."""
+    chosen = axes_of_figure(data, "lines")
+    of_kernels = by_effect(data)
+    of_launch = [axis for axis in of_kernels if axis != KERNEL]
+    candidates = [*varied_sizes(data), *of_launch, *size_axes(data.settings), KERNEL]
+    x = chosen.get("x") or next(axis for axis in candidates if axis != chosen.get("by"))
+    others = [*([KERNEL] if KERNEL in of_kernels else []), *of_kernels, *varied_sizes(data)]
+    return x, chosen.get("by") or next((axis for axis in others if axis != x), None)
+
+
+def _label(by: str | None, name: Any) -> str:
+    return axis_value(by, name) if by else "best"
+
+
+def _draw_line(axes: Axes, values: pandas.Series[Any], places: Sequence[Any], number: int, label: str) -> Line2D:
+    """A line with a gap where a place has no time. Words, and numbers of one value, stand at 0, 1, 2, ..."""
+    (line,) = axes.plot(
+        places if _are_numbers(places) else range(len(places)),
+        values.reindex(list(places)).astype("float64").to_numpy(),
+        label=label,
+        **style.line_look(number),
+        linewidth=1.0,
+        markersize=3.6,
+        markeredgecolor="white",
+        markeredgewidth=0.3,
+    )
+    return line
+
+
+def _are_numbers(places: Sequence[Any]) -> bool:
+    return not isinstance(places[0], str)
+
+
+def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]) -> None:
+    """Both axes; the vertical one starts at 0."""
+    axes.set_ylim(0, float(values.max()) * HEADROOM)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    if not _are_numbers(places):
+        axes.set_xticks(range(len(places)), list(places))
+    elif places[0] > 0 and places[-1] / places[0] >= LOGARITHMIC_FROM:
+        size_axis(axes, places, lambda size: axis_value(x, size))
+    axes.set_xlabel(axis_title(x))
+    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.set_axisbelow(True)

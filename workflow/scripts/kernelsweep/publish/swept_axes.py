@@ -1,0 +1,85 @@
+"""Times over a study's axes, for the figures of any axes: at one place, the best over all axes that are not drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import device_text, failures_text, point_text
+
+# The axis of kernels, which every study has.
+KERNEL = "kernel"
+
+# The quantities that figures show: their columns, from the one that tells most, and their labels.
+QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
+
+
+def axes_of_figure(data: StudyData, figure: str) -> Mapping[str, str]:
+    """The axes that the study's file gives a figure, by what they are in it."""
+    chosen: Mapping[str, str] = data.settings["figure_axes"].get(figure, {})
+    return chosen
+
+
+def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
+    """The kernels' rows at the place where kernels are compared; the axes in `drawn` may differ from it.
+
+    Kernels of undefined behaviour are left out.
+    """
+    place = {axis: value for axis, value in shown_place(data).items() if axis not in drawn}
+    rows = at_place(data.kernel_rows, place)
+    return rows[~rows[KERNEL].isin(undefined_kernels(data.measurements))]
+
+
+def best_rows(data: StudyData, axes: Sequence[str]) -> pandas.DataFrame:
+    """The row with the shortest time for each combination of values on `axes`, in their order; times only."""
+    rows = timed(rows_there(data, axes), data.device)
+    return rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+
+
+def by_effect(data: StudyData) -> list[str]:
+    """The axes of kernels that vary, and the kernel, those first whose worst value costs most."""
+    rows = timed(rows_there(data, ()), data.device)
+    costs = {
+        axis: rows.groupby(axis)["time_us"].min().max() for axis in varied(rows, [*kernel_axes(data.settings), KERNEL])
+    }
+    return sorted(costs, key=lambda axis: -costs[axis])
+
+
+def varied_sizes(data: StudyData) -> list[str]:
+    """The axes of the problem's size that vary among the points with a time, the one with most values first."""
+    rows = timed(data.kernel_rows, data.device)
+    return sorted(varied(rows, size_axes(data.settings)), key=lambda axis: -rows[axis].nunique())
+
+
+def quantity(rows: pandas.DataFrame) -> str:
+    """The column of QUANTITIES that tells most: throughput where the problem's work names it."""
+    return next(column for column in QUANTITIES if rows[column].notna().all())
+
+
+def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
+    """An axis' values in order: numbers by size, kernels in the order of their story."""
+    found = set(rows[axis])
+    return [name for name in data.kernel_names if name in found] if axis == KERNEL else sorted(found)
+
+
+def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
+    """The caption of a figure: where its times are from, at which place, and what failed there."""
+    place = {axis: value for axis, value in shown_place(data).items() if axis not in drawn}
+    cache = place.pop("cache", None)
+    words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]
+    there = f" {', '.join(words)[:1].upper()}{', '.join(words)[1:]}." if words and not place else ""
+    there = f" At {', '.join(words)}." if place else there
+    failed = failures_text(list(rows_there(data, drawn)["status"]))
+    return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
+
+
+def no_times(data: StudyData) -> str:
+    """Why there is nothing to draw."""
+    if not data.has_times:
+        return f"No times: {device_text(data.device)}."
+    return "No point has a time at the place where kernels are compared."
