@@ -1,0 +1,52 @@
+"""An image of float32, filtered along its rows and its columns with the same weights. Pixels outside of it are zero."""
+
+import numpy as np
+
+
+def inputs(random, width, height, radius):
+    """Weights that are not symmetric, so that a filter in the wrong direction shows, and none near zero."""
+    return {
+        "image": random.random((height, width), np.float32),
+        "weights": random.uniform(0.5, 1.5, 2 * radius + 1).astype(np.float32),
+    }
+
+
+def scratch(width, height):
+    """The image after the first of two passes."""
+    return {"middle": ((height, width), np.float32)}
+
+
+def outputs(width, height):
+    """The filtered image."""
+    return {"result": ((height, width), np.float32)}
+
+
+def reference(image, weights):
+    """The rows and then the columns in float64."""
+    return {"result": _filtered(_filtered(image.astype(np.float64), weights).T, weights).T}
+
+
+def error_bound(expected, radius):
+    """The distance to the exact result that the roundings can make.
+
+    A term is multiplied and then added to up to 2 * radius others, and that twice: k = 2 (2 radius + 1) roundings. All
+    terms are positive, so the error is at most gamma(k) = k u / (1 - k u) of the result: Higham, Accuracy and Stability
+    of Numerical Algorithms, 2nd edition, Lemma 3.1.
+    """
+    k, u = 2 * (2 * radius + 1), 2.0**-24
+    return {"result": k * u / (1 - k * u) * expected["result"]}
+
+
+def work(width, height, radius):
+    """The image passes once between memory and the GPU, in each direction. The arithmetic is that of two passes."""
+    return {"flops": 4 * (2 * radius + 1) * width * height, "bytes": 2 * 4 * width * height}
+
+
+def _filtered(rows, weights):
+    """Each row filtered, in float64."""
+    radius, width = weights.size // 2, rows.shape[1]
+    padded = np.pad(rows, [(0, 0), (radius, radius)])
+    result = np.zeros(rows.shape)
+    for offset, weight in enumerate(weights.astype(np.float64)):
+        result += weight * padded[:, offset : offset + width]
+    return result
