@@ -64,7 +64,8 @@ PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (load_study(name, ROOT) for name in study_names(ROOT)), key=lambda study: -len(study.settings["ladder"])
+    (study for name in study_names(ROOT) if (study := load_study(name, ROOT)).settings["ladder"]),
+    key=lambda study: -len(study.settings["ladder"]),
 )
 DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
 STUDIES = {

@@ -87,6 +87,7 @@ UNROLLING: dict[str, Any] = {
 }
 
 WARP_SHUFFLE: dict[str, Any] = {
+    "problem": "reduction",
     "title": "Warp shuffle: where partial sums live",
     "description": "The same tree in global memory, in shared memory and in registers.",
     "kernels": [{"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")],
