@@ -408,7 +408,8 @@ def test_defaults_are_what_config_yaml_ships(root: Path) -> None:
     # A reader who deletes a key gets the default that the file and its README promise.
     shipped = shipped_config(root)
     metrics = yaml.safe_load((root / "config/metrics.yaml").read_text())
-    assert load_config(metrics, root) == load_config(shipped | metrics, root)
+    # Without `studies`, `all` runs every study there is.
+    assert load_config(metrics | {"studies": shipped["studies"]}, root) == load_config(shipped | metrics, root)
     every = shipped | metrics
     # Nothing is left to a default.
     assert check(every, SCHEMAS / "config.schema.yaml", "config.yaml", NAMES_OF_PROBLEMS) == every

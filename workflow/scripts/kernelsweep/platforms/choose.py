@@ -57,7 +57,8 @@ def check_names(names: Iterable[str], shown: str) -> None:
 @cache
 def recorded_studies(root: Path, name: str) -> frozenset[str] | None:
     """The studies of a recording; None where its environment doesn't say."""
-    environment = read_json(root / "resources/recordings" / name / "environment.json")
+    file = root / "resources/recordings" / name / "environment.json"
+    environment = read_json(file) if file.is_file() else {}
     configuration = environment.get("configuration")
     studies = configuration.get("studies") if isinstance(configuration, dict) else None
     return frozenset(studies) if isinstance(studies, dict) else None
