@@ -40,7 +40,7 @@ from kernelsweep.sweep.points import Point, instantiation
 
 pytestmark = pytest.mark.gpu
 
-STUDIES = [load_study(name, ROOT) for name in study_names(ROOT)]
+STUDIES = [study for name in study_names(ROOT) if (study := load_study(name, ROOT)).problem.lists_excluded]
 KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
 NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
 # Arguments of the exchanges that lead from one half of a warp to the other.

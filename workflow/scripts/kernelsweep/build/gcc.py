@@ -50,7 +50,7 @@ _WARNINGS = [
 ]
 # A hook is called before each memory access; the sanitizer's own library is not linked. -O1, because -O2 duplicates
 # accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 for the accesses' lines.
-_COUNTING = ["-fsanitize=thread", "-O1", "-g1"]
+_COUNTING = ["-fsanitize=thread", "-O1", "-fno-tree-sra", "-g1"]
 # The hooks also see copies and fills by the C library.
 _COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"]
 _LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]

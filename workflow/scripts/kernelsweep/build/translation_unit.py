@@ -50,11 +50,22 @@ def launch_bounds(source: str, kernel: str, struct: str) -> str:
     It has the kernel's template parameters. The bounds of kernels in namespaces are not found.
     """
     declared = re.search(rf"(template\s*<[^;{{}}]*?>\s*)?__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", source)
-    bounds = declared and re.search(r"__launch_bounds__\s*\(\s*([^(),]+)", declared[2])
+    bounds = declared and re.search(r"__launch_bounds__\s*\((.*)", declared[2], re.DOTALL)
     if not declared or not bounds:
         return ""
     template = " ".join((declared[1] or "").split())
-    return f"{template} struct {struct} {{ static constexpr size_t threads = {bounds[1].strip()}; }};\n".lstrip()
+    threads = " ".join(_first_argument(bounds[1]).split())
+    return f"{template} struct {struct} {{ static constexpr size_t threads = {threads}; }};\n".lstrip()
+
+
+def _first_argument(text: str) -> str:
+    """The first of the arguments that a text begins with, up to a comma or a parenthesis that none has opened."""
+    depth = 0
+    for place, character in enumerate(text):
+        if depth == 0 and character in ",)":
+            return text[:place]
+        depth += (character == "(") - (character == ")")
+    return text
 
 
 def parameter_names(source: str, kernel: str) -> list[str]:
