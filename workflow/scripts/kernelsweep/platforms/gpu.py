@@ -206,7 +206,7 @@ class GpuPlatform:
         self._prepared.clear()
 
     def parameter_bytes(self, variant: str) -> Sequence[int]:
-        sizes: Sequence[int] = self._variants[variant]["parameter_bytes"]
+        sizes: Sequence[int] = self._variants[variant].get("parameter_bytes", [])
         return sizes
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
