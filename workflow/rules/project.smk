@@ -115,3 +115,14 @@ def code_of(*names_of_files):
     waits for the code of rules without jobs.
     """
     return lambda wildcards: code_hash_of(*names_of_files)
+
+
+def in_report(figure):
+    """A figure's file, which Snakemake's own report shows under its name."""
+    return report(
+        figure,
+        category="{study}",
+        subcategory="{platform}",
+        labels={"result": Path(figure).stem},
+        caption="../report/figure.rst",
+    )

@@ -14,17 +14,6 @@ localrules:
     end_run,
 
 
-def in_report(figure):
-    """A figure's file, which Snakemake's own report shows under its name."""
-    return report(
-        figure,
-        category="{study}",
-        subcategory="{platform}",
-        labels={"result": Path(figure).stem},
-        caption="../report/figure.rst",
-    )
-
-
 rule make_table:
     input:
         measurements=for_job(inputs.measurements),
