@@ -31,8 +31,8 @@ from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS
 
 FIGURE = Declaration(
-    title="Points right, by kernel and array size",
-    purpose="points that were right, by kernel and array size",
+    title="Points right, by kernel and size",
+    purpose="points that were right, by kernel and size",
 )
 # A cell's height: its frame, and each line of text.
 CELL_FRAME_IN, LINE_IN = 0.055, 0.13
