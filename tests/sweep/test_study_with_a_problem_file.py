@@ -185,6 +185,11 @@ def test_a_mistake_is_a_sentence_before_any_job_starts(
     assert str(raised.value).startswith("config/studies/own.yaml: ") and len(str(raised.value).splitlines()) <= 3
 
 
+def test_a_folder_without_a_study_is_told_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"config/studies/ has no study\. .*docs/your-kernel\.md says how to write one"):
+        load_project({}, tmp_path)
+
+
 def test_an_axis_of_the_command_line_that_no_study_has_is_refused(load: Callable[..., Project]) -> None:
     with pytest.raises(UserError, match="axes has 'tyle'; did you mean 'tile'"):
         load(axes={"tyle": [1]})

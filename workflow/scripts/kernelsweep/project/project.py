@@ -106,6 +106,11 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     for folder in {root, Path.cwd()}:
         check_folder(folder)
     check_temporary_folder()
+    if not study_names(root):
+        raise UserError(
+            f"{root}: config/studies/ has no study. kernelsweep runs the studies of the folder that it is called in; "
+            f"{HOME / 'docs/your-kernel.md'} says how to write one."
+        )
     checked = load_config(config, root)
     check_study_names(study_names(root), root)
     studies = {name: load_study(name, root) for name in study_names(root)}
