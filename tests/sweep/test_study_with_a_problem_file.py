@@ -45,7 +45,7 @@ STUDY: dict[str, Any] = {
                     "grid": ["width / tile", "height"],
                     "block": "tile",
                     "shared": "4 * tile",
-                    "arguments": ["target", "source", "width", 7, 0.5],
+                    "arguments": ["target", "source", "width", 7, "ceil(width / 96) / 4"],
                 },
                 {"kernel": "columns", "grid": "width / 64", "block": [64, 2], "arguments": ["target", "offset"]},
             ],
@@ -145,7 +145,7 @@ def test_millions_of_combinations_are_planned_without_trying_each() -> None:
 
 def changed(**changes: Any) -> dict[str, Any]:
     kernel, launch = dict(STUDY["kernels"][0]), dict(STUDY["kernels"][0]["launches"][0])
-    for key in ("grid", "block", "shared", "kernel"):
+    for key in ("grid", "block", "shared", "kernel", "arguments"):
         if key in changes:
             launch[key] = changes.pop(key)
             kernel["launches"] = [launch]
@@ -162,6 +162,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"block": ["tile", "width"]}, r"the block 4 x 100 x 1|1600|has \d+ threads|is 128"),
         ({"block": "tile / 3"}, r"the block's side 'tile / 3' is 1\.3+ at .* Allowed: whole numbers"),
         ({"kernel": "rows<tilee>"}, "did you mean 'tile'"),
+        ({"arguments": ["target", "tyle + 1"]}, "launches.0.arguments: 'tyle \\+ 1': unknown name 'tyle'"),
         ({"kernel": "rows tile"}, "launches.0.kernel is 'rows tile'. Allowed: a name such as rows"),
         ({"macros": ["heigth"]}, "macros.0: 'heigth': unknown name 'heigth'"),
         ({"macros": ["tile", {"tile": 3}]}, "macros.1 defines tile a second time"),

@@ -46,7 +46,7 @@ class ListedLaunch:
     grid       up to three expressions, rounded up
     block      up to three expressions for whole numbers
     shared     an expression for the bytes of dynamic shared memory
-    arguments  names of arrays, scalars and axes, or numbers
+    arguments  names of arrays, scalars and axes, numbers, or expressions over the axes
     """
 
     kernel: str
@@ -140,6 +140,9 @@ def read_launches(
             for text in texts_of_key:
                 _check_number(text, axes, texts, f"{where}.{key}")
         arguments = tuple(str(argument) for argument in entry["arguments"])
+        for argument in arguments:
+            if not _IDENTIFIER.fullmatch(argument):
+                _check_number(argument, axes, texts, f"{where}.arguments")
         listed.append(
             ListedLaunch(match["name"], template, sides["grid"], sides["block"], str(entry["shared"]), arguments)
         )
@@ -276,12 +279,7 @@ def _block(texts: Sequence[str], point: Mapping[str, Any]) -> tuple[int, int, in
 
 
 def _argument(text: str, point: Mapping[str, Any]) -> Any:
-    """An argument at a point: the number of an axis or of a literal, else the name of an array or of a scalar."""
+    """An argument at a point: an axis' value, the value of an expression, or the name of an array or of a scalar."""
     if text in point:
         return point[text]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return text if _IDENTIFIER.fullmatch(text) else expression(text)(point)
