@@ -15,12 +15,11 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.lanes import missing_lane, source_elements
 from kernelsweep.problems.problem import (
     ALL_ONES,
-    DATA,
     TILE_LENGTH,
-    Array,
     Axis,
     Elements,
     Judgement,
+    OneArray,
     Point,
     Problem,
     input_bytes,
@@ -45,21 +44,13 @@ _ARGUMENTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Exchange(OneArray):
     """A kernel's exchange of elements of one type; see problem.Instance."""
 
     kernel: str
     dtype: np.dtype[Any]
     tile: Elements
     poison = ALL_ONES  # No element is less than 0.
-
-    def arrays(self, point: Point) -> Mapping[str, Array]:
-        """The input. Whether a kernel changes it is found by a run."""
-        return {DATA: Array(self.dtype, point["array_size"], self.tile, updated=None)}
-
-    def scalars(self, point: Point) -> Mapping[str, np.generic]:
-        """None: the launch plan passes the size itself."""
-        return {}
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare each element of the one result with what CUDA's rules put in its place. They must be equal."""

@@ -116,6 +116,24 @@ class Instance(Protocol):
         """
 
 
+class OneArray:
+    """The data of an instance with one input and no scalars, for problems whose launch plans pass sizes themselves.
+
+    tile  the elements of the input, which repeat
+    """
+
+    dtype: np.dtype[Any]
+    tile: Elements
+
+    def arrays(self, point: Point) -> Mapping[str, Array]:
+        """The input. Whether a kernel changes it is found by a run."""
+        return {DATA: Array(self.dtype, point["array_size"], self.tile, updated=None)}
+
+    def scalars(self, point: Point) -> Mapping[str, Scalar]:
+        """None."""
+        return {}
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """The computation of a set of kernels, with all properties that other stages need.
@@ -140,8 +158,6 @@ class Problem:
     shows_output         whether a row has the output that a study with this reference point compares with published
                          outputs; None if the study compares times instead
     lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
-    launches             the launches of one run at a point, as a study's file would list them; None where studies list
-                         them or name a plan
     described            a problem file with the study's axes, as the registry names it; None for a problem that ships
     files                the files besides this library whose edits may change results
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
@@ -164,7 +180,6 @@ class Problem:
     shows_output: Callable[[Point, Point], bool] | None = None
     size_axes: Sequence[str] = ("array_size",)
     lists_excluded: bool = True
-    launches: Callable[[Point], Sequence[Mapping[str, Any]]] | None = None
     described: Mapping[str, Any] | None = None
     files: Sequence[Path] = ()
 

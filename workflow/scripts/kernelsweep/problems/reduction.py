@@ -18,12 +18,11 @@ from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.operations import OPERATIONS, Number, supports
 from kernelsweep.problems.problem import (
     ALL_ONES,
-    DATA,
     TILE_LENGTH,
-    Array,
     Axis,
     Elements,
     Judgement,
+    OneArray,
     Point,
     Problem,
     input_bytes,
@@ -31,7 +30,7 @@ from kernelsweep.problems.problem import (
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(OneArray):
     """A reduction of one element type by one operation, over the first elements of an endless periodic array.
 
     tile  the repeated elements, shape (at most TILE_LENGTH,); its length is a prime, so that a kernel that reads the
@@ -52,14 +51,6 @@ class Reduction:
     def tile_sum(self) -> Fraction:
         """The whole tile's sum, without rounding."""
         return exact_sum(self.tile)
-
-    def arrays(self, point: Point) -> Mapping[str, Array]:
-        """The input. Whether a kernel changes it is found by a run."""
-        return {DATA: Array(self.dtype, point["array_size"], self.tile, updated=None)}
-
-    def scalars(self, point: Point) -> Mapping[str, np.generic]:
-        """None: launch plans pass sizes themselves."""
-        return {}
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare the one result, combined on the host, with the reference; see problem.Instance."""

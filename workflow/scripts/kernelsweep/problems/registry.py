@@ -60,7 +60,6 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         table="configurations",
         size_axes=problem.size_axes,
         lists_excluded=False,
-        launches=(lambda point: problem.launches(point) or []) if "launches" in problem.functions else None,
         described={"file": file, "axes": dict(axes)},
         files=problem.files,
     )

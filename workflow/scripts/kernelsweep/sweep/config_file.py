@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.element_types import CXX_TYPES
@@ -16,6 +14,7 @@ from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
 from kernelsweep.sweep.axes import parse_size, read_values
 from kernelsweep.sweep.expressions import CONDITION, TEXT_AXES, check_kind
 from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
@@ -71,8 +70,8 @@ def _as_numbers(values: Any) -> Any:
     numbers = []
     for value in values:
         try:
-            number = yaml.safe_load(value) if isinstance(value, str) else value
-        except (yaml.YAMLError, ValueError):
+            number = parse_yaml(value) if isinstance(value, str) else value
+        except YamlMistake:
             number = value
         numbers.append(number if isinstance(number, int | float) and not isinstance(number, bool) else value)
     return numbers

@@ -16,7 +16,7 @@ from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_list import read_launches
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
 
 # What readers of results ask of every study, and no study with a problem of its own has.
@@ -73,8 +73,11 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     entry  its checked settings, from the study and from its file's header
     """
     where = f"{shown}: the kernel {entry['name']!r}"
-    if not entry["launches"] and problem.launches is None:
-        raise UserError(f"{where} has no launches. List them, or give the problem a function launches.")
+    if not entry["launches"]:
+        raise UserError(
+            f"{where} has no launches. List them in the study or in the header of the kernel's file; "
+            "a function launches in problem.py isn't called yet."
+        )
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
     listed = read_launches(
         entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
@@ -113,19 +116,6 @@ def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, 
     if settings is None:
         return read_kernel(path, root, problem)
     return own_kernel(settings, path, problem, f"the study of {path.parent.name}")
-
-
-def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:
-    """The file of a study's kernel. Raises UserError where there is none."""
-    folder = root / "kernels" / (entry.get("from") or study)
-    path = folder / f"{entry['name']}.cu"
-    if not path.is_file():
-        files = sorted(found.stem for found in folder.glob("*.cu"))
-        raise UserError(
-            f"{shown}: kernels names {entry['name']!r}{nearest(entry['name'], files) or ';'} "
-            f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
-        )
-    return path
 
 
 def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -36,15 +36,19 @@ def swept_axes(
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []
     for last in ({}, *further):
-        layers = [config["sweeps"][config["sweep"]]]
-        for settings in (config, study.settings, entry, last):
-            layers.append({} if settings is config else settings.get("axes", {}))
-            layers.append(settings.get("platforms", {}).get(platform, {}).get("axes", {}))
+        layers = [config["sweeps"][config["sweep"]], _axes_of_platform(config, platform)]
+        for settings in (study.settings, entry, last):
+            layers += [settings.get("axes", {}), _axes_of_platform(settings, platform)]
         axes = resolve_axes(study.problem.axes, *layers, config["axes"])
         if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
             axes["grid_size"] = [None]
         sweeps.append(axes)
     return sweeps
+
+
+def _axes_of_platform(settings: Mapping[str, Any], platform: str) -> Mapping[str, Any]:
+    axes: Mapping[str, Any] = settings.get("platforms", {}).get(platform, {}).get("axes", {})
+    return axes
 
 
 def restrictions_of(config: Mapping[str, Any], study: Study) -> list[str]:

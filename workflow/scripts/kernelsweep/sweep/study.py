@@ -16,7 +16,7 @@ from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions, parse_sizes
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.own_study import read_own_study
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.yaml_files import read_yaml
@@ -57,20 +57,11 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
         name: axis.values[0] for name, axis in problem.axes.items() if axis.is_fixed and axis.values
     }
     kernels: dict[str, KernelSource] = {}
-    listed: dict[Path, list[str]] = {}
     for entry in settings["kernels"]:
         kernel = entry["name"]
         if kernel in kernels:
             raise UserError(f"{shown}: kernels lists {kernel!r} twice.")
-        folder = root / "kernels" / (entry["from"] or name)
-        if folder not in listed:
-            listed[folder] = sorted(path.stem for path in folder.glob("*.cu"))
-        if kernel not in listed[folder]:
-            raise UserError(
-                f"{shown}: kernels names {kernel!r}{nearest(kernel, listed[folder]) or ';'} "
-                f"Files in kernels/{folder.name}/: {', '.join(listed[folder]) or 'none'}."
-            )
-        kernels[kernel] = read_kernel(folder / f"{kernel}.cu", root, problem)
+        kernels[kernel] = read_kernel(kernel_file(entry, name, root, shown), root, problem)
         _check_axes(settings, entry, kernels[kernel], shown)
     if not settings["ladder"]:
         settings["ladder"] = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
@@ -104,6 +104,22 @@ class KernelSource:
 
 def _listed(values: Sequence[Any]) -> str:
     return ", ".join(str(value) for value in values)
+
+
+def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:
+    """The file of a study's kernel, which the study's entry names. Raises UserError where there is none.
+
+    shown  the study's file, for the message
+    """
+    folder = root / "kernels" / (entry.get("from") or study)
+    path = folder / f"{entry['name']}.cu"
+    if path.parent != folder or not path.is_file():
+        files = sorted(found.stem for found in folder.glob("*.cu"))
+        raise UserError(
+            f"{shown}: kernels names {entry['name']!r}{nearest(entry['name'], files) or ';'} "
+            f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
+        )
+    return path
 
 
 def included_files(path: Path, include: Sequence[Path]) -> list[Path]:
