@@ -15,7 +15,8 @@ from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_value
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
-from kernelsweep.sweep.kernels.launch_list import read_launches
+from kernelsweep.sweep.kernels.launch_function import LaunchFunction
+from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
 
@@ -73,15 +74,19 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     entry  its checked settings, from the study and from its file's header
     """
     where = f"{shown}: the kernel {entry['name']!r}"
-    if not entry["launches"]:
-        raise UserError(
-            f"{where} has no launches. List them in the study or in the header of the kernel's file; "
-            "a function launches in problem.py isn't called yet."
-        )
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
-    listed = read_launches(
-        entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
-    )
+    if entry["launches"]:
+        listed: LaunchList | LaunchFunction = read_launches(
+            entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
+        )
+    elif problem.launches:
+        macros = read_macros(entry["macros"], problem.axes, texts, where)
+        listed = LaunchFunction(problem, entry["name"], macros, tuple(entry["constants"]))
+    else:
+        raise UserError(
+            f"{where} has no launches. List them in the study or in the header of the kernel's file, or have "
+            f"{problem.name} return them from a function launches."
+        )
     return KernelSource(
         name=entry["name"],
         path=path,
