@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelsweep.build import gcc
-from kernelsweep.observe.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,14 +26,14 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting import access_pattern
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
-from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.counting.selection import checked_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.platforms.platform import Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows

@@ -12,7 +12,7 @@ from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure, users_figu
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
-    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
+    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs)
 
     folder = Path(snakemake.output[0]).parent
     remove_others(snakemake.output)

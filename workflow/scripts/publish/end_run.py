@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.proofs import proof_errors, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_device
@@ -22,5 +23,6 @@ with logged(snakemake.log[0]) as terminal:
             f"{failed.total()} points failed, of {kernels}: see {snakemake.input.summary}. "
             "After mending a kernel, type the same command again."
         )
+    errors += proof_errors(read_proofs(snakemake.input.proofs))
     if errors:
         raise UserError("\n".join(errors))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
@@ -29,6 +30,7 @@ with logged(snakemake.log[0]):
     base, studies = page.parent, params.studies
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
+    proofs = read_proofs(inputs.proofs)
     device = read_device(inputs.device)
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = read_json(environment_file) if environment_file else None
@@ -44,9 +46,9 @@ with logged(snakemake.log[0]):
 
     content = Page(
         title=f"{params.title}: {device['name']}",
-        facts=run_facts(counted, device, environment),
+        facts=run_facts(counted, proofs, device, environment),
         statuses=list(counted.by_status()),
-        failed=failed_html(counted, base),
+        failed=failed_html(counted, proofs, base),
         headline=headline(list(figures.values())),
         summary=html(Path(inputs.summary), "every kernel's points", base),
         studies=[

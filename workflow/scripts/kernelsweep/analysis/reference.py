@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import DRIVER_LIMIT_KERNELS
+from kernelsweep.results import DRIVER_LIMIT_KERNELS, PROOF_FAILED
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
@@ -59,8 +59,9 @@ def has_times(device: Mapping[str, Any]) -> bool:
 
 
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
-    """The rows that carry a time to report: status `ok`, on a device whose times are reported."""
-    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & has_times(device)]
+    """The rows with a time to report: status `ok`, of a kernel whose proof found nothing, on a device with a clock."""
+    failed = rows["flags"].str.split().map(lambda flags: PROOF_FAILED in flags).astype(bool)
+    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & ~failed & has_times(device)]
 
 
 def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:

@@ -44,7 +44,7 @@ class Source:
 def build(source: Source, binary: Path, target: str, units: Sequence[Unit], workers: int | None = None) -> Report:
     """Compile a kernel's units into `binary`.
 
-    target   an architecture such as sm_90, "emulator" or "counting"
+    target   an architecture such as sm_90, or "emulator"
     workers  how many units are compiled side by side; None for a unit a core
 
     A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
@@ -75,9 +75,8 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
     text = library.with_suffix(".cpp")
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
-    counts = target_named(target).counts
     include = [source.emulator, source.emulator / "include", *source.include]
-    warnings = gcc.compile_for_emulator(text, library, include, counting=counts)
+    warnings = gcc.compile_for_emulator(text, library, include, counting=True)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions, Memory, Size, constant_bytes
+from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, Size, constant_bytes
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -25,6 +25,7 @@ class EmulatorPlatform:
     uuid = ""
     busy_seconds = 0.0
     partial_barrier = ""
+    watches = False
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -110,6 +111,12 @@ class EmulatorPlatform:
 
     def stop_profiler(self) -> None:
         """No profiler observes the emulator."""
+
+    def watch(self) -> None:
+        """Only a CountingPlatform sees accesses."""
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        return []
 
     def close(self) -> None:
         """There is no device to release."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,6 +37,21 @@ class Conditions:
     throttle_reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class MemoryMistake:
+    """A mistake in a kernel's use of memory.
+
+    kind   race, uninitialised or out_of_bounds
+    lines  file:line of the access, and of the other access of a race
+    count  the number of instances at these lines
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+    message: str
+    count: int
+
+
 class Platform(Protocol):
     """Allocates, copies, launches and times. All calls but allocate, upload, download and equal are queued in order.
 
@@ -46,12 +61,14 @@ class Platform(Protocol):
 
     partial_barrier  file and line of a barrier that threads passed only because others of their block had ended, in any
                      launch since it was set to ""; always empty where the platform doesn't know
+    watches          whether the platform sees every access to memory, and finds mistakes
     """
 
     has_clock: bool
     uuid: str
     busy_seconds: float
     partial_barrier: str
+    watches: bool
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -134,6 +151,15 @@ class Platform(Protocol):
 
     def stop_profiler(self) -> None:
         """Wait for all that is queued, and have the profiler record no further launch."""
+
+    def watch(self) -> None:
+        """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised."""
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        """The mistakes since watch(); none where the platform doesn't watch.
+
+        buffers  all buffers, each with the name and type of the array in it, for messages
+        """
 
     def close(self) -> None:
         """Release the device before the process ends. All memory must have been freed; nothing may be called later."""

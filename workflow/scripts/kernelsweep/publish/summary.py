@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
+from kernelsweep.analysis.proofs import Proofs, proof_summary
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.points import in_words
@@ -31,25 +32,33 @@ def summary_text(
     provenance: str,
     metrics: Iterable[Mapping[str, str]] = (),
     planned: Sequence[PlannedKernel] = (),
+    proofs: Proofs | None = None,
 ) -> str:
     """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
 
     metrics  the rows of metrics.csv; those without a value are named
     planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
+    proofs   of the kernels; None for a recording, which has none
     """
     statuses = list(counted.by_status())
     kernels = dict.fromkeys((study, kernel) for study, kernel, _ in counted.points)
     lines = [f"# Summary: {counted.points.total()} points, {provenance}", ""]
-    lines += [f"| study | kernel | {' | '.join(statuses)} |", f"|---|---|{'---:|' * len(statuses)}"]
+    proven = "" if proofs is None else " proven |"
+    lines += [
+        f"| study | kernel | {' | '.join(statuses)} |{proven}",
+        f"|---|---|{'---:|' * len(statuses)}{proven and '---|'}",
+    ]
     for study, kernel in kernels:
         cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
-        lines.append(f"| {study} | {kernel} | {cells} |")
+        words = "" if proofs is None else f" {proofs[study, kernel].in_words if (study, kernel) in proofs else ''} |"
+        lines.append(f"| {study} | {kernel} | {cells} |{words}")
     if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
     if excluding := [kernel for kernel in planned if kernel.excluded]:
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
+    lines += proof_summary(proofs or {})
     lines += [*failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
 

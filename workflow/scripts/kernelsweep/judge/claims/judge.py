@@ -16,7 +16,7 @@ from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED
+from kernelsweep.results import BASELINE_PREFIX, COUNTED, PROOF_FAILED
 
 # Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
@@ -141,6 +141,8 @@ def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, A
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
         raise _NotMeasured(f"{name}: {status}" + (f": {message[:MESSAGE_LENGTH]}" if message else ""))
+    if PROOF_FAILED in str(row["flags"]).split():
+        raise _NotMeasured(f"the proof of {name} found a mistake in the kernel (proofs.csv)")
     return row
 
 

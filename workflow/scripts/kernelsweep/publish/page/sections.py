@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
+from kernelsweep.analysis.proofs import Proofs, proof_summary
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
@@ -51,9 +52,9 @@ def html(file: Path, title: str, base: Path) -> str:
     return to_html(file.read_text(encoding="utf-8"), title, _LEVEL, file.parent, base)
 
 
-def failed_html(counted: RowCounts, base: Path) -> str:
-    """The points that failed, by name, or that none did."""
-    text = "\n".join(["# Summary", "", *failed_points(counted)])
+def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
+    """The kernels that aren't proven, and the points that failed, by name, or that none did."""
+    text = "\n".join(["# Summary", "", *proof_summary(proofs), *failed_points(counted)])
     return to_html(text, "failed points", _LEVEL, base, base)
 
 
