@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kernelsweep.problems.launch import UserLaunch
+
 TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
 # A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
@@ -188,6 +190,8 @@ class Problem:
     lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
     described            a problem file with the study's axes, as the registry names it; None for a problem that ships
     files                the files besides this library whose edits may change results
+    launches             the launches of a kernel of this name at a point, where the problem says them
+    launch_axes          the axes that these launches depend on
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """
@@ -210,6 +214,8 @@ class Problem:
     lists_excluded: bool = True
     described: Mapping[str, Any] | None = None
     files: Sequence[Path] = ()
+    launches: Callable[[str, Point], Sequence[UserLaunch]] | None = None
+    launch_axes: Sequence[str] = ()
 
     @property
     def named(self) -> str | Mapping[str, Any]:
