@@ -17,12 +17,12 @@ with logged(snakemake.log[0]) as terminal:
     device = read_device(snakemake.input.device)
     counted = row_counts(row for path in snakemake.input.measurements for row in each_row(path))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
+    errors += proof_errors(read_proofs(snakemake.input.proofs))
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
         errors.append(
             f"{failed.total()} points failed, of {kernels}: see {snakemake.input.summary}. "
             "After mending a kernel, type the same command again."
         )
-    errors += proof_errors(read_proofs(snakemake.input.proofs))
     if errors:
         raise UserError("\n".join(errors))

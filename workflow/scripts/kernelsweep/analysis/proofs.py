@@ -76,11 +76,11 @@ def in_words(row: CsvRow) -> str:
 
 
 def proof_errors(proofs: Proofs) -> list[str]:
-    """A sentence for each finding that must fail the run: kernel, check, point and lines."""
+    """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines."""
     return [
         f"The proof of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
-        for row in proof.found[:_LISTED]
+        for row in {row["check"]: row for row in reversed(proof.found)}.values()
     ]
 
 
@@ -93,7 +93,7 @@ def proof_summary(proofs: Proofs) -> list[str]:
     found = [line for proof in proofs.values() for line in _listed(proof.found)]
     missing = [line for proof in proofs.values() if not proof.points for line in _listed(proof.missing)]
     expected = [
-        f"- {in_words(row)} Expected: {row['expected']}."
+        f"- {in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
         for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
     ]

@@ -13,6 +13,7 @@ MEASURING = (
     "platforms/gpu.py",
     "platforms/counting/counting_platform.py",
     "platforms/compare.ptx",
+    "platforms/within.ptx",
 )
 
 

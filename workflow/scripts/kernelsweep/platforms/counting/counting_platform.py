@@ -23,6 +23,10 @@ from kernelsweep.platforms.platform import Memory, MemoryMistake, Size
 _ALIGNMENT = 256
 
 
+# A buffer that no kernel is given: an access to it went astray.
+_UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
+
+
 class CountingUnit:
     """One translation unit of a kernel: its library, and what its debugging information tells."""
 
@@ -95,7 +99,7 @@ class CountingPlatform(EmulatorPlatform):
 
         def buffer(number: int) -> Buffer:
             address = unit.addresses[number]
-            name, dtype = arrays[address]
+            name, dtype = arrays.get(address, _UNNAMED)
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared)
@@ -145,9 +149,9 @@ class CountingPlatform(EmulatorPlatform):
         for unit in self._used:
             unit.library.unregister(memory.ctypes.data)
 
-    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
-        super().upload(memory, array)
-        self._mark(memory, 0, array.nbytes, True)
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        super().upload(memory, array, offset)
+        self._mark(memory, offset, array.nbytes, True)
 
     def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
         super().copy(target, source, size, offset)
