@@ -132,7 +132,7 @@ def planted(folder: Path, last: str) -> KernelSource:
         ),
         # One that is left zero where it is looked at last, but is used up somewhere else.
         (
-            "arrives_last(arrivals, gridDim.x) && threadIdx.x == 0 && [] { static int runs = 0; return ++runs == 1; }()",
+            "arrives_last(arrivals, gridDim.x) && [] { static int runs = 0; return ++runs <= int(blockDim.x); }()",
             "run again",
         ),
     ],
