@@ -75,7 +75,7 @@ def load(tmp_path: Path) -> Callable[..., Project]:
         (tmp_path / "kernels/own").mkdir(parents=True, exist_ok=True)
         (tmp_path / "config/studies/own.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         (tmp_path / "kernels/own/problem.py").write_text(problem)
-        (tmp_path / "kernels/own/own.cu").write_text("// no code is read\n")
+        (tmp_path / "kernels/own/own.cu").write_text("__constant__ float weights[5];  // wieghts\n")
         metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
         return load_project({**metrics, "platform": "emulator", **config}, tmp_path)
 
@@ -149,7 +149,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         if key in changes:
             launch[key] = changes.pop(key)
             kernel["launches"] = [launch]
-    kernel |= {key: changes.pop(key) for key in ("macros", "name") if key in changes}
+    kernel |= {key: changes.pop(key) for key in ("macros", "name", "constants") if key in changes}
     return {**STUDY, "kernels": [kernel], **changes}
 
 
@@ -177,6 +177,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"axes": {**STUDY["axes"], "min": [1]}}, "has 'min', which has another meaning"),
         ({"problem": "kernels/own/problm.py"}, "problem is 'kernels/own/problm.py', and there is no such file"),
         ({"launches": []}, "unknown key 'launches'"),
+        ({"constants": ["wieghts"]}, "constants has 'wieghts'; did you mean 'weights'\\? own.cu declares in constant"),
     ],
 )
 def test_a_mistake_is_a_sentence_before_any_job_starts(

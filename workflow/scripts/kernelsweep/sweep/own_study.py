@@ -14,6 +14,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_values
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
+from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
@@ -75,6 +76,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     """
     where = f"{shown}: the kernel {entry['name']!r}"
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
+    check_constants(entry["constants"], path, where)
     if entry["launches"]:
         listed: LaunchList | LaunchFunction = read_launches(
             entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
