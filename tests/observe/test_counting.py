@@ -441,7 +441,7 @@ def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_unit
     unset = dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only"))
     settings = {"name": "reversed", **lists, **unset}
     named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
-    kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path)
+    kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path, "own")
     axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
     points = checked_points([], KernelSweep(kernel, [axes], 1, [], "counting"))
     assert len(points) == 4

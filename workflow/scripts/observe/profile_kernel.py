@@ -23,7 +23,9 @@ from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
+    kernel = kernel_of_job(
+        **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
+    )
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"

@@ -20,7 +20,9 @@ from kernelsweep.sweep.own_study import kernel_of_job
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
-    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
+    kernel = kernel_of_job(
+        **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
+    )
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)

@@ -87,6 +87,24 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
     return {"named": source.problem.named, "settings": entry if source.listed else None}
 
 
+def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
+    """A study's kernels, each with a point at which its problem is checked: a small one of this run."""
+    platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
+    checked = []
+    for kernel in project.studies[study].kernels:
+        points = [
+            point
+            for platform in platforms
+            for point in listed_points(project.config, project.studies[study], kernel, platform) or []
+        ]
+        if points:
+            smallest = min(points, key=project.studies[study].problem.size)
+            settings = kernel_settings(project, study, kernel)
+            file = inputs.kernel_file(project, study, kernel)
+            checked.append({"kernel": settings, "file": file, "point": dict(smallest)})
+    return checked
+
+
 def tied(project: Project, study: str) -> list[list[str]]:
     """The groups of a study's axes that vary together."""
     groups: list[list[str]] = project.studies[study].settings["tied"]

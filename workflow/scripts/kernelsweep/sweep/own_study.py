@@ -113,16 +113,17 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     )
 
 
-def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path) -> KernelSource:
+def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path, study: str) -> KernelSource:
     """The kernel in a file, for a job.
 
     named     its problem
     settings  what own_kernel() takes, for a problem file
+    study     the study's name, for messages
     """
     problem = problem_of(named, root)
     if settings is None:
         return read_kernel(path, root, problem)
-    return own_kernel(settings, path, problem, f"the study of {path.parent.name}")
+    return own_kernel(settings, path, problem, f"config/studies/{study}.yaml")
 
 
 def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
