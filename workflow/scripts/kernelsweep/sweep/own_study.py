@@ -23,13 +23,22 @@ from kernelsweep.sweep.schema import check
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {
     "baselines": [],
-    "rivals": [],
-    "limits": [],
     "metrics": [],
     "profiled": [],
     "claims": [],
     "ladder": [],
     "published": None,
+}
+
+
+# The settings of a kernel that nothing sets.
+NO_SETTINGS: Mapping[str, Any] = {
+    "macros": [],
+    "options": [],
+    "constants": [],
+    "undefined_behaviour": None,
+    "smallest_architecture": None,
+    "gpu_only": None,
 }
 
 
@@ -62,6 +71,8 @@ def read_own_study(
     if settings["search"]:
         settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
+    settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
+    settings["rivals"] = [*settings["rival_calls"]]
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:
@@ -131,6 +142,17 @@ def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return entries if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries) else []
 
 
+def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, Mapping[str, Any]]:
+    """The entries of rivals by the name of the library's function, which they call as name<words>."""
+    calls: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        name = entry["call"].partition("<")[0].strip()
+        if name in calls:
+            raise UserError(f"{shown}: rivals lists {name!r} twice.")
+        calls[name] = entry
+    return calls
+
+
 def _name(entry: Mapping[str, Any]) -> str:
     return str(entry.get("name", ""))
 
@@ -151,7 +173,7 @@ def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[s
 def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
     """Every place of a study that gives axes values, with its key."""
     layers = [("", settings)]
-    for key in ("kernels", "further"):
+    for key in ("kernels", "further", "rivals"):
         layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(settings[key])]
     for where, entry in layers:
         yield f"{where}axes", entry["axes"]
