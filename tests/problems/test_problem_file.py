@@ -131,7 +131,7 @@ def judged(instance: FileInstance, **results: np.ndarray) -> str | None:
 def test_a_matrix_product_is_judged_within_its_bound(
     read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparison, "_COMPARED", 50)
+    monkeypatch.setattr(comparison, "AT_ONCE", 50)
     problem = read(MATMUL)
     assert problem.data_axes == ("n",)
     assert problem.work(POINT) == {"flops": 2 * 48**3, "bytes": 12 * 48**2}

@@ -33,7 +33,7 @@ with logged(snakemake.log[0]) as terminal:
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    conditions = (params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
     chosen = points_to_profile(params.study, sweep)
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None

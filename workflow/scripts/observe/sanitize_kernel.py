@@ -30,7 +30,7 @@ with logged(snakemake.log[0]):
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
-    conditions = (params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     chosen = points_to_check(sweep, report["variants"])
     known = {

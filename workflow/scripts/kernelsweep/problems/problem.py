@@ -5,7 +5,7 @@ The registry has the problems by name. A stage asks the record of a study's prob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -68,6 +68,23 @@ class Judgement:
     output: str = ""
 
 
+# For some elements of a result, in the order in which they lie in memory: the only right values; or the lowest right
+# ones and the highest, each as float_order.order_of() gives them.
+Limit = tuple[Elements] | tuple[Elements, Elements]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The right values of a result's elements, in a form in which a device can compare them.
+
+    is_exact  whether each element has one right value
+    parts     gives the limits from the first element to the last, some elements at a time; None where none are known
+    """
+
+    is_exact: bool
+    parts: Callable[[], Iterable[Limit | None]]
+
+
 @dataclass(frozen=True, eq=False)
 class Array:
     """One array on the device, which kernels are given by name.
@@ -111,6 +128,13 @@ class Instance(Protocol):
     def scalars(self, point: Point) -> Mapping[str, Scalar]:
         """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
 
+    def limits(self) -> Mapping[str, Limits]:
+        """The limits of each result by name; none if only judge() can tell.
+
+        Results within them are right at all points of the instance, and judge() has nothing to say about them. Others
+        may be right as well.
+        """
+
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
 
@@ -134,6 +158,10 @@ class OneArray:
 
     def scalars(self, point: Point) -> Mapping[str, Scalar]:
         """None."""
+        return {}
+
+    def limits(self) -> Mapping[str, Limits]:
+        """None: right results differ from point to point."""
         return {}
 
 

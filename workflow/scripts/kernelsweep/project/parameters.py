@@ -22,8 +22,10 @@ from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
+from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
+from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
@@ -33,7 +35,14 @@ from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_n
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.points import Point, units
-from kernelsweep.sweep.resolve import combinations_of, kernel_axes, kernel_units, listed_points, restrictions_of
+from kernelsweep.sweep.resolve import (
+    combinations_of,
+    kernel_axes,
+    kernel_units,
+    listed_points,
+    restrictions_of,
+    valid_count,
+)
 
 # The sweep
 
@@ -43,9 +52,20 @@ def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]
     return kernel_axes(project.config, project.studies[study], kernel, platform)
 
 
-def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
-    """The axes of a study's libraries on a platform."""
-    return libraries.library_axes(project.config, project.studies[study], platform)
+def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
+    """The axes of a study's library on a platform, or without one of the driver."""
+    return libraries.library_axes(project.config, project.studies[study], platform, rival)
+
+
+def problem(project: Project, study: str) -> Named:
+    """A study's problem, by which a job finds it."""
+    return project.studies[study].problem.named
+
+
+def rival_call(project: Project, study: str, rival: str) -> Mapping[str, Any] | None:
+    """What a study says of a library's function that it calls with arguments of its own; None for a reduction."""
+    call: Mapping[str, Any] | None = project.studies[study].settings["rival_calls"].get(rival)
+    return call
 
 
 def restrictions(project: Project, study: str) -> list[str]:
@@ -248,13 +268,17 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
     source, recorded = project.kernel(study, kernel), is_recording(platform)
     of_study = project.studies[study]
     listed = None if recorded else listed_points(project.config, of_study, kernel, platform)
+    combinations = combinations_of(project.config, of_study, kernel, platform)
+    valid = valid_count(project.config, of_study, kernel, platform) if listed is not None else 0
     return {
         "study": study,
         "kernel": kernel,
         "launch_plan": source.plan,
         "axes": None if recorded else axes(project, platform, study, kernel),
-        "rows": None if listed is None else len(listed),
-        "excluded": combinations_of(project.config, of_study, kernel, platform) - len(listed) if listed else 0,
+        "rows": None if listed is None else spanned_points(project, platform, study, kernel),
+        "excluded": combinations - valid if listed else 0,
+        "valid": valid,
+        "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
         "has_header": source.has_header,
         "file": files.points(platform, study, kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),

@@ -11,7 +11,7 @@ from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
-from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_values
+from kernelsweep.sweep.axes import CACHE_STATES, read_values
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.constants import check_constants
@@ -24,13 +24,22 @@ from kernelsweep.sweep.schema import check
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {
     "baselines": [],
-    "rivals": [],
-    "limits": [],
     "metrics": [],
     "profiled": [],
     "claims": [],
     "ladder": [],
     "published": None,
+}
+
+
+# The settings of a kernel that nothing sets.
+NO_SETTINGS: Mapping[str, Any] = {
+    "macros": [],
+    "options": [],
+    "constants": [],
+    "undefined_behaviour": None,
+    "smallest_architecture": None,
+    "gpu_only": None,
 }
 
 
@@ -60,7 +69,11 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    if settings["search"]:
+        settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
+    settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
+    settings["rivals"] = [*settings["rival_calls"]]
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:
@@ -132,6 +145,17 @@ def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return entries if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries) else []
 
 
+def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, Mapping[str, Any]]:
+    """The entries of rivals by the name of the library's function, which they call as name<words>."""
+    calls: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        name = entry["call"].partition("<")[0].strip()
+        if name in calls:
+            raise UserError(f"{shown}: rivals lists {name!r} twice.")
+        calls[name] = entry
+    return calls
+
+
 def _name(entry: Mapping[str, Any]) -> str:
     return str(entry.get("name", ""))
 
@@ -152,7 +176,7 @@ def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[s
 def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
     """Every place of a study that gives axes values, with its key."""
     layers = [("", settings)]
-    for key in ("kernels", "further"):
+    for key in ("kernels", "further", "rivals"):
         layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(settings[key])]
     for where, entry in layers:
         yield f"{where}axes", entry["axes"]
@@ -218,14 +242,30 @@ def _figures(entries: Iterable[str | Mapping[str, Mapping[str, str]]], shown: st
     return names, axes
 
 
+def _search_place(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:
+    """The values of axes at which a search takes place. Raises UserError where axes tied to one of them are missing."""
+    at = _values_of(settings["search"]["at"], axes, f"{shown}: search.at")
+    for group in settings["tied"]:
+        there = [name for name in group if name in at]
+        if there and len(there) < len(group):
+            missing = next(name for name in group if name not in at)
+            raise UserError(f"{shown}: search.at has no {missing!r}, which is tied to {', '.join(there)}.")
+    return at
+
+
 def _reference(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:
     """The reference point's value on every axis."""
-    given = dict(settings["reference"])
-    for name, value in given.items():
-        if name not in axes:
-            guess = nearest(name, axes) or ";"
-            raise UserError(f"{shown}: reference has {name!r}{guess} Axes: {', '.join(axes)}.")
-        if isinstance(value, str) and is_size(value):
-            given[name] = parse_size(value)
+    given = _values_of(settings["reference"], axes, f"{shown}: reference")
     first = {name: values[0] for name, values in settings["axes"].items()}
     return {name: given.get(name, first.get(name, CACHE_STATES[0])) for name in axes}
+
+
+def _values_of(point: Mapping[str, Any], axes: Mapping[str, Axis], where: str) -> dict[str, Any]:
+    """A point's values, with sizes as numbers. Raises UserError for an axis that the study hasn't."""
+    for name in point:
+        if name not in axes:
+            guess = nearest(name, axes) or ";"
+            raise UserError(f"{where} has {name!r}{guess} Axes: {', '.join(axes)}.")
+    values = {name: [value] for name, value in point.items()}
+    read_values(values, where)
+    return {name: value for name, [value] in values.items()}
