@@ -10,6 +10,7 @@ from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.results import BUILD_COLUMNS, Row, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.kernels.constants import unset_constants
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -27,6 +28,8 @@ def measurement_rows(
     known  the columns that the caller knows: study, kernel, platform, source_sha256
     """
     rows = []
+    unset = ", ".join(unset_constants(kernel))
+    hint = f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
     for point, outcome in outcomes.items():
         launches = plan_of(kernel, point).launches
         work = kernel.problem.work(point)
@@ -39,7 +42,7 @@ def measurement_rows(
                 "launches": len(launches),
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
-                "message": " ".join(outcome.message.split()),
+                "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
                 "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **_times(outcome, work, device),
