@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.results import LIMIT_PREFIX, Row, time_columns
+from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, time_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.points import Point, points
 
@@ -93,11 +93,16 @@ def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, pe
     finally:
         for memory in buffers:
             platform.free(memory)
-    flags = {"noisy": not sampled.settled, "throttled": not sampled.clean}
+    times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
+    flags = {
+        "noisy": not sampled.settled,
+        "throttled": not sampled.clean,
+        "imprecise": is_imprecise(times, sampling.relative_precision),
+    }
     return {
         "status": "ok",
         "flags": " ".join(flag for flag, holds in flags.items() if holds),
-        **time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs),
+        **times,
     }
 
 

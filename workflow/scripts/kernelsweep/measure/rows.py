@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
-from kernelsweep.results import BUILD_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.kernels.launch_list import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -18,14 +18,18 @@ def measurement_rows(
     outcomes: Mapping[Point, Outcome],
     device: Mapping[str, Any],
     known: Mapping[str, Any],
+    relative_precision: float,
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
-    known  the columns that the caller knows: study, kernel, platform, source_sha256
+    known               the columns that the caller knows: study, kernel, platform, source_sha256
+    relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
     """
     rows = []
     for point, outcome in outcomes.items():
         launches = plan_of(kernel, point).launches
+        times = _times(outcome, kernel.problem.work(point), device)
+        imprecise = ["imprecise"] if times and is_imprecise(times, relative_precision) else []
         rows.append(
             {
                 **known,
@@ -35,9 +39,9 @@ def measurement_rows(
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()),
-                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
+                "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(outcome, kernel.problem.work(point), device),
+                **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
