@@ -87,8 +87,11 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     shutil.copytree(ROOT / "examples/own-repository", own)
     snakefile = (own / "Snakefile").read_text()
     (own / "Snakefile").write_text(snakefile.replace("../../Snakefile", str(ROOT / "Snakefile")))
-    points = [f"results/emulator/points/axpy/{kernel}.csv" for kernel in ("axpy", "axpy_vectors")]
+    points = [f"results/emulator/points/{name}.csv" for name in ("axpy/axpy", "axpy/axpy_vectors", "total/block_sums")]
     assert snakemake(own, *points, "--config", "platform=emulator").returncode == 0
+    with (own / points[2]).open(newline="") as file:
+        launched = {(row["parameters"], row["launches"], row["status"]) for row in csv.DictReader(file)}
+    assert {("n=1 block=32", "1", "ok"), ("n=1000 block=32", "2", "ok"), ("n=5000 block=32", "3", "ok")} < launched
     before = (own / points[1]).stat().st_mtime_ns
     edited = own / "kernels/axpy/axpy.cu"
     edited.write_text(edited.read_text().replace("a * x[i] + y[i]", "a * x[i]"))

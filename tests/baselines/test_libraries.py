@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
+import importlib.machinery
 import importlib.util
 import itertools
 import json
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -24,12 +27,24 @@ from planted import point
 
 from kernelsweep.baselines import cub, libraries
 from kernelsweep.baselines.driver import driver_points, measure_driver
-from kernelsweep.baselines.libraries import LIBRARIES, library_axes, library_report, planned_calls
+from kernelsweep.baselines.libraries import (
+    COMPILED,
+    IMPLEMENTATION,
+    LIBRARIES,
+    Library,
+    as_kernel,
+    library_axes,
+    library_report,
+    planned_calls,
+)
 from kernelsweep.build.build_report import Report, read_report
 from kernelsweep.errors import BuildError, LaunchError
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.sampling import Sampling
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.operations import OPERATIONS
+from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.schema import read_yaml
 
@@ -80,12 +95,13 @@ def on_gpu() -> list[dict[str, list[Any]]]:
 def test_every_rival_that_a_study_may_name_exists() -> None:
     for name, rival in LIBRARIES.items():
         assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
+        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu").is_file() == (name in COMPILED)
         assert set(rival.operations) <= set(OPERATIONS)
 
 
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
-    planned = planned_calls("cub", on_gpu(), [])
+    planned = planned_calls(as_kernel("cub", REDUCTION), on_gpu(), [])
     points = [each.point for each in planned]
     assert len(set(points)) == len(points)
     assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
@@ -101,35 +117,33 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        libraries, "LIBRARIES", {**LIBRARIES, "cupy": libraries.Library("CuPy", ("sum",), "no_such_package", "a wish")}
+        libraries, "LIBRARIES", {**LIBRARIES, "cupy": Library("CuPy", ("no_such_package",), "a wish", ("sum",))}
     )
-    assert {each.skipped for each in planned_calls("cupy", on_gpu(), [])} == {
+    assert {each.skipped for each in planned_calls(as_kernel("cupy", REDUCTION), on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     monkeypatch.setattr(libraries, "why_missing", lambda name: None)
-    (planned,) = planned_calls("pycuda_gpuarray", [sweep], [])
+    (planned,) = planned_calls(as_kernel("pycuda_gpuarray", REDUCTION), [sweep], [])
     assert planned.skipped == "operation product: the kernel supports sum, minimum, maximum"
-    (planned,) = planned_calls("pycuda_reduction", [{**sweep, "array_size": [2**32]}], [])
+    (planned,) = planned_calls(as_kernel("pycuda_reduction", REDUCTION), [{**sweep, "array_size": [2**32]}], [])
     assert planned.skipped == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
 
 
 def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:
     # Pins: times kept in the journal when another CUB was compiled.
     library = tmp_path / "cub.so"
-    planned = planned_calls("cub", [{**on_gpu()[0], "array_size": [2**20]}], [])
+    planned = planned_calls(as_kernel("cub", REDUCTION), [{**on_gpu()[0], "array_size": [2**20]}], [])
     hashes = []
     for content in (b"one", b"another"):
         library.write_bytes(content)
-        variants = library_report("cub", library, BUILT, planned)["variants"]
-        assert {key: variants["cub<int, Sum>"][key] for key in ("rival", "operation", "dtype")} == {
-            "rival": "cub",
-            "operation": "sum",
-            "dtype": "int32",
-        }
+        variants = library_report(as_kernel("cub", REDUCTION), library, BUILT, planned)["variants"]
+        assert variants["cub<int, Sum>"]["words"] == ["sum", "int32"]
         hashes.append(variants["cub<int, Sum>"]["binary_sha256"])
     assert hashes[0] != hashes[1]
-    failed = library_report("cub", library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
+    failed = library_report(
+        as_kernel("cub", REDUCTION), library, {**BUILT, "status": "build_failed", "message": "no"}, planned
+    )
     assert (failed["status"], failed["message"], failed["variants"]) == ("build_failed", "no", {})
 
 
@@ -209,8 +223,8 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
     monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
     platform = object.__new__(rival.LibraryPlatform)
     platform._streams = itertools.cycle(range(gpu.STREAMS))
-    platform._variants = {"cub<int, Sum>": {"rival": "cub", "operation": "sum", "dtype": "int32"}}
-    platform._reduce, platform._warm = queued, None
+    platform._variants = {"cub<int, Sum>": {"rival": "cub", "words": ["sum", "int32"]}}
+    platform._function, platform._warm = queued, None
 
     def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
         platform.launch("cub<int, Sum>", (1, 1, 1), (1, 1, 1), 0, [100, 200, np.uint64(1000)])
@@ -225,21 +239,147 @@ def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
     assert done.count("wait") == gpu.STREAMS
 
 
+class Addressed(np.ndarray):
+    """Memory of the host that, like a device's, is passed by its address."""
+
+    def __int__(self) -> int:
+        return int(self.ctypes.data)
+
+
+def matrix(address: int, shape: tuple[int, ...], order: str = "C") -> np.ndarray:
+    """The matrix of float32 at an address of the host."""
+    elements = (ctypes.c_float * int(np.prod(shape))).from_address(address)
+    return np.ctypeslib.as_array(elements).reshape(shape, order=order)  # type: ignore[call-overload]
+
+
+@contextlib.contextmanager
+def current(stream: Any) -> Iterator[None]:
+    assert stream == ("external", 7)
+    yield
+
+
+def stand_in_torch(precisions: list[str]) -> dict[str, ModuleType]:
+    """As much of PyTorch as multiplies matrices, on the host."""
+
+    def as_tensor(memory: Any, device: str) -> np.ndarray:
+        described = memory.__cuda_array_interface__
+        assert (described["typestr"], device) == ("<f4", "cuda")
+        return matrix(described["data"][0], described["shape"])
+
+    torch = ModuleType("torch")
+    torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
+    vars(torch).update(
+        Tensor=np.ndarray,
+        sum=None,
+        prod=None,
+        amin=None,
+        amax=None,
+        as_tensor=as_tensor,
+        mm=lambda left, right, out: np.matmul(left, right, out=out),
+        set_float32_matmul_precision=precisions.append,
+        cuda=SimpleNamespace(stream=current, ExternalStream=lambda handle: ("external", handle)),
+    )
+    return {"torch": torch}
+
+
+def stand_in_cupy(precisions: list[str]) -> dict[str, ModuleType]:
+    """As much of CuPy as calls cuBLAS's SGEMM, on the host: matrices lie column by column."""
+
+    def sgemm(handle: int, *of_call: int) -> None:
+        plain, also_plain, m, n, k, one, a, a_rows, b, b_rows, zero, c, c_rows = of_call
+        assert (handle, plain, also_plain, a_rows, b_rows, c_rows) == (9, 0, 0, m, k, m)
+        assert (matrix(one, (1,))[0], matrix(zero, (1,))[0]) == (1, 0)
+        matrix(c, (m, n), "F")[:] = matrix(a, (m, k), "F") @ matrix(b, (k, n), "F")
+
+    cublas = SimpleNamespace(
+        sgemm=sgemm,
+        setMathMode=lambda handle, mode: precisions.append(mode),
+        CUBLAS_OP_N=0,
+        CUBLAS_DEFAULT_MATH="highest",
+        CUBLAS_TF32_TENSOR_OP_MATH="high",
+    )
+    cupy, libs = ModuleType("cupy"), ModuleType("cupy_backends.cuda.libs")
+    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
+    device = SimpleNamespace(get_cublas_handle=lambda: 9)
+    cupy.cuda = SimpleNamespace(device=device, ExternalStream=lambda handle: current(("external", handle)))  # type: ignore[attr-defined]
+    libs.cublas = cublas  # type: ignore[attr-defined]
+    packages = {name: ModuleType(name) for name in ("cupy_backends", "cupy_backends.cuda")}
+    return {"cupy": cupy, "cupy_backends.cuda.libs": libs, **packages}
+
+
+@pytest.mark.parametrize("stand_in_of", [stand_in_torch, stand_in_cupy])
+def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_result(
+    stand_in_of: Callable[[list[str]], dict[str, ModuleType]],
+    gpu_modules: tuple[Any, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Pins: matrices in the other order, or a precision that stays as the point before left it.
+    precisions: list[str] = []
+    stand_ins = stand_in_of(precisions)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: getattr(sys.modules.get(name), "__spec__", None))
+    for name, module in stand_ins.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delitem(sys.modules, "kernelsweep.baselines.torch", raising=False)
+    monkeypatch.chdir(ROOT)
+    _, rival_platform = gpu_modules
+
+    class OnHost(EmulatorPlatform):
+        load, launch = rival_platform.LibraryPlatform.load, rival_platform.LibraryPlatform.launch
+        _stream = SimpleNamespace(handle=7)
+
+        def allocate(self, size: int) -> np.ndarray:
+            return super().allocate(size).view(Addressed)
+
+        def parameter_bytes(self, variant: str) -> list[int]:
+            return []
+
+        def occupancy(self, variant: str, threads: int, shared_bytes: int) -> None:
+            return None
+
+    study = load_study("matmul", ROOT)
+    rival = as_kernel("cublas_matmul", study.problem, study.settings["rival_calls"]["cublas_matmul"])
+    axes = {"m": [3], "n": [5], "k": [7], "cache": ["cold"], "precision": ["float32", "tf32"]}
+    planned = planned_calls(rival, [axes], study.settings["restrictions"], study.settings["tied"])
+    assert [each.skipped for each in planned] == [None, None]
+    report = library_report(rival, None, {"status": "ok", "message": "", "target": None}, planned)
+    task = BuiltKernel(rival, report, Path()).task(IMPLEMENTATION, [each.point for each in planned], Protocol(None))
+    runner = Runner(OnHost(), task)
+    outcomes = [runner.run(each.point, each.variant) for each in planned]
+    assert [(one.status, one.message) for one in outcomes] == [("ok", "")] * 2
+    assert list(dict.fromkeys(precisions)) == ["highest", "high"]
+    assert task.listed is not None
+    launch = {**task.listed["launches"][0], "arguments": [*"CAB", "m", "n", "n"]}
+    wrong = replace(task, listed={**task.listed, "launches": [launch]})
+    assert Runner(OnHost(), wrong).run(planned[0].point, planned[0].variant).status == "wrong_result"
+
+
 def test_a_library_that_is_none_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "cub.so").write_bytes(b"")
-    with pytest.raises(BuildError, match="CUB's reductions can't be used"):
+    with pytest.raises(BuildError, match="CUB's functions can't be used"):
         cub.reduction(tmp_path / "cub.so", lambda size: size)
 
 
 def build_cub(source: Path) -> Report:
     """Run the script that compiles CUB; the build report, as the job that measures CUB reads it."""
     folder = source.parent
-    outputs = {"library": f"{folder}/cub.so", "report": f"{folder}/cub.json"}
-    job = {"input": {"source": str(source)}, "output": outputs, "wildcards": {"target": "sm_90"}, "params": {}}
+    outputs = {kind: f"{source.with_suffix(suffix)}" for kind, suffix in (("library", ".so"), ("report", ".json"))}
+    job = {
+        "input": {"source": str(source)},
+        "output": outputs,
+        "wildcards": {"target": "sm_90", "library": source.stem},
+        "params": {},
+    }
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
     subprocess.run(command, check=True)
-    return read_report(folder / "cub.json")
+    return read_report(source.with_suffix(".json"))
+
+
+@pytest.mark.nvcc
+def test_cubs_histogram_compiles(tmp_path: Path) -> None:
+    source = tmp_path / "cub_histogram.cu"
+    source.write_text(CUB.with_name(source.name).read_text())
+    assert build_cub(source)["status"] == "ok"
 
 
 @pytest.mark.nvcc
@@ -305,7 +445,7 @@ def test_limits_are_measured_at_every_size_and_cache_state() -> None:
         {**axes, "array_size": [2**16, 2**18], "cache": ["cold", "hot"], "dtype": dtypes}
         for axes, dtypes in [(on_gpu()[0], ["int32"]), (on_gpu()[0], ["float32", "float64"])]
     ]
-    planned = driver_points(sweeps, {"dtype": "int32", "operation": "sum"})
+    planned = driver_points(REDUCTION, sweeps, {"dtype": "int32", "operation": "sum"})
     assert [(point["array_size"], point["cache"]) for point in planned] == [
         (2**16, "cold"),
         (2**18, "cold"),
@@ -313,7 +453,7 @@ def test_limits_are_measured_at_every_size_and_cache_state() -> None:
         (2**18, "hot"),
     ]
     platform = Clocked()
-    rows = measure_driver(platform, ["copy", "fill"], planned, SAMPLING, 4000.0, KNOWN)
+    rows = measure_driver(platform, ["copy", "fill"], REDUCTION, planned, SAMPLING, 4000.0, KNOWN)
     assert [row["kernel"] for row in rows] == ["limit_copy"] * 4 + ["limit_fill"] * 4
     assert all(row["status"] == "ok" and row["samples"] == 6 for row in rows)
     assert platform.timed_moves == 6 * len(rows)
@@ -329,7 +469,7 @@ def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
 
         def fill(self, memory: np.ndarray, size: int, word: int) -> None: ...
 
-    rows = measure_driver(Idle(), ["copy", "fill"], [point(2**16, 1)], SAMPLING, None, KNOWN)
+    rows = measure_driver(Idle(), ["copy", "fill"], REDUCTION, [point(2**16, 1)], SAMPLING, None, KNOWN)
     assert [row["status"] for row in rows] == ["wrong_result"] * 2
     assert not any("time_us" in row for row in rows)
 
@@ -339,5 +479,5 @@ def test_limits_that_do_not_fit_into_memory_are_rows() -> None:
         def allocate(self, size: int) -> np.ndarray:
             raise MemoryError("17.18 GB of device memory asked for")
 
-    (row,) = measure_driver(Full(), ["fill"], [point(2**32, 1)], SAMPLING, None, KNOWN)
+    (row,) = measure_driver(Full(), ["fill"], REDUCTION, [point(2**32, 1)], SAMPLING, None, KNOWN)
     assert (row["status"], row["message"]) == ("out_of_memory", "17.18 GB of device memory asked for")

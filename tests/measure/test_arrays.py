@@ -16,7 +16,7 @@ from kernelsweep.measure.point.checking import check_point
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.problem import Array, Elements, Judgement
+from kernelsweep.problems.problem import Array, Elements, Judgement, Limits
 from kernelsweep.problems.problem import Point as Values
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
@@ -48,6 +48,9 @@ class Weighted:
 
     def scalars(self, point: Values) -> Mapping[str, np.generic]:
         return {"negative": np.bool_(True), "shift": np.int8(-3), "factor": np.uint16(101), "bias": np.float64(0.1)}
+
+    def limits(self) -> Mapping[str, Limits]:
+        return {}
 
     def judge(self, point: Values, results: Mapping[str, Elements], depth: int) -> Judgement:
         image = np.resize(self.image, COUNT)
@@ -114,7 +117,8 @@ def test_a_point_of_several_arrays_is_checked_and_restored_before_every_run(plat
     for place in range(places):
         run.prepare(place)
         run.launches(place)()
-        for name, right in run.results().items():
+        run.check_run()
+        for name, right in memory.fetched_results().items():
             found = memory.argument(name, place)[: right.nbytes].view(right.dtype)
             np.testing.assert_array_equal(found[~np.isnan(right)], right[~np.isnan(right)])
 
@@ -139,4 +143,5 @@ def test_an_array_that_kernels_may_change_is_restored_once_a_run_has_changed_it(
     memory, instance = KernelMemory(platform, own_pages=False), Weighted(weights_updated=None)
     run = prepared(memory, platform, CHANGES_WEIGHTS, instance)
     assert check_point(run, instance, 1, repeated_runs=3).updated == ["weights"]
-    assert instance.judge(run.point, run.results(), 1).mistake is None
+    run.check_run()
+    assert instance.judge(run.point, memory.fetched_results(), 1).mistake is None

@@ -190,7 +190,8 @@ def test_a_point_that_fails_and_changes_the_input_costs_the_others_nothing(
 
 
 @pytest.mark.nvcc
-def test_the_comparison_on_a_gpu_compiles(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["compare", "within"])
+def test_the_comparisons_on_a_gpu_compile(name: str, tmp_path: Path) -> None:
     ptxas = Path(nvcc.find()).with_name("ptxas")
-    source = ROOT / "workflow/scripts/kernelsweep/platforms/compare.ptx"
-    subprocess.run([ptxas, "-arch=sm_90", source, "-o", tmp_path / "compare.cubin"], check=True)
+    source = ROOT / f"workflow/scripts/kernelsweep/platforms/{name}.ptx"
+    subprocess.run([ptxas, "-arch=sm_90", source, "-o", tmp_path / f"{name}.cubin"], check=True)

@@ -36,8 +36,8 @@ from kernelsweep.project.project import Project, load_config, load_project, load
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.kernels.launch_list import launched_columns
 from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 from kernelsweep.sweep.resolve import kernel_axes

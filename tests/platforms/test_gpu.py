@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from checkout import ROOT
 from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run
 
 from kernelsweep.baselines.libraries import (
+    COMPILED,
     IMPLEMENTATION,
-    LIBRARIES,
+    REDUCTIONS,
     as_kernel,
     library_report,
     planned_calls,
     why_missing,
 )
 from kernelsweep.build import nvcc
+from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.process import environment
@@ -272,14 +275,11 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
         assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", REDUCTIONS)
 def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
-    library = tmp_path / "cub.so"
-    library.write_bytes(b"")
-    if LIBRARIES[name].package is None:
-        nvcc.compile_library(ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu", library, arch)
+    library = compiled(name, arch, tmp_path)
     axes = {
         "array_size": [1, 100_003, 2**22],
         "block_size": [1],
@@ -288,13 +288,48 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    planned = planned_calls(name, [resolve_axes(REDUCTION.axes, axes)], [])
-    report = library_report(name, library, {"status": "ok", "message": "", "target": arch}, planned)
-    protocol = Protocol(QUICK, visits=2, repeated_runs=2, timeout_seconds=120, seed=1)
-    built_library = BuiltKernel(as_kernel(name), report, library)
-    task = built_library.task(IMPLEMENTATION, [each.point for each in planned], protocol)
-    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
-    run_points = [each.point for each in planned if not each.skipped]
+    rival = as_kernel(name, REDUCTION)
+    outcomes = called(rival, planned_calls(rival, [resolve_axes(REDUCTION.axes, axes)], []), library, tmp_path)
+    run_points = [one for one in outcomes if outcomes[one].status != "skipped"]
     wrong = {one: outcomes[one].message for one in run_points if outcomes[one].status != "ok"}
     assert run_points and not wrong
     assert all(outcomes[one].samples for one in run_points)
+
+
+@pytest.mark.parametrize(("study", "name"), [("matmul", "cublas_matmul"), ("histogram", "cub_histogram")])
+def test_a_library_that_a_study_calls_is_right_and_timed(study: str, name: str, arch: str, tmp_path: Path) -> None:
+    if reason := why_missing(name):
+        pytest.skip(reason)
+    loaded = load_study(study, ROOT)
+    call = loaded.settings["rival_calls"][name]
+    rival = as_kernel(name, loaded.problem, call)
+    small = {"matmul": {"m": [33, 512], "n": [70, 512], "k": [50, 512]}, "histogram": {"array_size": [1, 2**20 + 5]}}
+    axes = {"cache": ["cold"], **loaded.settings["axes"], **call["axes"], **small[study]}
+    of_call = {
+        axis: values for axis, values in axes.items() if axis in {*loaded.problem.size_axes, "cache", "precision"}
+    }
+    planned = planned_calls(rival, [of_call], [], loaded.settings["tied"])
+    outcomes = called(rival, planned, compiled(name, arch, tmp_path), tmp_path)
+    assert outcomes and {(one.status, one.message) for one in outcomes.values()} == {("ok", "")}
+    assert all(one.samples for one in outcomes.values())
+
+
+def compiled(name: str, arch: str, folder: Path) -> Path | None:
+    """The compiled library of a rival that needs one."""
+    if name not in COMPILED:
+        return None
+    library = folder / f"{name}.so"
+    nvcc.compile_library(ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch)
+    return library
+
+
+def called(
+    rival: KernelSource, planned: Sequence[PlannedPoint], library: Path | None, folder: Path
+) -> Mapping[Point, Outcome]:
+    """The outcomes of a rival's points."""
+    report = library_report(rival, library, {"status": "ok", "message": "", "target": None}, planned)
+    protocol = Protocol(QUICK, visits=2, repeated_runs=2, timeout_seconds=120, seed=1)
+    task = BuiltKernel(rival, report, library or Path()).task(
+        IMPLEMENTATION, [each.point for each in planned], protocol
+    )
+    return measured(task, planned, report, folder / "journal.jsonl")

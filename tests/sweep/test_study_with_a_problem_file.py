@@ -16,7 +16,7 @@ from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.point_run import of_size
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.results import point_columns, read_parameters
-from kernelsweep.sweep.kernels.launch_list import as_values, plan_of, planner
+from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
 from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
 from kernelsweep.sweep.spaces import valid_combinations
@@ -187,6 +187,69 @@ def test_a_mistake_is_a_sentence_before_any_job_starts(
     assert str(raised.value).startswith("config/studies/own.yaml: ") and len(str(raised.value).splitlines()) <= 3
 
 
+WITH_LAUNCHES = f"""{PROBLEM}
+def launches(kernel, width, tile, Launch):
+    assert kernel == "own"
+    found = [Launch(grid=[width / tile, 2], block=np.int64(tile), arguments=["target", np.int16(width)], shared=tile)]
+    while width > tile:
+        width = -(-width // tile)
+        found.append(Launch(kernel=f"halve<{{tile}}, dtype>", grid=width, block=tile, arguments=["target", "offset"]))
+    return found
+"""
+
+
+def of_function(**changes: Any) -> dict[str, Any]:
+    """The study with a kernel that lists no launches."""
+    kernel = {key: value for key, value in STUDY["kernels"][0].items() if key != "launches"}
+    return {**STUDY, "kernels": [{**kernel, **changes}]}
+
+
+def test_a_function_may_say_the_launches_and_how_many_there_are(
+    load: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = load(of_function(), WITH_LAUNCHES)
+    monkeypatch.chdir(project.root)
+    kernel, points = project.kernel("own", "own"), points_of(project)
+    point = next(p for p in points if (p["width"], p["tile"], p["dtype"], p["unroll"]) == (100, 4, "float32", 1))
+    plan = plan_of(kernel, point)
+    assert [launch.grid for launch in plan.launches] == [(25, 2, 1), (25, 1, 1), (7, 1, 1), (2, 1, 1)]
+    assert plan.launches[0].arguments == ("target", np.int16(100)) and plan.launches[0].shared_bytes == 4
+    assert [launch.variant for launch in plan.launches[:2]] == [
+        "own [unroll=1 WIDE=false]",
+        "halve<4, float> [unroll=1 WIDE=false]",
+    ]
+    assert planner("", as_values(kernel.listed))(point) == plan, "as a worker reads it"
+    assert instantiation(kernel, point) == "own; halve<4, float> [unroll=1 WIDE=false]"
+    assert len(plan_of(kernel, point.at(width=3)).launches) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            "return found",
+            "return found[0]",
+            "launches returns UserLaunch(.*) It has to return a list of launches, such as ",
+        ),
+        ("shared=tile", "shard=tile", r", line 15: launches raises TypeError at width=100, tile=4: .*'shard'"),
+        ("[width / tile, 2]", "[]", r"launches\.0\.grid is \[\]\. Allowed: a number, or a list of up to three"),
+        ("[width / tile, 2]", "[2, width * 1000]", "the grid's side is 100000 at .* Allowed: 1 to 65,535"),
+        ("block=np.int64(tile)", "block=tile / 3", "the block's side is 1.3.* Allowed: whole numbers"),
+        ("np.int16(width)]", "[width]]", "launches.0.arguments has an object of type list. Allowed: names of arrays"),
+        ("halve<", "halve ", "launches.1.kernel is 'halve 4, dtype>'. Allowed: a name such as rows"),
+        ("shared=tile", "shared=-1", "launches.0.shared is -1. Allowed: a number of bytes."),
+        ("(kernel, width", "(kernel, widht", "launches takes 'widht', but nothing has this name; did you mean 'width'"),
+    ],
+)
+def test_a_mistake_in_launches_is_a_sentence_before_any_job_starts(
+    old: str, new: str, sentence: str, load: Callable[..., Project]
+) -> None:
+    assert old in WITH_LAUNCHES
+    with pytest.raises(UserError, match=sentence) as raised:
+        load(of_function(), WITH_LAUNCHES.replace(old, new))
+    assert str(raised.value).startswith("kernels/own/problem.py") and len(str(raised.value).splitlines()) == 1
+
+
 def test_a_folder_without_a_study_is_told_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"config/studies/ has no study\. .*docs/your-kernel\.md says how to write one"):
         load_project({}, tmp_path)
@@ -204,6 +267,9 @@ def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> No
     renamed = load(problem=PROBLEM.replace('"offset"', '"ofset"').replace('"weights"', '"weihgts"'))
     with pytest.raises(UserError, match=r"launches\.1\.arguments has 'offset'; did you mean 'ofset'"):
         check_arguments(renamed.kernel("own", "own"), first, 1, "own.yaml")
+    misspelt = load(of_function(), WITH_LAUNCHES.replace('"target", "offset"', '"target", "ofset"'))
+    with pytest.raises(UserError, match=r"^kernels/own/problem\.py: launches\.1\.arguments has 'ofset'; did you mean"):
+        check_arguments(misspelt.kernel("own", "own"), first, 1, "own.yaml")
 
 
 def test_numbers_take_the_width_of_the_kernels_parameter_and_others_keep_theirs() -> None:

@@ -1,4 +1,4 @@
-# Baselines for kernels on the same device: the host's sums, libraries' reductions, the driver's copy and fill.
+# Baselines for kernels on the same device: the host's sums, libraries' functions, the driver's copy and fill.
 
 from kernelsweep.baselines.libraries import LIBRARIES
 
@@ -29,12 +29,13 @@ rule measure_host:
         "../scripts/measure/measure_host.py"
 
 
-# Libraries' reductions on the GPU: one job a library.
+# Libraries' functions on the GPU: one job a library.
 rule measure_library:
     input:
         library=for_job(inputs.cub),
         report=for_job(inputs.cub_report),
         device=files.device(),
+        problem=for_job(inputs.problem_files),
     output:
         points=files.rival(),
         samples=files.rival_samples(),
@@ -51,8 +52,11 @@ rule measure_library:
         **at_the_device(resources.minutes_of_library),
     params:
         journal=files.journal(kernel="{rival}"),
+        problem=for_job(parameters.problem),
+        call=for_job(parameters.rival_call),
         axes=for_job(parameters.library_axes),
         restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         measuring=config["measuring"],
         seed=config["seed"],
         code=lambda wildcards: code_hash_of(
@@ -69,6 +73,7 @@ rule measure_library:
 rule measure_driver:
     input:
         device=files.device(),
+        problem=for_job(inputs.problem_files),
     output:
         files.driver_limits(),
     log:
@@ -81,8 +86,11 @@ rule measure_driver:
         **at_the_device(resources.minutes_of_library),
     params:
         limits=for_job(inputs.driver_limits),
+        problem=for_job(parameters.problem),
         reference=for_job(parameters.setting, key="reference"),
         axes=for_job(parameters.library_axes),
+        restrictions=for_job(parameters.restrictions),
+        tied=for_job(parameters.tied),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),
     script:

@@ -1,5 +1,7 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
+from kernelsweep.baselines.libraries import COMPILED
+
 
 rule build_kernel:
     input:
@@ -28,12 +30,14 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        source=of_home("workflow/scripts/kernelsweep/baselines/cub.cu", Path.cwd()),
+        source=of_home("workflow/scripts/kernelsweep/baselines/{library}.cu", Path.cwd()),
     output:
         library=files.cub("so"),
         report=files.cub("json"),
     log:
         files.cub("log"),
+    wildcard_constraints:
+        library="|".join(COMPILED),
     priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"

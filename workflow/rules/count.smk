@@ -15,6 +15,7 @@ rule count_kernel:
         included=for_job(inputs.included),
         binary=files.build("bin", COUNTING),
         report=files.build("json", COUNTING),
+        problem=for_job(inputs.problem_files),
     output:
         counts=files.counts("csv"),
         findings=files.counts("findings.csv"),

@@ -1,15 +1,19 @@
 """Time the driver's copy and fill at every size of a study, which are limits of the device's memory."""
 
+from pathlib import Path
+
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_device
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     device = read_device(snakemake.input.device)
+    problem = problem_of(params.problem, Path.cwd())
     with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
         # This import starts CUDA, which then sees only the leased GPU.
         from kernelsweep.platforms.gpu import GpuPlatform
@@ -18,7 +22,8 @@ with logged(snakemake.log[0]) as terminal:
         rows = measure_driver(
             platform,
             names=params.limits,
-            planned=driver_points(params.axes, params.reference),
+            problem=problem,
+            planned=driver_points(problem, params.axes, params.reference, params.restrictions, params.tied),
             sampling=sampling_settings(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
@@ -26,4 +31,11 @@ with logged(snakemake.log[0]) as terminal:
         platform.close()
     write_rows(snakemake.output[0], MEASUREMENT_COLUMNS, rows)
     for row in rows:
-        print(row["kernel"], row["array_size"], row["cache"], row["status"], row.get("bandwidth_gbs", ""))
+        print(
+            row["kernel"],
+            row.get("array_size"),
+            row["parameters"],
+            row["cache"],
+            row["status"],
+            row.get("bandwidth_gbs", ""),
+        )

@@ -1,11 +1,12 @@
-"""Measure a library's reduction at every size, type and operation of a study, checked and timed like a kernel."""
+"""Measure a library's function at every size of a study, checked and timed like a kernel."""
 
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import IMPLEMENTATION, as_kernel, library_report, planned_calls
+from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.rows import measurement_rows, sample_rows
@@ -14,18 +15,23 @@ from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    library = Path(snakemake.input.library)
+    library, report_file = (next(map(Path, files), None) for files in (snakemake.input.library, snakemake.input.report))
     device = read_device(snakemake.input.device)
-    rival = as_kernel(wildcards.rival)
-    planned = planned_calls(wildcards.rival, params.axes, params.restrictions)
-    report = library_report(wildcards.rival, library, read_report(Path(snakemake.input.report)), planned)
+    rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), params.call)
+    planned = planned_calls(rival, params.axes, params.restrictions, params.tied)
+    built = read_report(report_file) if report_file else NOT_COMPILED
+    report = library_report(rival, library, built, planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
-    built = BuiltKernel(rival, report, library)
-    task = built.task(IMPLEMENTATION, [each.point for each in planned], protocol)
+    if planned:
+        check_arguments(rival, planned[0].point, params.seed, f"config/studies/{wildcards.study}.yaml")
+    task = BuiltKernel(rival, report, library or Path()).task(
+        IMPLEMENTATION, [each.point for each in planned], protocol
+    )
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)

@@ -18,7 +18,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.launch_list import launched_columns
+from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:

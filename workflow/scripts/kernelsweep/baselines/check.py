@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from kernelsweep.baselines.libraries import LIBRARIES
+from collections.abc import Mapping
+from typing import Any
+
+from kernelsweep.baselines.libraries import LIBRARIES, PROBLEM_LIBRARIES, as_kernel, call_of
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.study import Study
@@ -26,3 +29,23 @@ def check_baselines(study: Study) -> None:
         if name not in (*DRIVER_LIMITS, *kernels):
             known = [*DRIVER_LIMITS, *kernels]
             raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
+    if {*settings["limits"]} & {*DRIVER_LIMITS} and "bytes" not in study.problem.work(settings["reference"]):
+        raise UserError(f"{shown}: limits move as many bytes as the problem's work has, and its work names no bytes.")
+    for name, call in settings["rival_calls"].items():
+        _check_call(name, call, study)
+
+
+def _check_call(name: str, call: Mapping[str, Any], study: Study) -> None:
+    """Raise UserError if a study calls a library's function that there isn't, or with other words or arguments."""
+    if name not in PROBLEM_LIBRARIES:
+        guess = nearest(name, PROBLEM_LIBRARIES) or ";"
+        raise UserError(f"{study.file}: rivals has {name!r}{guess} Known: {', '.join(PROBLEM_LIBRARIES)}.")
+    known = PROBLEM_LIBRARIES[name]
+    needed = f"{name}{f'<{known.words[0]}>' if known.words else ''} with {', '.join(known.parameters)}"
+    if len(call["arguments"]) != len(known.parameters):
+        raise UserError(
+            f"{study.file}: rivals calls {name} with {len(call['arguments'])} arguments. It needs: {needed}."
+        )
+    launch = call_of(as_kernel(name, study.problem, call))
+    if launch is None or len(launch.template) != bool(known.words):
+        raise UserError(f"{study.file}: rivals has {call['call']!r}. It needs: {needed}.")

@@ -7,7 +7,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from kernelsweep.baselines.libraries import ReduceFunction
+from kernelsweep.baselines.libraries import LibraryFunction
 
 _FUNCTIONS = {"sum": "sum", "product": "prod", "minimum": "min", "maximum": "max"}
 
@@ -19,7 +19,7 @@ def _array(address: int, shape: tuple[int, ...], dtype: str) -> Any:
     return cupy.ndarray(shape, np.dtype(dtype), cupy.cuda.MemoryPointer(memory, 0))
 
 
-def load() -> ReduceFunction:
+def load() -> LibraryFunction:
     """Temporary memory comes from CuPy's own pool."""
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.baselines.libraries import compared_points
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, time_columns
+from kernelsweep.problems.problem import Problem
+from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.points import Point, points
+from kernelsweep.sweep.points import Point
 
 # The word that the fill repeats.
 _FILLING = 0xABABABAB
@@ -23,18 +25,24 @@ _FILLING = 0xABABABAB
 _CHECKED_BYTES = 4096
 
 
-def driver_points(sweeps: Sequence[Axes], reference: Mapping[str, Any]) -> list[Point]:
-    """Every array size and cache state of the sweep, with the reference point's type; the operation doesn't matter."""
-    every = (
-        point.at(dtype=reference["dtype"], operation=reference["operation"], block_size=1, unroll=1)
-        for point in points(*sweeps)
-    )
+def driver_points(
+    problem: Problem,
+    sweeps: Sequence[Axes],
+    reference: Mapping[str, Any],
+    restrictions: Sequence[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+) -> list[Point]:
+    """Every size and cache state of the sweep; a shipped problem's with the reference point's type and operation."""
+    every = compared_points(problem, sweeps, restrictions, tied)
+    if problem.described is None:
+        every = [point.at(dtype=reference["dtype"], operation=reference["operation"]) for point in every]
     return list(dict.fromkeys(every))
 
 
 def measure_driver(
     platform: Platform,
     names: Iterable[str],
+    problem: Problem,
     planned: Sequence[Point],
     sampling: Sampling,
     peak_bandwidth_gbs: float | None,
@@ -42,26 +50,33 @@ def measure_driver(
 ) -> list[Row]:
     """The rows of measurements.csv of the limits `names`, which are of results.DRIVER_LIMITS, at each point.
 
-    A limit moves as many bytes as a reduction reads from the point's array, so that times and bandwidths can be
-    compared directly: copy reads one half of them and writes the other half, fill writes all.
+    A limit moves as many bytes as the problem's work has at the point, so that times and bandwidths can be compared
+    directly: copy reads one half of them and writes the other half, fill writes all.
 
     known  columns of every row: study, platform, device
     """
     rows = []
     for name in names:
         for point in planned:
-            row = {**known, **point, "kernel": f"{LIMIT_PREFIX}{name}"}
+            row = {**known, **point_columns(point), "kernel": f"{LIMIT_PREFIX}{name}"}
             try:
-                row |= _measure(platform, name, point, sampling, peak_bandwidth_gbs)
+                row |= _measure(platform, name, point, problem, sampling, peak_bandwidth_gbs)
             except MemoryError as error:
                 row |= {"status": "out_of_memory", "message": str(error)}
             rows.append(row)
     return rows
 
 
-def _measure(platform: Platform, name: str, point: Point, sampling: Sampling, peak_bandwidth_gbs: float | None) -> Row:
-    """Move as many bytes as the point's array has, and return the row's further columns."""
-    size = max(point["array_size"] * np.dtype(point["dtype"]).itemsize, 8)
+def _measure(
+    platform: Platform,
+    name: str,
+    point: Point,
+    problem: Problem,
+    sampling: Sampling,
+    peak_bandwidth_gbs: float | None,
+) -> Row:
+    """Move as many bytes as the point's work has, and return the row's further columns."""
+    size = max(int(problem.work(point)["bytes"]), 8)
     sizes = [size // 2, size // 2] if name == "copy" else [size]
     buffers: list[Memory] = []
     try:

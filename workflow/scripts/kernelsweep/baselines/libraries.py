@@ -1,7 +1,7 @@
-"""Libraries whose reductions kernels are compared with, on the same buffers and timed by the same loop.
+"""Libraries whose functions kernels are compared with, on the same buffers and timed by the same loop.
 
-The configuration calls them rivals. Each has a module with a function load() that returns a ReduceFunction. This module
-holds their properties, and treats a library as a kernel. library_platform.py calls them, on a GPU only.
+The configuration calls them rivals. Each has a module with a function load() that returns a LibraryFunction. This
+module holds their properties, and treats a library as a kernel. library_platform.py calls them, on a GPU only.
 """
 
 from __future__ import annotations
@@ -17,61 +17,92 @@ from typing import Any, Protocol
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason
+from kernelsweep.sweep.own_study import NO_SETTINGS, own_kernel
+from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, valid_points
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
 
 
-class ReduceFunction(Protocol):
-    """A library's reduction as a function."""
+class LibraryFunction(Protocol):
+    """A library's function.
 
-    def __call__(self, operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        """Queue the reduction of `count` elements at the address `data` to one of the same type at `value`.
+    It is called with the words of a variant, the arguments of a launch, and PyCUDA's stream: arrays by their addresses,
+    numbers as Python's. Queues its work on the stream, and does not synchronise. The first call for some words, sizes
+    or a stream may compile and allocate memory.
 
-        stream  PyCUDA's
+    A reduction is called with (operation, dtype, data, value, count, stream): `count` elements at the address `data`,
+    to one of the same type at `value`.
+    """
 
-        Does not synchronise. The first call for a type, a count or a stream may compile and allocate memory.
-        """
+    def __call__(self, *arguments: Any) -> None:
+        """Queue the call."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library's reduction.
+    """A library's function.
 
     label       its name for readers
-    operations  the operations that it supports
-    package     the Python package that it needs; None for CUB, which nvcc compiles here
+    packages    the Python packages that have it, of which one is enough; none for CUB, which nvcc compiles here
     install     how to install it
-    largest     the largest array size that its index type can hold
+    operations  of a reduction: the operations that it supports
+    largest     of a reduction: the largest array size that its index type can hold
+    words       of a function for problem files: the words that a study may give it, as cublas_matmul<tf32>
+    parameters  of a function for problem files: its arguments for readers, in their order
     """
 
     label: str
-    operations: tuple[str, ...]
-    package: str | None
+    packages: tuple[str, ...]
     install: str
+    operations: tuple[str, ...] = ()
     largest: int = 2**32
+    words: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
 
 
 _ALL = ("sum", "product", "minimum", "maximum")
-_PYCUDA = {"package": "pycuda", "install": "uv run --extra gpu ..."}
+_TOOLKIT = "the CUDA toolkit, of which it is part"
+_PYCUDA = ("pycuda",), "uv run --extra gpu ..."
 # PyCUDA's kernels add a grid's width to 32-bit indices before they compare them with the count.
 _UNSIGNED_LESS_A_GRID = 2**31
 
-# In the order of tables.
-LIBRARIES: Mapping[str, Library] = {
-    "cub": Library("CUB's DeviceReduce", _ALL, package=None, install="the CUDA toolkit, of which it is part"),
-    "pycuda_reduction": Library("PyCUDA's ReductionKernel", _ALL, largest=_UNSIGNED_LESS_A_GRID, **_PYCUDA),
-    "pycuda_gpuarray": Library(
-        "PyCUDA's gpuarray.sum", ("sum", "minimum", "maximum"), largest=_UNSIGNED_LESS_A_GRID, **_PYCUDA
-    ),
+# Reductions, in the order of tables.
+REDUCTIONS: Mapping[str, Library] = {
+    "cub": Library("CUB's DeviceReduce", (), _TOOLKIT, _ALL),
+    "pycuda_reduction": Library("PyCUDA's ReductionKernel", *_PYCUDA, _ALL, _UNSIGNED_LESS_A_GRID),
+    "pycuda_gpuarray": Library("PyCUDA's gpuarray.sum", *_PYCUDA, ("sum", "minimum", "maximum"), _UNSIGNED_LESS_A_GRID),
     # No minimum: in CuPy 14.2, ndarray.min takes the array for the result as the result's type.
-    "cupy": Library("CuPy's sum", ("sum", "product", "maximum"), "cupy", "pip install cupy-cuda13x"),
-    "torch": Library("PyTorch's sum", _ALL, "torch", "pip install torch"),
+    "cupy": Library("CuPy's sum", ("cupy",), "pip install cupy-cuda13x", ("sum", "product", "maximum")),
+    "torch": Library("PyTorch's sum", ("torch",), "pip install torch", _ALL),
 }
+
+# Functions that a study with a problem file calls with arguments of its own.
+PROBLEM_LIBRARIES: Mapping[str, Library] = {
+    "cublas_matmul": Library(
+        "cuBLAS's SGEMM",
+        ("torch", "cupy"),
+        "pip install torch, or pip install cupy-cuda13x",
+        words=("float32", "tf32"),
+        parameters=("C", "A", "B", "m", "n", "k"),
+    ),
+    "cub_histogram": Library(
+        "CUB's DeviceHistogram::HistogramEven", (), _TOOLKIT, parameters=("counts", "data", "array_size")
+    ),
+}
+
+LIBRARIES: Mapping[str, Library] = {**REDUCTIONS, **PROBLEM_LIBRARIES}
+
+# The libraries that nvcc compiles here, each from a .cu file of its name.
+COMPILED = tuple(name for name, library in LIBRARIES.items() if not library.packages)
+
+# What stands for the build report of the others.
+NOT_COMPILED: Mapping[str, Any] = {"status": "ok", "message": "", "target": None}
 
 # The platform that calls them, as in platforms.kinds.Kind.
 IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
@@ -84,12 +115,19 @@ LIBRARY_PLAN = "library_call"
 _SUMMATION_DEPTH = "ceil(array_size / 2**16) + 64"
 
 
-def as_kernel(name: str) -> KernelSource:
-    """A library as a kernel: the points that it supports, and its launch plan."""
+def as_kernel(name: str, problem: Problem, call: Mapping[str, Any] | None = None) -> KernelSource:
+    """A library as a kernel of a problem: the points that it supports, and its launch plan.
+
+    call  a study's entry for the library, with its arguments; None for a reduction
+    """
+    path = Path(f"{name}.py")
+    if call is not None:
+        launch = {"kernel": call["call"], "grid": 1, "block": 1, "shared": 0, "arguments": call["arguments"]}
+        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, f"the rival {name}")
     return KernelSource(
         name=name,
-        path=Path(f"{name}.py"),
-        problem=REDUCTION,
+        path=path,
+        problem=problem,
         has_header=False,
         template_parameters=("Element", "Operation"),
         plan=LIBRARY_PLAN,
@@ -110,68 +148,112 @@ def as_kernel(name: str) -> KernelSource:
 
 def why_missing(name: str) -> str | None:
     """Why a library can't be called from this Python environment, or None if it can."""
-    package = LIBRARIES[name].package
-    if package is None or importlib.util.find_spec(package) is not None:
+    packages = LIBRARIES[name].packages
+    if not packages or any(importlib.util.find_spec(package) is not None for package in packages):
         return None
-    return f"{package} is not installed ({LIBRARIES[name].install})"
+    return f"{' or '.join(packages)} is not installed ({LIBRARIES[name].install})"
 
 
-def library_axes(config: Mapping[str, Any], study: Study, platform: str) -> list[Axes]:
-    """The axes of a study's libraries on a platform, as kernel_axes; each library chooses its own blocks."""
-    return [
-        {**axes, "block_size": [1], "unroll": [1]} for axes in swept_axes(config, study, {}, LIBRARY_PLAN, platform)
-    ]
+def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: str | None = None) -> list[Axes]:
+    """The axes of what is measured beside a study's kernels on a platform, as kernel_axes.
+
+    rival  a library; None for the driver
+
+    Libraries choose their own blocks. So a shipped problem's points have one block size, and those of a problem file
+    lack the axes that say how kernels are built or launched, unless the data or the library's call depends on them.
+    """
+    call = study.settings["rival_calls"].get(rival, {})
+    sweeps = swept_axes(config, study, call, LIBRARY_PLAN, platform)
+    if study.problem.described is None:
+        return [{**axes, "block_size": [1], "unroll": [1]} for axes in sweeps]
+    needed = {name for name, axis in study.problem.axes.items() if not axis.of_kernel}
+    if rival is not None:
+        needed |= {*study.problem.instance_axes, *axes_of_call(as_kernel(rival, study.problem, call))}
+    return [{name: values for name, values in axes.items() if name in needed} for axes in sweeps]
 
 
-def planned_calls(name: str, sweeps: Sequence[Axes], restrictions: Sequence[str]) -> list[PlannedPoint]:
+def call_of(kernel: KernelSource) -> ListedLaunch | None:
+    """A study's call of a library's function, as the launch that stands for it; None for a reduction."""
+    return kernel.listed.launches[0] if isinstance(kernel.listed, LaunchList) else None
+
+
+def axes_of_call(kernel: KernelSource) -> set[str]:
+    """The axes that a library's call names in its words and its arguments."""
+    call = call_of(kernel)
+    texts = (*call.template, *call.arguments) if call else ()
+    return {name for text in texts for name in expression(str(text)).names} & {*kernel.problem.axes}
+
+
+def compared_points(
+    problem: Problem, sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]
+) -> list[Point]:
+    """The points of library_axes(), without duplicates; of a problem file only those that meet the restrictions."""
+    if problem.lists_excluded:
+        return points(*sweeps)
+    groups = [[axis for axis in group if all(axis in axes for axes in sweeps)] for group in tied]
+    return valid_points(sweeps, restrictions, [group for group in groups if group])
+
+
+def planned_calls(
+    kernel: KernelSource, sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
+) -> list[PlannedPoint]:
     """A library's points."""
-    library, kernel = LIBRARIES[name], as_kernel(name)
+    library = LIBRARIES[kernel.name]
+    own = restrictions if kernel.problem.lists_excluded else []  # The others meet them all.
 
     def reason(point: Point) -> str | None:
-        if point["array_size"] > library.largest:
+        if point.get("array_size", 1) > library.largest:
             return f"array size {point['array_size']}: {library.label} counts to {library.largest}"
-        return why_missing(name) or skip_reason(point, kernel, restrictions, None)
+        return why_missing(kernel.name) or skip_reason(point, kernel, own, None)
 
-    return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in points(*sweeps)]
+    planned = compared_points(kernel.problem, sweeps, restrictions, tied)
+    return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in planned]
 
 
 def library_report(
-    name: str, library: Path, built: Mapping[str, Any], planned: Sequence[PlannedPoint]
+    kernel: KernelSource, library: Path | None, built: Mapping[str, Any], planned: Sequence[PlannedPoint]
 ) -> dict[str, Any]:
     """A library's counterpart of a kernel's build report, with the variants of the points that run.
 
-    library  the compiled library of CUB's reductions
+    library  the library that nvcc compiled, for one of COMPILED
     built    its build report
     """
     report: dict[str, Any] = {"status": "ok", "message": "", "target": built["target"], "variants": {}}
-    if LIBRARIES[name].package is None and built["status"] != "ok":
+    if built["status"] != "ok":
         return {**report, "status": built["status"], "message": built["message"]}
     run = {each.variant: each.point for each in planned if not each.skipped}
     if run:
-        code = code_hash(Path(__file__).with_name(f"{module}.py") for module in ("library_platform", name))
-        digest = hashlib.sha256(f"{version(name, library)} {code}".encode()).hexdigest()
+        modules = ("library_platform", kernel.name, *(["cub"] if kernel.name in COMPILED else []))
+        code = code_hash(Path(__file__).with_name(f"{module}.py") for module in modules)
+        digest = hashlib.sha256(f"{version(kernel.name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
-            variant: {"rival": name, "operation": point["operation"], "dtype": point["dtype"], "binary_sha256": digest}
+            variant: {"rival": kernel.name, "words": _words(kernel, point), "binary_sha256": digest}
             for variant, point in run.items()
         }
     return report
 
 
-def version(name: str, library: Path) -> str:
-    """A library's package with its version, or the hash of the compiled library."""
-    package = LIBRARIES[name].package
-    if package is None:
+def _words(kernel: KernelSource, point: Point) -> list[str]:
+    """The words of a variant, which come first when its library is called."""
+    call = call_of(kernel)
+    return [str(expression(text)(point)) for text in call.template] if call else [point["operation"], point["dtype"]]
+
+
+def version(name: str, library: Path | None) -> str:
+    """A library's packages that are installed, with their versions, or the hash of the compiled library."""
+    if library is not None:
         return hashlib.sha256(library.read_bytes()).hexdigest()
+    distributions = importlib.metadata.packages_distributions()
     # CuPy's distributions carry their CUDA version in the name: cupy-cuda13x.
-    found = importlib.metadata.packages_distributions().get(package, [package])
+    found = {each for package in LIBRARIES[name].packages for each in distributions.get(package, [])}
     return " ".join(f"{distribution} {importlib.metadata.version(distribution)}" for distribution in sorted(found))
 
 
-def load(name: str, library: Path) -> ReduceFunction:
-    """A library's reduction in the current CUDA context; `library` is the compiled library of CUB's reductions.
+def load(name: str, library: Path) -> LibraryFunction:
+    """A library's function in the current CUDA context; `library` is the compiled library, for one of COMPILED.
 
     Raises BuildError if that library, and ImportError if a package can't be loaded.
     """
     module = importlib.import_module(f"kernelsweep.baselines.{name}")
-    reduce: ReduceFunction = module.load(library) if LIBRARIES[name].package is None else module.load()
-    return reduce
+    function: LibraryFunction = module.load(library) if name in COMPILED else module.load()
+    return function

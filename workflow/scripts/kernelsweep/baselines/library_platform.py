@@ -1,4 +1,4 @@
-"""A GPU on which a library's reduction takes the place of a kernel's launches."""
+"""A GPU on which a library's function takes the place of a kernel's launches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kernelsweep.platforms.platform import Memory, Size
 
 
 class LibraryPlatform(GpuPlatform):
-    """A GpuPlatform for one library, whose variants are types with operations.
+    """A GpuPlatform for one library, whose variants are the words that its function is called with.
 
     Libraries compile and allocate memory at their first call for a type, a size or a stream. Either would block forever
     while a stream is held back for queueing samples, if it waits for the device. So each sample runs once on every
@@ -36,17 +36,15 @@ class LibraryPlatform(GpuPlatform):
         return context
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        """`variants` have a library, a type and an operation each."""
+        """`variants` have a library and words each."""
         self._variants = variants
         (name,) = {variant["rival"] for variant in variants.values()}
-        self._reduce = load(name, binary)
+        self._function = load(name, binary)
 
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        data, value, count = arguments
-        called = self._variants[variant]
-        self._reduce(called["operation"], called["dtype"], int(data), int(value), int(count), self._stream)
+        self._function(*self._variants[variant]["words"], *map(_plain, arguments), self._stream)
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None
@@ -59,6 +57,13 @@ class LibraryPlatform(GpuPlatform):
                 self.synchronize()
             self._warm = sample
         return super().time(sample, count)
+
+
+def _plain(argument: Memory | np.generic) -> Any:
+    """An argument as one of Python's numbers: an array as its address."""
+    if isinstance(argument, np.generic):
+        return argument.item()
+    return argument if isinstance(argument, bool | int | float) else int(argument)
 
 
 def _nothing() -> None:

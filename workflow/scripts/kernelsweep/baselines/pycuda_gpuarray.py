@@ -9,12 +9,12 @@ import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.tools import DeviceMemoryPool
 
-from kernelsweep.baselines.libraries import ReduceFunction
+from kernelsweep.baselines.libraries import LibraryFunction
 
 _FUNCTIONS = {"sum": gpuarray.sum, "minimum": gpuarray.min, "maximum": gpuarray.max}
 
 
-def load() -> ReduceFunction:
+def load() -> LibraryFunction:
     """Memory for results comes from a pool. Copying the result to its address is timed as well: about 1 us."""
     pool = DeviceMemoryPool()
 

@@ -10,7 +10,7 @@ from pycuda.gpuarray import GPUArray
 from pycuda.reduction import ReductionKernel
 from pycuda.tools import DeviceMemoryPool, dtype_to_ctype
 
-from kernelsweep.baselines.libraries import ReduceFunction
+from kernelsweep.baselines.libraries import LibraryFunction
 
 # The operation in C; its neutral element follows from the type.
 _EXPRESSIONS = {"sum": "a + b", "product": "a * b", "minimum": "min(a, b)", "maximum": "max(a, b)"}
@@ -28,7 +28,7 @@ def neutral(operation: str, dtype: str) -> str:
     return {"minimum": f"{limits.max}", "maximum": f"(-{limits.max} - 1)"}[operation]
 
 
-def load() -> ReduceFunction:
+def load() -> LibraryFunction:
     """Memory for intermediate results comes from a pool, which allocates at the first call only."""
     pool = DeviceMemoryPool()
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from kernelsweep.baselines.libraries import ReduceFunction
+from kernelsweep.baselines.libraries import LibraryFunction
 
 _FUNCTIONS = {"sum": torch.sum, "product": torch.prod, "minimum": torch.amin, "maximum": torch.amax}
 
@@ -24,15 +24,19 @@ class _Memory:
         }
 
 
-def load() -> ReduceFunction:
+def tensor_at(address: int, shape: tuple[int, ...], dtype: str) -> torch.Tensor:
+    """A tensor, row by row, on memory that PyTorch does not own."""
+    return torch.as_tensor(_Memory(address, shape, dtype), device="cuda")
+
+
+def load() -> LibraryFunction:
     """Temporary memory comes from PyTorch's own pool."""
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
         # By default, sums and products of 32-bit integers have 64 bits.
         typed = {"dtype": getattr(torch, dtype)} if operation in ("sum", "product") else {}
         with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle)):
-            tensor = torch.as_tensor(_Memory(data, (count,), dtype), device="cuda")
-            out = torch.as_tensor(_Memory(value, (), dtype), device="cuda")
-            _FUNCTIONS[operation](tensor, 0, out=out, **typed)
+            tensor = tensor_at(data, (count,), dtype)
+            _FUNCTIONS[operation](tensor, 0, out=tensor_at(value, (), dtype), **typed)
 
     return reduce

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.sweep.kernels.launch_list import plan_of
+from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
@@ -26,7 +26,9 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
             if isinstance(name, str) and name not in known:
                 names = [*known, *point]
                 guess = nearest(name, names) or ";"
-                raise UserError(f"{where}: launches.{number}.arguments has {name!r}{guess} Known: {', '.join(names)}.")
+                raise UserError(
+                    f"{kernel.listed.place}.{number}.arguments has {name!r}{guess} Known: {', '.join(names)}."
+                )
     for name in plan.constants:
         if name not in arrays or arrays[name].contents is None:
             inputs = [array for array in arrays if arrays[array].contents is not None]

@@ -13,6 +13,7 @@ MEASURING = (
     "platforms/gpu.py",
     "platforms/emulator.py",
     "platforms/compare.ptx",
+    "platforms/within.ptx",
 )
 
 

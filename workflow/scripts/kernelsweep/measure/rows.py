@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
-from kernelsweep.sweep.kernels.launch_list import plan_of
+from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 

@@ -10,7 +10,7 @@ from typing import Any
 from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
 from kernelsweep.problems.registry import Named
-from kernelsweep.sweep.kernels.launch_list import as_values
+from kernelsweep.sweep.kernels.planner import as_values
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.build.binaries import unit_files
+from kernelsweep.float_order import order_of
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.platform import Conditions, Memory, Size, constant_bytes
 
@@ -46,8 +47,8 @@ class EmulatorPlatform:
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         """The host's garbage collector frees it."""
 
-    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
-        memory[: array.nbytes] = array.view(np.uint8)
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        memory[offset : offset + array.nbytes] = array.view(np.uint8)
 
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]
@@ -61,6 +62,18 @@ class EmulatorPlatform:
 
     def equal(self, first: np.ndarray[Any, Any], second: np.ndarray[Any, Any], size: int, offset: int = 0) -> bool:
         return np.array_equal(first[offset : offset + size], second[:size])
+
+    def within(
+        self,
+        floats: np.ndarray[Any, Any],
+        lowest: np.ndarray[Any, Any],
+        highest: np.ndarray[Any, Any],
+        count: int,
+        itemsize: int,
+    ) -> bool:
+        found, low, high = (memory[: count * itemsize].view(f"i{itemsize}") for memory in (floats, lowest, highest))
+        order = order_of(found)
+        return bool(((low <= order) & (order <= high)).all())
 
     def flush_cache(self) -> None:
         """Nothing is timed, so the cache state makes no difference."""

@@ -46,8 +46,14 @@ _SCALARS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 _EVENTS = 64  # Pairs; a batch of samples uses a few.
 
-# The kernel behind equal(), its threads a block, and its blocks a multiprocessor: as many as can be resident.
-_COMPARE = Path(__file__).with_name("compare.ptx")
+_WORD = 4  # bytes, of which compare() compares several
+
+# The kernels behind equal() and within(), their threads a block, and their blocks a multiprocessor: as many as can be
+# resident.
+_COMPARISONS = {
+    Path(__file__).with_name("compare.ptx"): ("compare",),
+    Path(__file__).with_name("within.ptx"): ("within16", "within32", "within64"),
+}
 _COMPARE_BLOCK = 256
 _COMPARE_BLOCKS = 8
 
@@ -133,8 +139,8 @@ class GpuPlatform:
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
-        self._differs = cuda.mem_alloc(4)
-        self._compare: Any = None
+        self._found = cuda.mem_alloc(_WORD)
+        self._comparisons: dict[str, Any] = {}
         self.uuid = self._asked_uuid()
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
@@ -157,9 +163,9 @@ class GpuPlatform:
     def free(self, memory: Any) -> None:
         memory.free()
 
-    def upload(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
+    def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():
-            cuda.memcpy_htod(memory, array)
+            cuda.memcpy_htod(int(memory) + offset, array)
 
     def download(self, memory: Any, array: np.ndarray[Any, Any]) -> None:
         with self._busy():
@@ -172,20 +178,36 @@ class GpuPlatform:
         cuda.memset_d32_async(memory, word, -(-size // 4), self._stream)
 
     def equal(self, first: Any, second: Any, size: int, offset: int = 0) -> bool:
-        if self._compare is None:
-            self._compare = cuda.module_from_file(str(_COMPARE)).get_function("compare")
-            self._compare.prepare("PPQP")
-        words = size // 4
+        words, rest = divmod(size, _WORD)
+        first = int(first) + offset
+        if words and self._finds("compare", first, int(second), words):
+            return False
+        return not rest or self._bytes(first + size - rest, rest) == self._bytes(int(second) + size - rest, rest)
+
+    def within(self, floats: Any, lowest: Any, highest: Any, count: int, itemsize: int) -> bool:
+        return not self._finds(f"within{8 * itemsize}", int(floats), int(lowest), int(highest), count)
+
+    def _finds(self, kernel: str, *arguments: int) -> bool:
+        """Whether a kernel of _COMPARISONS finds what it looks for in memory; the last argument is the count."""
+        if not self._comparisons:
+            for file, functions in _COMPARISONS.items():
+                module = cuda.module_from_file(str(file))
+                self._comparisons |= {name: module.get_function(name) for name in functions}
+        function = self._comparisons[kernel]
+        function.prepare("P" * (len(arguments) - 1) + "QP")
         blocks = self._device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT) * _COMPARE_BLOCKS
-        grid = min(blocks, -(-words // (4 * _COMPARE_BLOCK)))
-        cuda.memset_d32_async(self._differs, 0, 1, self._stream)
-        self._compare.prepared_async_call(
-            (grid, 1), (_COMPARE_BLOCK, 1, 1), self._stream, int(first) + offset, second, words, self._differs
-        )
+        grid = min(blocks, -(-arguments[-1] // _COMPARE_BLOCK))
+        cuda.memset_d32_async(self._found, 0, 1, self._stream)
+        function.prepared_async_call((grid, 1), (_COMPARE_BLOCK, 1, 1), self._stream, *arguments, self._found)
         self.synchronize()
-        differs = np.empty(1, np.uint32)
-        self.download(self._differs, differs)
-        return not differs[0]
+        return any(self._bytes(int(self._found), _WORD))
+
+    def _bytes(self, address: int, size: int) -> bytes:
+        """Bytes of the device's memory."""
+        found = np.empty(size, np.uint8)
+        with self._busy():
+            cuda.memcpy_dtoh(found, address)
+        return found.tobytes()
 
     def flush_cache(self) -> None:
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)

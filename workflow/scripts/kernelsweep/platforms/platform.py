@@ -38,7 +38,7 @@ class Conditions:
 
 
 class Platform(Protocol):
-    """Allocates, copies, launches and times. All calls but allocate, upload, download and equal are queued in order.
+    """Allocates, copies, launches and times. All calls but allocate, upload, download, equal and within are queued.
 
     has_clock     whether the platform's times mean anything
     uuid          the device's UUID; empty if it has none
@@ -67,8 +67,8 @@ class Platform(Protocol):
     def free(self, memory: Memory) -> None:
         """Give memory back."""
 
-    def upload(self, memory: Memory, array: np.ndarray[Any, Any]) -> None:
-        """Copy an array from the host to the start of `memory`."""
+    def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        """Copy an array from the host to `offset` bytes in `memory`."""
 
     def download(self, memory: Memory, array: np.ndarray[Any, Any]) -> None:
         """Fill an array on the host from the start of `memory`."""
@@ -80,7 +80,15 @@ class Platform(Protocol):
         """Overwrite the first `size` bytes, rounded up to whole words, with copies of a 32-bit word."""
 
     def equal(self, first: Memory, second: Memory, size: int, offset: int = 0) -> bool:
-        """Whether `size` bytes from `offset` in `first` equal the start of `second`. Both numbers are multiples of 4.
+        """Whether `size` bytes from `offset`, a multiple of 4, in `first` equal the start of `second`.
+
+        Waits for all that is queued. Raises as synchronize() does.
+        """
+
+    def within(self, floats: Memory, lowest: Memory, highest: Memory, count: int, itemsize: int) -> bool:
+        """Whether each of `count` floats of 2, 4 or 8 bytes is from its lowest value to its highest; NaN never is.
+
+        lowest, highest  as many integers of this size each, as float_order.order_of() gives them
 
         Waits for all that is queued. Raises as synchronize() does.
         """

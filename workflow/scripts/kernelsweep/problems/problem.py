@@ -5,12 +5,14 @@ The registry has the problems by name. A stage asks the record of a study's prob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+
+from kernelsweep.problems.launch import UserLaunch
 
 TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 
@@ -65,6 +67,23 @@ class Judgement:
     output: str = ""
 
 
+# For some elements of a result, in the order in which they lie in memory: the only right values; or the lowest right
+# ones and the highest, each as float_order.order_of() gives them.
+Limit = tuple[Elements] | tuple[Elements, Elements]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The right values of a result's elements, in a form in which a device can compare them.
+
+    is_exact  whether each element has one right value
+    parts     gives the limits from the first element to the last, some elements at a time; None where none are known
+    """
+
+    is_exact: bool
+    parts: Callable[[], Iterable[Limit | None]]
+
+
 @dataclass(frozen=True, eq=False)
 class Array:
     """One array on the device, which kernels are given by name.
@@ -108,6 +127,13 @@ class Instance(Protocol):
     def scalars(self, point: Point) -> Mapping[str, Scalar]:
         """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
 
+    def limits(self) -> Mapping[str, Limits]:
+        """The limits of each result by name; none if only judge() can tell.
+
+        Results within them are right at all points of the instance, and judge() has nothing to say about them. Others
+        may be right as well.
+        """
+
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
 
@@ -131,6 +157,10 @@ class OneArray:
 
     def scalars(self, point: Point) -> Mapping[str, Scalar]:
         """None."""
+        return {}
+
+    def limits(self) -> Mapping[str, Limits]:
+        """None: right results differ from point to point."""
         return {}
 
 
@@ -160,6 +190,8 @@ class Problem:
     lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
     described            a problem file with the study's axes, as the registry names it; None for a problem that ships
     files                the files besides this library whose edits may change results
+    launches             the launches of a kernel of this name at a point, where the problem says them
+    launch_axes          the axes that these launches depend on
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
                          the sizes around the ends of thread blocks
     """
@@ -182,6 +214,8 @@ class Problem:
     lists_excluded: bool = True
     described: Mapping[str, Any] | None = None
     files: Sequence[Path] = ()
+    launches: Callable[[str, Point], Sequence[UserLaunch]] | None = None
+    launch_axes: Sequence[str] = ()
 
     @property
     def named(self) -> str | Mapping[str, Any]:

@@ -62,6 +62,8 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         lists_excluded=False,
         described={"file": file, "axes": dict(axes)},
         files=problem.files,
+        launches=problem.launches if "launches" in problem.functions else None,
+        launch_axes=problem.launch_axes,
     )
 
 

@@ -114,9 +114,9 @@ def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel:
     return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
 
 
-def cub(suffix: str, target: str = "{target}") -> str:
-    """CUB as a library (suffix so), its build report (json) or its compiler's log (log)."""
-    return f"{RESULTS}/build/{target}/cub.{suffix}"
+def cub(suffix: str, target: str = "{target}", library: str = "{library}") -> str:
+    """Some of CUB's functions as a library (suffix so), its build report (json) or its compiler's log (log)."""
+    return f"{RESULTS}/build/{target}/{library}.{suffix}"
 
 
 # Measurements besides the kernels'.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
@@ -87,14 +88,14 @@ def build_reports(project: Project, platform: str) -> list[str]:
     return [build_report(project, platform, study, kernel) for study, kernel in project.kernels_of(platform)]
 
 
-def cub(project: Project, platform: str) -> str:
-    """CUB, compiled for a platform."""
-    return files.cub("so", project.target(platform))
+def cub(project: Project, platform: str, rival: str) -> list[str]:
+    """The library with a rival's functions, compiled for a platform; none for the function of a Python package."""
+    return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
 
 
-def cub_report(project: Project, platform: str) -> str:
-    """The report on CUB's build for a platform."""
-    return files.cub("json", project.target(platform))
+def cub_report(project: Project, platform: str, rival: str) -> list[str]:
+    """The report on that library's build."""
+    return [files.cub("json", project.target(platform), rival)] if rival in COMPILED else []
 
 
 # Measurements

@@ -22,6 +22,7 @@ from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
+from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
 from kernelsweep.publish.figure_files import drawn_figures
@@ -43,9 +44,20 @@ def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]
     return kernel_axes(project.config, project.studies[study], kernel, platform)
 
 
-def library_axes(project: Project, platform: str, study: str) -> list[Axes]:
-    """The axes of a study's libraries on a platform."""
-    return libraries.library_axes(project.config, project.studies[study], platform)
+def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
+    """The axes of a study's library on a platform, or without one of the driver."""
+    return libraries.library_axes(project.config, project.studies[study], platform, rival)
+
+
+def problem(project: Project, study: str) -> Named:
+    """A study's problem, by which a job finds it."""
+    return project.studies[study].problem.named
+
+
+def rival_call(project: Project, study: str, rival: str) -> Mapping[str, Any] | None:
+    """What a study says of a library's function that it calls with arguments of its own; None for a reduction."""
+    call: Mapping[str, Any] | None = project.studies[study].settings["rival_calls"].get(rival)
+    return call
 
 
 def restrictions(project: Project, study: str) -> list[str]:

@@ -15,20 +15,30 @@ from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_value
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
-from kernelsweep.sweep.kernels.launch_list import read_launches
+from kernelsweep.sweep.kernels.launch_function import LaunchFunction
+from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
 
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {
     "baselines": [],
-    "rivals": [],
-    "limits": [],
     "metrics": [],
     "profiled": [],
     "claims": [],
     "ladder": [],
     "published": None,
+}
+
+
+# The settings of a kernel that nothing sets.
+NO_SETTINGS: Mapping[str, Any] = {
+    "macros": [],
+    "options": [],
+    "constants": [],
+    "undefined_behaviour": None,
+    "smallest_architecture": None,
+    "gpu_only": None,
 }
 
 
@@ -59,6 +69,8 @@ def read_own_study(
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
+    settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
+    settings["rivals"] = [*settings["rival_calls"]]
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:
@@ -73,15 +85,19 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     entry  its checked settings, from the study and from its file's header
     """
     where = f"{shown}: the kernel {entry['name']!r}"
-    if not entry["launches"]:
-        raise UserError(
-            f"{where} has no launches. List them in the study or in the header of the kernel's file; "
-            "a function launches in problem.py isn't called yet."
-        )
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
-    listed = read_launches(
-        entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
-    )
+    if entry["launches"]:
+        listed: LaunchList | LaunchFunction = read_launches(
+            entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
+        )
+    elif problem.launches:
+        macros = read_macros(entry["macros"], problem.axes, texts, where)
+        listed = LaunchFunction(problem, entry["name"], macros, tuple(entry["constants"]))
+    else:
+        raise UserError(
+            f"{where} has no launches. List them in the study or in the header of the kernel's file, or have "
+            f"{problem.name} return them from a function launches."
+        )
     return KernelSource(
         name=entry["name"],
         path=path,
@@ -124,6 +140,17 @@ def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return entries if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries) else []
 
 
+def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, Mapping[str, Any]]:
+    """The entries of rivals by the name of the library's function, which they call as name<words>."""
+    calls: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        name = entry["call"].partition("<")[0].strip()
+        if name in calls:
+            raise UserError(f"{shown}: rivals lists {name!r} twice.")
+        calls[name] = entry
+    return calls
+
+
 def _name(entry: Mapping[str, Any]) -> str:
     return str(entry.get("name", ""))
 
@@ -144,7 +171,7 @@ def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[s
 def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
     """Every place of a study that gives axes values, with its key."""
     layers = [("", settings)]
-    for key in ("kernels", "further"):
+    for key in ("kernels", "further", "rivals"):
         layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(settings[key])]
     for where, entry in layers:
         yield f"{where}axes", entry["axes"]

@@ -46,7 +46,7 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
                 f"{shown}: the axes of {kernel!r} span {count:,} points on {platform}; at most {MOST_POINTS:,} are "
                 "swept. Take values away."
             )
-        _check_launches(study.kernels[kernel], listed or [], shown)
+        _check_launches(study.kernels[kernel], listed or [])
     for file, number, text in restrictions:
         try:
             _check_restriction(text, study.name, [axes for of_kernel in sweeps.values() for axes in of_kernel])
@@ -54,14 +54,11 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
 
 
-def _check_launches(kernel: KernelSource, points: Iterable[Point], shown: str) -> None:
-    """Raise UserError for a grid or a block that a kernel's list of launches has and CUDA doesn't allow."""
+def _check_launches(kernel: KernelSource, points: Iterable[Point]) -> None:
+    """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
     if kernel.listed:
         for point in itertools.islice(points, _MOST_TRIED):
-            try:
-                kernel.listed.at(point)
-            except UserError as error:
-                raise UserError(f"{shown}: launches of {kernel.name!r}: {error}") from error
+            kernel.listed.at(point)
 
 
 def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:

@@ -49,7 +49,12 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
     if str(raw.get("problem", "")).endswith(".py"):
         return Study(name, *read_own_study(raw, name, root, shown))
     schema = SCHEMAS / "study.schema.yaml"
-    settings = {"tied": [], "figure_axes": {}, **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known})}
+    settings = {
+        "tied": [],
+        "figure_axes": {},
+        "rival_calls": {},
+        **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known}),
+    }
     problem = PROBLEMS[settings["problem"]]
     parse_sizes(settings, shown)
     check_restrictions(settings, problem.axes, shown)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
-from kernelsweep.problems.problem import Elements, Instance
+from kernelsweep.problems.problem import Instance
 
 
 def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
@@ -18,18 +16,22 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     Raises MemoryError, LaunchError and ContextLost.
     """
     run.platform.partial_barrier = ""
-    results = run.results()
+    run.check_run()
+    judgement = run.judge(instance, depth)
+    compares_bits = repeated_runs > 1 and _rounds(run)
+    if compares_bits and not judgement.mistake:
+        run.memory.comparison.keep(run.memory.results())
     changed = run.memory.settle()
-    judgement = instance.judge(run.point, results, depth)
     mistake = judgement.mistake or _undeclared(run, changed)
     if not mistake and _has_state(run) and repeated_runs > 1:
-        again = instance.judge(run.point, run.results(), depth).mistake
+        run.check_run()
+        again = run.judge(instance, depth).mistake
         mistake = f"right at first, but run again: {again}" if again else None
     return Outcome(
         "wrong_result" if mistake else "ok",
         mistake or "",
         relative_error=None if mistake else judgement.relative_error,
-        bit_identical=None if mistake else _bit_identical(run, results, repeated_runs),
+        bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
         updated=run.memory.updated,
@@ -51,13 +53,15 @@ def _has_state(run: PointRun) -> bool:
     return any(array.contents is not None for array in run.plan.arrays.values())
 
 
-def _bit_identical(run: PointRun, results: Mapping[str, Elements], repeated_runs: int) -> bool | None:
-    """Whether further runs leave the bits of `results`; None for integers."""
-    if repeated_runs < 2 or all(elements.dtype.kind in "biu" for elements in results.values()):
-        return None
-    bits = _bits(results)
-    return all(_bits(run.results()) == bits for _ in range(repeated_runs - 1))
+def _rounds(run: PointRun) -> bool:
+    """Whether some result is of floats."""
+    return any(result.dtype.kind not in "biu" for result in run.memory.results().values())
 
 
-def _bits(results: Mapping[str, Elements]) -> list[bytes]:
-    return [elements.tobytes() for elements in results.values()]
+def _bit_identical(run: PointRun, repeated_runs: int) -> bool:
+    """Whether further runs leave the bits of the results that were kept."""
+    for _ in range(repeated_runs - 1):
+        run.check_run()
+        if not run.memory.comparison.equal_kept(run.memory.results()):
+            return False
+    return True

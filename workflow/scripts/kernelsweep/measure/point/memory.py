@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from enum import Enum
 from math import gcd
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
+from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison, Results
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import ALL_ONES, Array, Elements, Instance
 from kernelsweep.sweep.kernels.launch_plans import Plan
 from kernelsweep.sweep.points import Point
-
-
-class Role(Enum):
-    """What a buffer holds of an array."""
-
-    ARRAY = "the array itself"
-    COPY = "the working copy of an array whose contents kernels change"
-    CONTENTS = "one repetition of the contents, which no kernel is given"
-
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
 # runs on the same memory differ by 0.1%. So samples go round several places, each on memory pages of its own. Larger
@@ -30,58 +22,21 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
-_WORD = 4  # Platform.fill() and Platform.equal() take whole words.
-
-
-class Buffers:
-    """Memory by the name of an array, its role and its place.
-
-    granularity  bytes to which every allocation is rounded up
-    """
-
-    def __init__(self, platform: Platform, granularity: int) -> None:
-        self._platform = platform
-        self._granularity = granularity
-        self._memory: dict[tuple[str, Role, int], tuple[int, Memory]] = {}
-
-    def room(self, name: str, role: Role, size: int, place: int = 0) -> bool:
-        """Make a buffer hold at least `size` bytes. Returns whether it is a new one. Raises MemoryError."""
-        have, memory = self._memory.get((name, role, place), (0, None))
-        if have >= size:
-            return False
-        if memory is not None:
-            del self._memory[name, role, place]
-            self._platform.free(memory)
-        rounded = -(-size // self._granularity) * self._granularity
-        self._memory[name, role, place] = (rounded, self._platform.allocate(rounded))
-        return True
-
-    def get(self, name: str, role: Role, place: int = 0) -> Memory:
-        """A buffer's memory."""
-        return self._memory[name, role, place][1]
-
-    def all(self) -> Iterator[tuple[str, Memory]]:
-        """All memory, each with the name of its array."""
-        return ((name, memory) for (name, _, _), (_, memory) in self._memory.items())
-
-    def free(self) -> None:
-        """Give all of it back."""
-        for _, memory in self._memory.values():
-            self._platform.free(memory)
-        self._memory.clear()
-
 
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
 
     A kernel that changes an array's contents works on a copy, which is restored before every run. If the problem leaves
     open whether it does, a run shows: the array is then compared with its contents.
+
+    comparison  compares results on the platform
     """
 
     def __init__(self, platform: Platform, own_pages: bool) -> None:
         """`own_pages`: whether each buffer starts on a memory page of its own, as for places."""
         self._platform = platform
-        self._buffers = Buffers(platform, PAGE if own_pages else _WORD)
+        self._buffers = Buffers(platform, PAGE if own_pages else WORD)
+        self.comparison = ResultComparison(platform)
         self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
         self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
@@ -173,12 +128,16 @@ class KernelMemory:
                 word = self._poison if array.dtype.kind in "iu" else ALL_ONES
                 self._platform.fill(self._memory_of(name), _bytes(array), word)
 
-    def results(self) -> dict[str, Elements]:
-        """The results of the last run by the names of their arrays."""
-        results = {name: np.empty(count, self._arrays[name].dtype) for name, count in self._results.items()}
-        for name, elements in results.items():
-            self._platform.download(self._memory_of(name), elements.view(np.uint8))
-        return results
+    def results(self, place: int = 0) -> Results:
+        """The results of the last run at a place, by the names of their arrays."""
+        return {
+            name: DeviceResult(self._memory_of(name, place), self._arrays[name].dtype, count)
+            for name, count in self._results.items()
+        }
+
+    def fetched_results(self, place: int = 0) -> dict[str, Elements]:
+        """Their elements."""
+        return {name: result.fetched(self._platform) for name, result in self.results(place).items()}
 
     def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
         """All memory of the point's arrays, each with the array's name and type."""
@@ -189,6 +148,7 @@ class KernelMemory:
     def free(self) -> None:
         """Give all buffers back."""
         self._buffers.free()
+        self.comparison.free()
         self._filled.clear()
         self._contents.clear()
 
@@ -257,28 +217,24 @@ class KernelMemory:
         self._filled = {(other, place): size for (other, place), size in self._filled.items() if other != name}
 
 
-def _whole_words(size: int) -> int:
-    return -(-size // _WORD) * _WORD
-
-
 def _bytes(array: Array) -> int:
     """The bytes of an array, rounded up to whole words."""
-    return _whole_words(array.size * array.dtype.itemsize)
+    return whole_words(array.size * array.dtype.itemsize)
 
 
 def _repeats(array: Array) -> int:
     """How often an array's contents are uploaded one after another, so that a further repetition begins at a word."""
     assert array.contents is not None
-    return 1 if array.contents.size == array.size else _WORD // gcd(_WORD, array.contents.nbytes)
+    return 1 if array.contents.size == array.size else WORD // gcd(WORD, array.contents.nbytes)
 
 
 def _contents_bytes(array: Array) -> int:
     """The bytes of an array's contents on the device."""
     assert array.contents is not None
-    return _whole_words(array.contents.nbytes * _repeats(array))
+    return whole_words(array.contents.nbytes * _repeats(array))
 
 
 def _in_words(contents: Elements, repeats: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     """The bytes of repeated contents, with zeros up to a whole word."""
     found = np.tile(contents.view(np.uint8), repeats) if repeats > 1 else contents.view(np.uint8)
-    return np.pad(found, (0, -found.size % _WORD)) if found.size % _WORD else found
+    return np.pad(found, (0, -found.size % WORD)) if found.size % WORD else found

@@ -12,7 +12,7 @@ import numpy as np
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import Elements
+from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
 
@@ -76,16 +76,21 @@ class PointRun:
             passed.append(of_size(value, size, f"{function}: the argument {name}"))
         return passed
 
-    def results(self) -> dict[str, Elements]:
-        """Run the plan once, on poisoned arrays, and fetch its results by the names of their arrays.
-
-        Raises LaunchError and ContextLost.
-        """
+    def check_run(self) -> None:
+        """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""
         self.memory.restore()
         self.memory.poison()
         self.launches()()
         self.platform.synchronize()
-        return self.memory.results()
+
+    def judge(self, instance: Instance, depth: int) -> Judgement:
+        """Judge the results of the run before: on the platform where limits tell, else on the host.
+
+        depth  the longest chain of roundings that an element's value goes through on the device
+        """
+        if self.memory.comparison.are_right(instance, self.memory.results()):
+            return Judgement(None)
+        return instance.judge(self.point, self.memory.fetched_results(), depth)
 
     @property
     def is_cold(self) -> bool:

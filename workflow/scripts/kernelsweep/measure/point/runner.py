@@ -22,8 +22,8 @@ from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_list import planner
 from kernelsweep.sweep.kernels.launch_plans import Launch
+from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 

@@ -63,9 +63,9 @@ class CountingPlatform(EmulatorPlatform):
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         self.library.unregister(memory.ctypes.data)
 
-    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
-        super().upload(memory, array)
-        self.library.set_initialised(memory.ctypes.data, 0, array.nbytes, True)
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        super().upload(memory, array, offset)
+        self.library.set_initialised(memory.ctypes.data, offset, array.nbytes, True)
 
     def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
         super().copy(target, source, size, offset)

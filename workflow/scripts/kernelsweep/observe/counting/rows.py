@@ -8,7 +8,7 @@ from typing import Any
 from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.results import COUNTED, FURTHER_POINT_COLUMNS, POINT_COLUMNS, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.kernels.launch_list import launched_columns
+from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
 
 # One row a point and mistake.

@@ -20,7 +20,7 @@ from kernelsweep.observe.counting.library import Request
 from kernelsweep.observe.counting.lines import shared_array
 from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
-from kernelsweep.sweep.kernels.launch_list import planner
+from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.points import Point
 
 

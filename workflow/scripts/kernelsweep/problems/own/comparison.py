@@ -9,7 +9,7 @@ import numpy as np
 from kernelsweep.problems.own.array_values import ArrayValue
 
 # Elements compared at once. All that is made of them fits into the processor's cache; more take three times as long.
-_COMPARED = 2**15
+AT_ONCE = 2**15
 
 
 def difference(
@@ -26,15 +26,17 @@ def difference(
     NaN is always wrong.
     """
     wrong, first = 0, 0
-    for start in range(0, found.size, _COMPARED):
-        stop = min(start + _COMPARED, found.size)
-        places = np.flatnonzero(~_right(found[start:stop], expected.part(start, stop), bound, start, stop))
+    for start in range(0, found.size, AT_ONCE):
+        stop = min(start + AT_ONCE, found.size)
+        places = np.flatnonzero(
+            ~right(found[start:stop], expected.part(start, stop), bound.part(start, stop) if bound else None)
+        )
         if places.size and not wrong:
             first = start + int(places[0])
         wrong += places.size
     if not wrong:
         return None
-    values = f"expected {_rounded(expected.part(first, first + 1), found.dtype, bound)[0]}"
+    values = f"expected {_rounded(expected.part(first, first + 1), found.dtype, bound is None)[0]}"
     if bound is not None:
         values += f" (may differ by {float(bound.part(first, first + 1)[0]):.3g})"
     values += f", found {_plain(found[first : first + 1])[0]}"
@@ -44,22 +46,20 @@ def difference(
     return f"{name}: {wrong:,} of {found.size:,} elements are wrong; the first is {name}[{index}]: {values}"
 
 
-def _right(
-    found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: ArrayValue | None, start: int, stop: int
-) -> np.ndarray[Any, Any]:
-    """Which elements are right, shape (stop - start,)."""
+def right(
+    found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: np.ndarray[Any, Any] | None
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which elements are right, shape (elements,), as the arguments; `bound` may have one element for all."""
     with np.errstate(all="ignore"):
-        equal: np.ndarray[Any, Any] = _plain(found) == _rounded(expected, found.dtype, bound)
-        if bound is None:
-            return equal
-        near = abs(_wide(found) - _wide(expected)) <= bound.part(start, stop)
-        right: np.ndarray[Any, Any] = equal | near
-        return right
+        equal = _plain(found) == _rounded(expected, found.dtype, bound is None)
+        near = False if bound is None else abs(wide(found) - wide(expected)) <= bound
+        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near
+        return either
 
 
-def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], bound: ArrayValue | None) -> np.ndarray[Any, Any]:
+def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], has_to_be_equal: bool) -> np.ndarray[Any, Any]:
     """A reference as a result is compared with it: where results have to be equal, rounded to their type."""
-    if bound is not None or dtype.kind in "biu":
+    if not has_to_be_equal or dtype.kind in "biu":
         return expected
     with np.errstate(all="ignore"):
         return expected.astype(dtype)
@@ -70,7 +70,7 @@ def _plain(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return found.view(np.uint8) if found.dtype == np.bool_ else found
 
 
-def _wide(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def wide(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Values in a type in which differences don't overflow."""
     if values.dtype.kind == "c":
         return values.astype(np.promote_types(values.dtype, np.complex128))

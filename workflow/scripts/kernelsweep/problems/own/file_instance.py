@@ -23,7 +23,8 @@ from kernelsweep.problems.own.array_values import (
 from kernelsweep.problems.own.comparison import difference
 from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.own.reference_store import ReferenceStore
-from kernelsweep.problems.problem import Array, Elements, Judgement, Point, Scalar
+from kernelsweep.problems.own.result_limits import has_limits, limits_of
+from kernelsweep.problems.problem import Array, Elements, Judgement, Limits, Point, Scalar
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,18 @@ class FileInstance:
         """The scalars among the inputs: NumPy's with their own width, Python's numbers without one."""
         return {name: value for name, value in self.inputs.by_name.items() if not isinstance(value, ArrayValue)}
 
+    def limits(self) -> Mapping[str, Limits]:
+        """See problem.Instance. Raises UserError."""
+        if not {"mistake", "result"}.isdisjoint(self.functions):
+            return {}
+        self._check_names_and_shapes(self.outputs)
+        if not all(has_limits(array.dtype, self.bounds.get(name)) for name, array in self.outputs.items()):
+            return {}
+        return {
+            name: limits_of(array.dtype, self.expected[name], self.bounds.get(name))
+            for name, array in self.outputs.items()
+        }
+
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""
         found = {name: read_only(results[name].reshape(array.shape)) for name, array in self.outputs.items()}
@@ -117,6 +130,15 @@ class FileInstance:
 
     def difference(self, compared: Mapping[str, ArrayValue]) -> str | None:
         """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
+        self._check_names_and_shapes(compared)
+        for name, array in compared.items():
+            sentence = difference(name, array.elements, self.expected[name], self.bounds.get(name), array.shape)
+            if sentence:
+                return sentence
+        return None
+
+    def _check_names_and_shapes(self, compared: Mapping[str, ArrayValue]) -> None:
+        """Raise UserError unless the reference has what is compared with it."""
         by = self.functions["result" if "result" in self.functions else "outputs"].name
         reference = self.functions["reference"].shown
         if {*compared} != {*self.expected}:
@@ -125,11 +147,6 @@ class FileInstance:
             shape = self.expected[name].shape
             if shape != array.shape and not self.expected[name].size == array.size == 1:
                 raise UserError(f"{reference} gives {name} the shape {shape}. {by} gives it {array.shape}.")
-        for name, array in compared.items():
-            sentence = difference(name, array.elements, self.expected[name], self.bounds.get(name), array.shape)
-            if sentence:
-                return sentence
-        return None
 
     def reference_with(self, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
         """What the reference gives with some inputs replaced. Raises UserError."""

@@ -21,13 +21,14 @@ GIVEN: Mapping[str, tuple[str, ...]] = {
     "result": ("inputs", "outputs"),
     "mistake": ("random", "inputs", "outputs"),
     "work": (),
-    "launches": (),
+    "launches": ("kernel", "Launch"),
 }
 # The functions that make the data and judge results, as opposed to those about a run's work and launches.
 OF_DATA = ("inputs", "outputs", "scratch", "reference", "error_bound", "result", "mistake")
 # How near a function's name has to be to that of a missing one: `error_bounds` is, `output_size` is not.
 _MISSPELT = 0.8
-RESERVED = frozenset(name for names in GIVEN.values() for name in names)
+# What functions get by these names is no array.
+RESERVED = frozenset(name for function in OF_DATA for name in GIVEN[function])
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class UserFunction:
 def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserFunction]:
     """The functions of a problem file by name. Raises UserError for a set or a parameter that makes no sense."""
     shown = module.shown
-    for name in RESERVED & {*axes}:
+    for name in {name for names in GIVEN.values() for name in names} & {*axes}:
         raise UserError(f"{shown}: no axis can be called {name!r}: functions get something else by this name.")
     functions = {name: _read_function(module, name) for name in GIVEN if name in module.names}
     missing = [name for name in GIVEN if name not in functions]

@@ -13,13 +13,13 @@ reference). So it is known which axes the data depends on. GIVEN in functions.py
     result       what is compared with the reference instead of the outputs
     mistake      instead of a reference: what is wrong with the outputs, in a sentence, or None
     work         counts of one run by unit, such as "bytes" and "flops"
-    launches     the launches of one run, each with the keys that it has in a study
+    launches     the launches of one run of a kernel: each a Launch, which the function gets as a parameter, too
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ import numpy as np
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
+from kernelsweep.problems.launch import UserLaunch, read_launches
 from kernelsweep.problems.own.file_instance import FileInstance, Inputs, make_instance
 from kernelsweep.problems.own.functions import OF_DATA, UserFunction, read_functions
 from kernelsweep.problems.own.reference_store import ReferenceStore
@@ -85,7 +86,7 @@ class ProblemFile:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
         if "work" not in self.functions:
             return {}
-        work = self._called("work", point)
+        work = self.functions["work"].call({axis: _plain(point[axis]) for axis in self._named_axes(["work"])}, {})
         if not isinstance(work, Mapping):
             raise UserError(
                 f"{self.module.shown}: work returns {work!r}. It has to return counts, such as {{'bytes': n}}."
@@ -96,30 +97,21 @@ class ProblemFile:
                 raise UserError(f"{self.module.shown}: work: {unit} is {count!r}. Allowed: numbers from 0.")
         return {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in work.items()}
 
-    def launches(self, point: Point) -> Sequence[Mapping[str, Any]] | None:
-        """The launches of one run, as in a study; None where the file has no function `launches`. Raises UserError."""
-        if "launches" not in self.functions:
-            return None
-        launches = self._called("launches", point)
-        if (
-            not isinstance(launches, list | tuple)
-            or not launches
-            or not all(isinstance(one, Mapping) for one in launches)
-        ):
-            raise UserError(
-                f"{self.module.shown}: launches returns {launches!r}. It has to return a list of launches, such as "
-                "[{'grid': [n // 256], 'block': [256], 'arguments': ['A', 'n']}]."
-            )
-        return launches
+    @cached_property
+    def launch_axes(self) -> tuple[str, ...]:
+        """The axes that the function `launches` names."""
+        return self._named_axes(["launches"])
+
+    def launches(self, kernel: str, point: Point) -> tuple[UserLaunch, ...]:
+        """The launches of one run of a kernel, from the function `launches`. Raises UserError where it is wrong."""
+        function = self.functions["launches"]
+        axes = {axis: _plain(point[axis]) for axis in self.launch_axes}
+        return read_launches(function.call(axes, {"kernel": kernel, "Launch": UserLaunch}), function.shown)
 
     def _named_axes(self, functions: Collection[str]) -> tuple[str, ...]:
         """The axes that some of these functions name, in the study's order."""
         named = {name for one in functions if one in self.functions for name in self.functions[one].parameters}
         return tuple(axis for axis in self.axes if axis in named)
-
-    def _called(self, name: str, point: Point) -> Any:
-        """What a function returns that names axes only."""
-        return self.functions[name].call({axis: _plain(point[axis]) for axis in self._named_axes([name])}, {})
 
 
 def _plain(value: Any) -> Any:

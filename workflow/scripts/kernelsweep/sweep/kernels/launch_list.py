@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.expressions import Expression, expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS, Launch, Plan
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.kernels.units import variant_name
 from kernelsweep.sweep.points import Point
 
@@ -43,18 +43,18 @@ class ListedLaunch:
 
     kernel     the C++ function's name
     template   expressions for its template arguments, or types; empty for a function that is no template
-    grid       up to three expressions, rounded up
-    block      up to three expressions for whole numbers
-    shared     an expression for the bytes of dynamic shared memory
-    arguments  names of arrays, scalars and axes, numbers, or expressions over the axes
+    grid       up to three numbers or expressions, rounded up
+    block      up to three whole numbers or expressions for them
+    shared     the bytes of dynamic shared memory, or an expression for them
+    arguments  names of arrays, scalars and axes, expressions over the axes, or numbers
     """
 
     kernel: str
     template: tuple[str, ...]
-    grid: tuple[str, ...]
-    block: tuple[str, ...]
-    shared: str
-    arguments: tuple[str, ...]
+    grid: tuple[str | float, ...]
+    block: tuple[str | float, ...]
+    shared: str | float
+    arguments: tuple[str | float | np.generic, ...]
 
     def function(self, point: Mapping[str, Any]) -> str:
         """The C++ name of the function that a point launches, such as ``rows<16, 4, 2>``."""
@@ -67,10 +67,12 @@ class ListedLaunch:
 class LaunchList:
     """The launches of one run of a kernel, in their order, and how axes reach the compiler.
 
+    place      where they stand, for messages
     macros     expressions by the name of the macro that is defined as their value
     constants  the inputs that are copied to variables of their name in constant memory
     """
 
+    place: str
     launches: tuple[ListedLaunch, ...]
     macros: Mapping[str, str]
     constants: tuple[str, ...] = ()
@@ -89,23 +91,22 @@ class LaunchList:
         """The C++ names of the functions that a point launches, without duplicates."""
         return list(dict.fromkeys(launch.function(point) for launch in self.launches))
 
-    def variant(self, point: Mapping[str, Any]) -> str:
-        """The name of a point's variant: its functions, and its macros in brackets."""
-        return variant_name(self.functions(point), self.macro_values(point))
-
     def at(self, point: Mapping[str, Any]) -> Plan:
         """The plan of a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
         macros = self.macro_values(point)
-        launches = tuple(
-            Launch(
-                grid=_sides(launch.grid, "grid", _LARGEST_GRID, point),
-                block=_block(launch.block, point),
-                arguments=tuple(_argument(argument, point) for argument in launch.arguments),
-                variant=variant_name([launch.function(point)], macros),
-                shared_bytes=int(expression(launch.shared)(point)),
+        try:
+            launches = tuple(
+                Launch(
+                    grid=_sides(launch.grid, "grid", _LARGEST_GRID, point),
+                    block=_block(launch.block, point),
+                    arguments=tuple(_argument(argument, point) for argument in launch.arguments),
+                    variant=variant_name([launch.function(point)], macros),
+                    shared_bytes=int(_value(launch.shared, point)),
+                )
+                for launch in self.launches
             )
-            for launch in self.launches
-        )
+        except UserError as error:
+            raise UserError(f"{self.place}: {error}") from error
         return Plan(launches, constants=self.constants)
 
 
@@ -129,10 +130,7 @@ def read_launches(
     listed = []
     for number, entry in enumerate(entries):
         where = f"{shown}: launches.{number}"
-        match = _KERNEL.fullmatch(entry["kernel"] or kernel)
-        if match is None:
-            raise UserError(f"{where}.kernel is {entry['kernel']!r}. Allowed: a name such as rows or rows<rows_x, 4>.")
-        template = tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
+        function, template = function_name(entry["kernel"] or kernel, f"{where}.kernel")
         for argument in template:
             _check_template_argument(argument, axes, texts, f"{where}.kernel")
         sides = {key: _expressions(entry[key]) for key in ("grid", "block")}
@@ -143,46 +141,19 @@ def read_launches(
         for argument in arguments:
             if not _IDENTIFIER.fullmatch(argument):
                 _check_number(argument, axes, texts, f"{where}.arguments")
-        listed.append(
-            ListedLaunch(match["name"], template, sides["grid"], sides["block"], str(entry["shared"]), arguments)
-        )
-    return LaunchList(tuple(listed), _read_macros(macros, axes, texts, shown), tuple(constants))
+        listed.append(ListedLaunch(function, template, sides["grid"], sides["block"], str(entry["shared"]), arguments))
+    return LaunchList(f"{shown}: launches", tuple(listed), read_macros(macros, axes, texts, shown), tuple(constants))
 
 
-def as_values(listed: LaunchList | None) -> dict[str, Any] | None:
-    """A list of launches as JSON has it."""
-    return asdict(listed) if listed else None
+def function_name(text: str, where: str) -> tuple[str, tuple[str, ...]]:
+    """A C++ function's name and its template arguments. Raises UserError for anything else."""
+    match = _KERNEL.fullmatch(text)
+    if match is None:
+        raise UserError(f"{where} is {text!r}. Allowed: a name such as rows or rows<rows_x, 4>.")
+    return match["name"], tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
 
 
-def plan_of(kernel: KernelSource, point: Point) -> Plan:
-    """A kernel's plan at a point."""
-    return kernel.listed.at(point) if kernel.listed else PLANS[kernel.plan](point)
-
-
-def launched_columns(kernel: KernelSource, point: Point) -> Row:
-    """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
-    return {**point_columns(point), "grid_size": plan_of(kernel, point).launches[0].blocks}
-
-
-def planner(plan: str, listed: Mapping[str, Any] | None) -> Callable[[Point], Plan]:
-    """The function that gives a point's plan: a plan by name, or a list of launches as as_values() returns it."""
-    if listed is None:
-        return PLANS[plan]
-    launches = tuple(
-        ListedLaunch(
-            one["kernel"],
-            tuple(one["template"]),
-            tuple(one["grid"]),
-            tuple(one["block"]),
-            one["shared"],
-            tuple(one["arguments"]),
-        )
-        for one in listed["launches"]
-    )
-    return LaunchList(launches, listed["macros"], tuple(listed["constants"])).at
-
-
-def _read_macros(macros: Sequence[Any], axes: Mapping[str, Any], texts: Collection[str], shown: str) -> dict[str, str]:
+def read_macros(macros: Sequence[Any], axes: Mapping[str, Any], texts: Collection[str], shown: str) -> dict[str, str]:
     """Expressions by macro: each entry is an axis of the macro's name, or a mapping of macros to expressions."""
     found: dict[str, str] = {}
     for number, entry in enumerate(macros):
@@ -257,18 +228,30 @@ def _text(value: Any) -> str:
     return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
-def _sides(texts: Sequence[str], key: str, largest: Sequence[int], point: Mapping[str, Any]) -> tuple[int, int, int]:
-    sides = [math.ceil(expression(text)(point)) for text in texts] + [1] * (3 - len(texts))
+def _value(given: str | float, point: Mapping[str, Any]) -> Any:
+    """A number, or an expression's value at a point."""
+    return expression(given)(point) if isinstance(given, str) else given
+
+
+def _sides(
+    texts: Sequence[str | float], key: str, largest: Sequence[int], point: Mapping[str, Any]
+) -> tuple[int, int, int]:
+    sides = [math.ceil(_value(text, point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:
-            raise UserError(f"the {key}'s side {text!r} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
+            raise UserError(f"{_side(key, text)} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
     return (sides[0], sides[1], sides[2])
 
 
-def _block(texts: Sequence[str], point: Mapping[str, Any]) -> tuple[int, int, int]:
+def _side(key: str, text: str | float) -> str:
+    """A side for a message, with its expression if it has one."""
+    return f"the {key}'s side {text!r}" if isinstance(text, str) else f"the {key}'s side"
+
+
+def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int, int, int]:
     for text in texts:
-        if (value := expression(text)(point)) != int(value):
-            raise UserError(f"the block's side {text!r} is {value} at {Point(point)}. Allowed: whole numbers.")
+        if (value := _value(text, point)) != int(value):
+            raise UserError(f"{_side('block', text)} is {value} at {Point(point)}. Allowed: whole numbers.")
     block = _sides(texts, "block", _LARGEST_BLOCK, point)
     if math.prod(block) > _MOST_THREADS:
         raise UserError(
@@ -278,8 +261,10 @@ def _block(texts: Sequence[str], point: Mapping[str, Any]) -> tuple[int, int, in
     return block
 
 
-def _argument(text: str, point: Mapping[str, Any]) -> Any:
-    """An argument at a point: an axis' value, the value of an expression, or the name of an array or of a scalar."""
+def _argument(text: str | float | np.generic, point: Mapping[str, Any]) -> Any:
+    """An argument at a point: a number, an axis' value, an expression's, or the name of an array or of a scalar."""
+    if not isinstance(text, str):
+        return text
     if text in point:
         return point[text]
     return text if _IDENTIFIER.fullmatch(text) else expression(text)(point)

@@ -15,6 +15,7 @@ from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 
 if TYPE_CHECKING:
+    from kernelsweep.sweep.kernels.launch_function import LaunchFunction
     from kernelsweep.sweep.kernels.launch_list import LaunchList
 
 # The name for the number of launches in a summation depth, which is an expression over the axes.
@@ -40,7 +41,7 @@ class KernelSource:
     input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
-    listed               the launches that its settings list, in place of a plan and of what belongs to a plan
+    listed               its own launches, in place of a plan and of what belongs to a plan
     options              further options for nvcc
     """
 
@@ -62,7 +63,7 @@ class KernelSource:
     undefined_behaviour: str | None
     smallest_architecture: str | None
     gpu_only: str | None
-    listed: LaunchList | None = None
+    listed: LaunchList | LaunchFunction | None = None
     options: tuple[str, ...] = ()
 
     @property

@@ -1,0 +1,70 @@
+"""On a GPU: results are compared in its memory as on the host."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from kernelsweep.measure.worker.process import environment
+
+pytestmark = pytest.mark.gpu
+
+
+def on_gpu(program: str) -> str:
+    """What a program prints that runs in a process of its own, with an open GpuPlatform as `platform`."""
+    opened = "import numpy as np\nfrom kernelsweep.platforms.gpu import GpuPlatform\nplatform = GpuPlatform()\n"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{opened}{program}\nplatform.close()"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+COMPARE = """
+random = np.random.default_rng(1)
+for size in (1, 3, 4, 4097, 2**22 + 5):
+    data = random.integers(0, 256, size, np.uint8)
+    first, second = (platform.allocate(size + 8) for _ in range(2))
+    platform.upload(first, data, 4)
+    platform.upload(second, data)
+    print(platform.equal(first, second, size, 4), end=" ")
+    for place in {0, size // 2, size - 1}:
+        platform.upload(second, data[place : place + 1] ^ 1, place)
+        print(platform.equal(first, second, size, 4), end=" ")
+        platform.upload(second, data[place : place + 1], place)
+    del first, second
+    print()
+"""
+
+WITHIN = """
+from kernelsweep.float_order import order_of
+for dtype in (np.float16, np.float32, np.float64):
+    count = 2**20 + 3
+    floats = np.linspace(-2, 2, count).astype(dtype)
+    floats[1:5] = [np.inf, -np.inf, 0.0, -0.0]
+    low, high = (order_of(floats) - 1, order_of(floats) + 1)
+    buffers = [platform.allocate(floats.nbytes + 8) for _ in range(3)]
+    for memory, values in zip(buffers, (floats, low, high)):
+        platform.upload(memory, values)
+    print(platform.within(*buffers, count, floats.itemsize), end=" ")
+    for place, value in ((0, np.nan), (count - 1, 2.1), (1, 1e4), (count // 2, -1)):
+        platform.upload(buffers[0], np.array([value], dtype), place * floats.itemsize)
+        print(platform.within(*buffers, count, floats.itemsize), end=" ")
+        platform.upload(buffers[0], floats[place : place + 1], place * floats.itemsize)
+    del buffers, memory
+    print()
+"""
+
+
+def test_memory_is_compared_byte_by_byte() -> None:
+    lines = on_gpu(COMPARE).split("\n")[:-1]
+    assert [line.split() for line in lines] == [["True", *["False"] * places] for places in (1, 3, 3, 3, 3)]
+
+
+def test_floats_are_compared_with_their_limits() -> None:
+    assert on_gpu(WITHIN) == "True False False False False \n" * 3

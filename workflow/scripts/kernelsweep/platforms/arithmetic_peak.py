@@ -1,0 +1,48 @@
+"""The arithmetic that a GPU can do at most, by the type of the operands: the roof where memory is no limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The multiply-adds that a multiprocessor ends in a clock cycle, by compute capability.
+#
+# Without tensor cores: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"; float16 in pairs
+# (half2). tf32, on tensor cores: NVIDIA's white papers, from the peak without sparsity, A100: 156 TFLOP/s of 108
+# multiprocessors at 1.41 GHz; H100 SXM5: 494.7 TFLOP/s of 132 at 1.83 GHz. Where products of one compute capability
+# differ, as GeForce and RTX professional do, tensor cores are left out.
+_A_CYCLE: Mapping[str, Mapping[str, int]] = {
+    "7.0": {"float64": 32, "float32": 64, "float16": 128, "int32": 64},
+    "7.5": {"float64": 2, "float32": 64, "float16": 128, "int32": 64},
+    "8.0": {"float64": 32, "float32": 64, "float16": 256, "int32": 64, "tf32": 512},
+    "8.6": {"float64": 2, "float32": 128, "float16": 256, "int32": 64},
+    "8.9": {"float64": 2, "float32": 128, "float16": 128, "int32": 64},
+    "9.0": {"float64": 64, "float32": 128, "float16": 256, "int32": 64, "tf32": 1024},
+}
+
+_OPERATIONS_OF_A_MULTIPLY_ADD = 2
+
+ARITHMETIC = ("float64", "float32", "float16", "int32", "tf32")
+
+
+def arithmetic_peak_gflops(device: Mapping[str, Any], arithmetic: str) -> float | None:
+    """The peak of one kind of arithmetic, one of ARITHMETIC, in 10^9 operations a second; None where it is unknown.
+
+    device  a device.json: its compute_capability, multiprocessors and multiprocessor_clock_mhz, which is the highest
+
+    Operations a cycle and multiprocessor, times multiprocessors, times the clock. Tensor cores count for tf32 only: a
+    kernel that multiplies float64 or float16 on them can be faster than that type's peak.
+    """
+    a_cycle = _A_CYCLE.get(str(device.get("compute_capability")), {}).get(arithmetic)
+    clock_mhz = device.get("multiprocessor_clock_mhz")
+    if a_cycle is None or not clock_mhz:
+        return None
+    return float(_OPERATIONS_OF_A_MULTIPLY_ADD * a_cycle * device["multiprocessors"] * clock_mhz / 1e3)
+
+
+def why_unknown(device: Mapping[str, Any], arithmetic: str) -> str:
+    """A sentence for readers where arithmetic_peak_gflops() is None."""
+    capability = device.get("compute_capability")
+    if not capability or not device.get("multiprocessor_clock_mhz"):
+        return f"The arithmetic peak is unknown: {device['name']} names no compute capability or no clock."
+    return f"The peak of {arithmetic} is unknown for compute capability {capability}."
