@@ -5,6 +5,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
+include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/library.smk"
 
 
@@ -18,6 +19,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/project.smk"
+include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/baselines.smk"

@@ -55,6 +55,7 @@ ARGUMENTS = {
     "butterfly": "lane_mask=17",
     "butterfly_array": "lane_mask=17",
     "butterfly_swap": "lane_mask=17 first=1 second=2",
+    "butterfly_swap_twice": "lane_mask=16 first=1 second=2",
 }
 OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 

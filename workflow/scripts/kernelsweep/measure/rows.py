@@ -7,6 +7,7 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
+from kernelsweep.sweep.kernels.constants import unset_constants
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -26,6 +27,8 @@ def measurement_rows(
     relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
     """
     rows = []
+    unset = ", ".join(unset_constants(kernel))
+    hint = f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
     for point, outcome in outcomes.items():
         launches = plan_of(kernel, point).launches
         times = _times(outcome, kernel.problem.work(point), device)
@@ -38,7 +41,7 @@ def measurement_rows(
                 "launches": len(launches),
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
-                "message": " ".join(outcome.message.split()),
+                "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
                 "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **times,
