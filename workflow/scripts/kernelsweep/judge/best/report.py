@@ -8,8 +8,8 @@ from typing import Any
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
+from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, peak_share
-from kernelsweep.judge.best.names import NONE, also_text, configuration_text, ties_text
 from kernelsweep.problems.registry import problem_of
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.

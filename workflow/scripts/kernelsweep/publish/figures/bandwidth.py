@@ -41,8 +41,8 @@ from kernelsweep.drawing.layout import (
     panels_in_a_row,
     size_axis,
 )
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import fastest_by_size, find_best
-from kernelsweep.judge.best.names import fastest_text
 
 FIGURE = Declaration(
     title="Bandwidth against array size",

@@ -15,8 +15,8 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.names import fastest_text
 from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
 
 FIGURE = Declaration(

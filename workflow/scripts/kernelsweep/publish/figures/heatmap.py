@@ -13,8 +13,8 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.style import styled
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.names import fastest_text
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     axes_of_figure,

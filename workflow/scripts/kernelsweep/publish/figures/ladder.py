@@ -36,8 +36,8 @@ from kernelsweep.drawing.layout import (
     new_figure,
     say_missing,
 )
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of, is_tie
-from kernelsweep.judge.best.names import fastest_text
 from kernelsweep.publish.tables.ladder_table import baseline_kernels, study_table
 from kernelsweep.publish.tables.point_notes import NOT_MEASURED, PUBLISHED_ONLY
 

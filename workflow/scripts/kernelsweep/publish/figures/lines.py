@@ -26,8 +26,8 @@ from kernelsweep.drawing.layout import (
     panels_in_a_row,
     size_axis,
 )
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.names import fastest_text
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     QUANTITIES,

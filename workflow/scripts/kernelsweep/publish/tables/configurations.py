@@ -12,8 +12,8 @@ from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernel
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, axis_value, device_text, failures_text, point_text
 from kernelsweep.intervals import Interval, ratio
+from kernelsweep.judge.best.best_words import fastest_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of
-from kernelsweep.judge.best.names import fastest_text, ties_text
 from kernelsweep.publish.tables.formats import (
     EMPTY,
     Column,
