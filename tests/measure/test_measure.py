@@ -27,6 +27,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.worker.process import WorkerProcess
@@ -384,6 +385,28 @@ def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     right = on_clock.run(points[1], instantiation(kernel, points[1]))
     assert right.status == "ok" and right.samples
     assert on_clock.run(points[0], instantiation(kernel, points[0])).status == "wrong_result"
+
+
+def test_a_time_above_the_devices_peaks_is_no_time() -> None:
+    device = {"name": "a GPU", "peak_bandwidth_gbs": 4800, "compute_capability": "9.0", "multiprocessors": 132}
+    device |= {"multiprocessor_clock_mhz": 1980}
+    moved, cold = {"bytes": 4.8e9, "flops": 1e9}, point(2**20, dtype="float32", cache="cold")
+    assert why_implausible(cold, moved, 960, device) is None
+    told = why_implausible(cold, moved, 950, device)
+    assert told is not None and told.startswith("950.000 us would be 5,053 GB/s, and the peak is 4,800 (the memory's).")
+    assert why_implausible(point(2**20, dtype="float32", cache="hot"), moved, 100, device) is None
+    # 2 operations, 1024 multiply-adds a cycle: 535 TFLOP/s on tensor cores, 67 without them.
+    calculated = {"flops": 1e12}
+    assert why_implausible(cold, calculated, 2000, device) is None
+    assert "GFLOP/s, and the peak is 535,265 (that of tf32)" in str(why_implausible(cold, calculated, 1700, device))
+    assert why_implausible(point(1, dtype="float64"), calculated, 1, device) is None
+    assert why_implausible(cold, calculated, 1, {"peak_bandwidth_gbs": None, "multiprocessors": 4}) is None
+
+
+def test_an_implausible_point_is_a_row_without_a_time(tmp_path: Path) -> None:
+    kernel, one = planted_kernel(tmp_path), point(2**24, cache="cold")
+    (row,) = measurement_rows(kernel, {"variants": {}}, {one: Outcome("ok", visits=[Visit([0.5] * 7)])}, DEVICE, {})
+    assert row["status"] == "implausible" and "time_us" not in row and "134,218 GB/s" in row["message"]
 
 
 # Floating point

@@ -186,7 +186,16 @@ DRIVER_LIMIT_KERNELS = tuple(f"{LIMIT_PREFIX}{limit}" for limit in DRIVER_LIMITS
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
 NUMBERS = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz", *POINT_COLUMNS[:3])
 
-STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
+STATUSES = (
+    "ok",
+    "wrong_result",
+    "build_failed",
+    "launch_failed",
+    "timed_out",
+    "out_of_memory",
+    "implausible",
+    "skipped",
+)
 
 # The size of one read when copying files.
 _COPIED_BYTES = 2**20
