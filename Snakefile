@@ -19,6 +19,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/project.smk"
+include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/baselines.smk"

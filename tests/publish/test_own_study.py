@@ -21,8 +21,9 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_file import best_json, read_best
 from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.relations import RELATIONS
@@ -177,7 +178,10 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert tiled["speedup_low"] < 4 < tiled["speedup_high"] and tiled["gflops"] == pytest.approx(53687, abs=1)
     assert as_csv(table).startswith("kernel,n,cache,block_x,tile,order,time_us")
     markdown = as_markdown(text)
-    assert "At n=1024, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs" in markdown
+    assert (
+        "At n=1024, cold cache, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs"
+        in markdown
+    )
     assert "as fast: tile=2." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
     assert r"block\_x" in as_latex(text)
 
@@ -210,7 +214,9 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
     text = best_text(found, {"product": data.settings}, H200)
-    assert "| `tiled` | 1024 | block_x=32 tile=1 order=rows | tile=2 | **40.00** | 53,687 |" in text
+    assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
+    (here / "best.json").write_text(json.dumps(document))
+    assert read_best(here / "best.json") == found
 
 
 @pytest.mark.parametrize("width", WIDTHS)

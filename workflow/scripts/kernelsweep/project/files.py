@@ -106,6 +106,11 @@ def chunk(
     return f"{RESULTS}/{platform}/chunks/{study}/{kernel}/{number}-of-{count}.json"
 
 
+def checked_problem(study: str = "{study}") -> str:
+    """What the check of a problem file could not see, in sentences."""
+    return f"{RESULTS}/build/{study}.checked.txt"
+
+
 # Builds, by their target: an architecture, the emulator, or the emulator that counts.
 
 

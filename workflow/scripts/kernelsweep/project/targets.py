@@ -56,6 +56,9 @@ def _results(project: Project, scope: str) -> list[str]:
         made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
     if not is_recording(platform):
         made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
+        # No other job reads these, so that a new check is no reason to measure again. Their priority puts them first.
+        of_scope = project.studies_of(scope)
+        made += [files.checked_problem(name) for name in of_scope if project.studies[name].problem.files]
     return made
 
 

@@ -52,6 +52,7 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
     settings = {
         "tied": [],
         "figure_axes": {},
+        "search": None,
         "rival_calls": {},
         **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known}),
     }
