@@ -204,7 +204,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 
