@@ -21,7 +21,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_json
 from kernelsweep.results import MEASUREMENT_COLUMNS, each_row, point_columns, write_rows
-from kernelsweep.share.constants import constants_header
+from kernelsweep.share.best_constants import constants_header
 from kernelsweep.share.t4 import t4_files
 from kernelsweep.sweep.study import Study, read_study
 

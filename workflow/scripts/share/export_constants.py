@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kernelsweep.json_files import read_json
 from kernelsweep.logs import logged
-from kernelsweep.share.constants import constants_header
+from kernelsweep.share.best_constants import constants_header
 
 with logged(snakemake.log[0]):
     best, study = read_json(Path(snakemake.input.best)), snakemake.wildcards.study
