@@ -20,3 +20,14 @@ __device__ Element combine_grid_stride(const Element *data, size_t count)
         combined = Operation::combine(combined, data[element]);
     return combined;
 }
+
+// The same, added up in the place where the result is wanted, such as a thread's own place in shared memory.
+template <typename Operation, typename Element>
+__device__ void accumulate_grid_stride(Element &place, const Element *data, size_t count)
+{
+    const size_t first = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const size_t all_threads = size_t(gridDim.x) * blockDim.x;
+    place = Operation::template identity<Element>();
+    for (size_t element = first; element < count; element += all_threads)
+        place = Operation::combine(place, data[element]);
+}

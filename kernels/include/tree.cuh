@@ -40,9 +40,9 @@ __device__ void reduce_last_warp(Element *block_data)
     warp_step<Operation, block_size>(block_data, 1);
 }
 
-// The whole tree where the block size is known to the compiler: the block's steps written out, then the last warp's.
+// The block's steps, down to stride 64, written out: the block size is known to the compiler.
 template <typename Operation, unsigned block_size, typename Element>
-__device__ void reduce_data_block(Element *block_data)
+__device__ void reduce_to_one_warp(Element *block_data)
 {
     if constexpr (block_size >= 1024)
         tree_step<Operation>(block_data, 512);
@@ -52,6 +52,13 @@ __device__ void reduce_data_block(Element *block_data)
         tree_step<Operation>(block_data, 128);
     if constexpr (block_size >= 128)
         tree_step<Operation>(block_data, 64);
+}
+
+// The whole tree where the block size is known to the compiler: the block's steps written out, then the last warp's.
+template <typename Operation, unsigned block_size, typename Element>
+__device__ void reduce_data_block(Element *block_data)
+{
+    reduce_to_one_warp<Operation, block_size>(block_data);
     if (threadIdx.x < 32)
         reduce_last_warp<Operation, block_size>(block_data);
 }

@@ -1,16 +1,16 @@
 // Any block size, step 4: as `staged_shared`, but the tree starts from the next power of two and each step makes sure
 // that the partner exists.
 //
-// Blocks and grids can then follow the GPU, such as a grid of a multiple of its multiprocessors, at the price of one
-// more comparison a step.
+// The second launch is one block with a thread for each partial result, and so any grid from 256 to 512 blocks needs it:
+// 270 blocks leave a block of 270 threads, which is no power of two. The price is one more comparison a step.
 //
 // kernelsweep:
-//   plan: two_stages
+//   plan: two_stages_of_any_block
 //   block_size: any
 //   shared_elements: block_size
 //   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
+//     ceil(array_size / (grid_size * block_size)) + ceil(log2(block_size))
+//     + ceil(grid_size / 512) + 9
 
 #include "loads.cuh"
 #include "operations.cuh"
@@ -22,12 +22,10 @@ __global__ void staged_any_block(const Element *data, Element *partials, size_t 
     Element *shared = dynamic_shared<Element>();
     const unsigned thread = threadIdx.x;
 
-    shared[thread] = combine_grid_stride<Operation>(data, count);
+    accumulate_grid_stride<Operation>(shared[thread], data, count);
     __syncthreads();
 
-    unsigned power_of_two = 1;
-    while (power_of_two < blockDim.x)
-        power_of_two *= 2;
+    const unsigned power_of_two = 1u << (32 - __clz(int(blockDim.x - 1)));
     for (unsigned stride = power_of_two / 2; stride > 0; stride /= 2) {
         if (thread < stride && thread + stride < blockDim.x)
             shared[thread] = Operation::combine(shared[thread], shared[thread + stride]);

@@ -2,22 +2,33 @@
 // and its last five steps run inside the first warp.
 //
 // Only the first step has to ask whether the partner exists. No barrier for the whole block stands between the last
-// five; reads and writes inside the warp are ordered by __syncwarp.
+// five; __syncwarp orders the first warp's reads and writes. Each step has half as many lanes as the one before, so that
+// no lane writes where another reads. The other warps go through the tests, too.
 //
 // kernelsweep:
-//   plan: two_stages
+//   plan: two_stages_of_any_block
 //   block_size: any
 //   smallest_block_size: 256
 //   largest_block_size: 512
 //   shared_elements: block_size
 //   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
+//     ceil(array_size / (grid_size * block_size)) + ceil(log2(block_size))
+//     + ceil(grid_size / 512) + 9
 
 #include "loads.cuh"
 #include "operations.cuh"
 #include "shared_array.cuh"
 #include "tree.cuh"
+
+// One step of the first warp: each of its first `stride` lanes combines its element with the one at that distance.
+template <typename Operation, typename Element>
+__device__ void warp_tree_step(Element *shared, unsigned stride)
+{
+    const unsigned thread = threadIdx.x;
+    if (thread < stride)
+        shared[thread] = Operation::combine(shared[thread], shared[thread + stride]);
+    __syncwarp();
+}
 
 template <typename Element, typename Operation>
 __global__ void staged_warp(const Element *data, Element *partials, size_t count)
@@ -25,7 +36,7 @@ __global__ void staged_warp(const Element *data, Element *partials, size_t count
     Element *shared = dynamic_shared<Element>();
     const unsigned thread = threadIdx.x;
 
-    shared[thread] = combine_grid_stride<Operation>(data, count);
+    accumulate_grid_stride<Operation>(shared[thread], data, count);
     __syncthreads();
 
     if (thread + 256 < blockDim.x)
@@ -34,14 +45,11 @@ __global__ void staged_warp(const Element *data, Element *partials, size_t count
     tree_step<Operation>(shared, 128);
     tree_step<Operation>(shared, 64);
     tree_step<Operation>(shared, 32);
-    if (thread < 32) {
-        warp_step<Operation, 64>(shared, 16);
-        warp_step<Operation, 64>(shared, 8);
-        warp_step<Operation, 64>(shared, 4);
-        warp_step<Operation, 64>(shared, 2);
-        warp_step<Operation, 64>(shared, 1);
-    }
+    warp_tree_step<Operation>(shared, 16);
+    warp_tree_step<Operation>(shared, 8);
+    warp_tree_step<Operation>(shared, 4);
+    warp_tree_step<Operation>(shared, 2);
 
     if (thread == 0)
-        partials[blockIdx.x] = shared[0];
+        partials[blockIdx.x] = Operation::combine(shared[0], shared[1]);
 }

@@ -1,5 +1,5 @@
-// Step 8, warp shuffle: as `cascaded`, but the steps inside a warp are shuffles from register to register. Each warp
-// leaves one value in shared memory, and the first warp reduces those the same way.
+// Beyond step 8: as `last_warp_shuffled`, but every warp shuffles first and leaves one value in shared memory, and the
+// first warp reduces those the same way.
 //
 // One barrier a block is left, and shared memory for one value a warp.
 //

@@ -14,6 +14,7 @@
 #include "data_blocks.cuh"
 #include "operations.cuh"
 #include "tree.cuh"
+#include "volatile_tree.cuh"
 
 template <typename Element, typename Operation, unsigned unroll>
 __global__ void unrolled_warps_volatile(Element *data, Element *partials, size_t array_size)
@@ -32,12 +33,8 @@ __global__ void unrolled_warps_volatile(Element *data, Element *partials, size_t
 
     for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
         tree_step<Operation>(block_data, stride);
-    if (thread < 32) {
-        volatile Element *warp_data = block_data;
-#pragma unroll
-        for (unsigned stride = 32; stride > 0; stride /= 2)
-            warp_data[thread] = Operation::template combine<Element>(warp_data[thread], warp_data[thread + stride]);
-    }
+    if (thread < 32)
+        reduce_last_warp_volatile<Operation, Element>(block_data);
 
     if (thread == 0)
         partials[blockIdx.x] = block_data[0];

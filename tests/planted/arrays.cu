@@ -9,8 +9,6 @@ extern "C" __global__ void right(float *products, float *partials, const float *
     const int place = blockIdx.x * side + thread;
 
     shared[thread] = place < array_size ? first[place] * second[place] : 0;
-    __syncthreads();
-
     if (place < array_size)
         products[place] = shared[thread];
     __syncthreads();

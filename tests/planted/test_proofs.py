@@ -21,7 +21,7 @@ FILL = r"shared\[thread\] = (place < array_size) \? (.*) : .*;"
 PLANTED = {
     "missing_syncthreads": ("races", "race", r"    __syncthreads\(\);\n(?=\s*for)", ""),
     "missing_syncwarp": ("races", "race", r" +__syncwarp\(\);\n", ""),
-    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 32)\n        \1"),
+    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 32)\n    \1"),
     "uninitialised_read": ("uninitialised", "uninitialised", FILL, r"if (\1)\n        shared[thread] = \2;"),
     "half_precision": ("result", "wrong_result", r"= shared\[0\]", "= __half2float(__float2half(float(shared[0])))"),
     "endless_loop": (
@@ -82,7 +82,7 @@ def test_a_planted_mistake_is_found_and_named(planted: tuple[Path, str], study: 
     found = {row["check"]: row for row in rows if row["finding"]}
     assert found[check]["finding"] == finding, found
     message = found[check]["message"]
-    assert re.search(r"at .*(array size|n=| n ).*(31|1000)", message), message
+    assert re.search(r"^at (array size|n) (31|1000)\b", message), message
     if check != "result":
         assert f"{mistake}.cu:" in message, "a line is named"
     named = f"The proof of {study}/{mistake} failed: {check} (emulator), {message}."

@@ -1,15 +1,27 @@
-"""On a GPU: results are compared in its memory as on the host."""
+"""On a GPU: results are compared in its memory as on the host, and accesses outside of arrays are found."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from checkout import ROOT
+from planted import point, run
 
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.sweep.kernels.header import read_kernel
 
 pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def arch() -> str:
+    from kernelsweep.platforms.gpus import visible_gpus
+
+    return visible_gpus()[0].arch
 
 
 def on_gpu(program: str) -> str:
@@ -68,3 +80,19 @@ def test_memory_is_compared_byte_by_byte() -> None:
 
 def test_floats_are_compared_with_their_limits() -> None:
     assert on_gpu(WITHIN) == "True False False False False \n" * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("reads_past_end", "expected"),
+        ("writes_past_end", "the kernel writes past the end of partials: partials[32], where"),
+        ("writes_before_start", "the kernel writes before the start of partials: partials[-1], where"),
+    ],
+)
+def test_an_access_next_to_an_array_is_found(name: str, message: str, arch: str, tmp_path: Path) -> None:
+    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    points = [point(1024, 32), point(1000, 32, dtype="float64")]
+    outcomes = run(kernel, points, tmp_path, arch)
+    assert [outcome.status for outcome in outcomes.values()] == ["wrong_result"] * 2
+    assert message in outcomes[points[0]].message

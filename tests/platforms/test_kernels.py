@@ -223,7 +223,8 @@ def launched_once(
             buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(int(value))
             for value in launch.arguments
         ]
-        library.launch(entry, launch.grid, launch.block, shared_bytes, arguments)
+        own_bytes = shared_bytes if launch.shared_bytes is None else launch.shared_bytes
+        library.launch(entry, launch.grid, launch.block, own_bytes, arguments)
     for name, buffer in buffers.items():
         buffer.assert_guards_untouched({DATA: "the input"}.get(name, f"the {name}"))
     if kernel.input_is_const:
@@ -401,6 +402,7 @@ EXCHANGES = [
     *({"kernel": "butterfly_array", "lane_mask": mask} for mask in (0, 1, 6, 31)),
     *({"kernel": "butterfly_swap", "lane_mask": mask, "first": 3, "second": 1} for mask in (0, 1, 6, 31)),
     {"kernel": "butterfly_swap", "lane_mask": 2, "first": 0, "second": 0},
+    *({"kernel": "butterfly_swap_twice", "lane_mask": mask, "first": 3, "second": 1} for mask in (1, 8, 16)),
 ]
 
 
@@ -433,7 +435,7 @@ def modelled(settings: dict[str, Any], width: int, block_size: int, unroll: int,
             present = threads[first : first + 32]
             warp = present + [[None] * unroll] * (32 - len(present))
             after = [list(held) for held in warp]
-            if kernel == "butterfly_swap":
+            if kernel.startswith("butterfly_swap"):
                 mask = settings["lane_mask"]
                 slots = [settings["first"] if lane < lane ^ mask else settings["second"] for lane in range(32)]
                 given = [held[slot] for held, slot in zip(warp, slots, strict=True)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.proofs import proof_rows
+from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers

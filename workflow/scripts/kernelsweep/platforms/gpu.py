@@ -115,6 +115,7 @@ class GpuPlatform:
     """The first visible GPU, with its own context and streams."""
 
     has_clock = True
+    guard_bytes = (4096, 4096)
     describe = staticmethod(describe_device)
 
     def __init__(self) -> None:
@@ -163,6 +164,9 @@ class GpuPlatform:
 
     def free(self, memory: Any) -> None:
         memory.free()
+
+    def part(self, memory: Any, offset: int) -> int:
+        return int(memory) + offset
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():

@@ -1,4 +1,4 @@
-"""The lane from which each lane receives its value in the seven exchanges: CUDA's rules for __shfl_*_sync.
+"""The lane from which each lane receives its value in the exchanges: CUDA's rules for __shfl_*_sync.
 
 Source: CUDA C++ Programming Guide, "Warp Shuffle Functions". A warp's lanes form groups of `width` neighbours. A lane
 that would read from outside its group keeps its own value, but for an exclusive or, which may reach into an earlier
@@ -15,7 +15,8 @@ import numpy as np
 LANES = 32
 
 # The kernels whose exchange is __shfl_xor_sync.
-_BUTTERFLIES = ("butterfly", "butterfly_array", "butterfly_swap")
+_SWAPS = ("butterfly_swap", "butterfly_swap_twice")
+_BUTTERFLIES = ("butterfly", "butterfly_array", *_SWAPS)
 
 Indices = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -65,7 +66,7 @@ def source_elements(
     lanes = threads % LANES
     sources = threads - lanes + source_lanes(exchange, width, arguments)[lanes]
     own: Indices = threads[:, None] * elements_a_thread + np.arange(elements_a_thread)
-    if exchange != "butterfly_swap":
+    if exchange not in _SWAPS:
         moved: Indices = own[sources]
         return moved.ravel()
     lower = lanes < (lanes ^ arguments["lane_mask"])

@@ -207,6 +207,7 @@ REDUCTION = Problem(
         "block_partials",
         "until_one_value",
         "two_stages",
+        "two_stages_of_any_block",
         "three_stages",
         "grid_partials",
         "single_launch",

@@ -1,4 +1,7 @@
-"""The check of a point before it is timed: is its result right, are its inputs as they were, and its bits again?"""
+"""The check of a point before it is timed: are its results right, its inputs as they were, and its bits again?
+
+A write outside of an array, which leaves results and inputs right, is found by the guards around the arrays.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,9 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
+    outside = run.memory.overwritten()
     changed = run.memory.settle()
-    mistake = judgement.mistake or _undeclared(run, changed)
+    mistake = judgement.mistake or outside or _undeclared(run, changed)
     if not mistake and _has_state(run) and repeated_runs > 1:
         run.check_run()
         again = run.judge(instance, depth).mistake

@@ -22,6 +22,9 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
+# The widest access of a thread in bytes; guarded arrays end where a multiple of it does.
+_WIDEST = 16
+
 
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
@@ -35,7 +38,8 @@ class KernelMemory:
     def __init__(self, platform: Platform, own_pages: bool) -> None:
         """`own_pages`: whether each buffer starts on a memory page of its own, as for places."""
         self._platform = platform
-        self._buffers = Buffers(platform, PAGE if own_pages else WORD)
+        guard = platform.guard_bytes
+        self._buffers = Buffers(platform, PAGE if own_pages else _WIDEST if any(guard) else WORD, guard)
         self.comparison = ResultComparison(platform)
         self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
         self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
@@ -76,6 +80,20 @@ class KernelMemory:
         self._changed_before |= self._found
         self._make_room()
         return [name for name in changed if name not in self._found]
+
+    def overwritten(self) -> str | None:
+        """Which element outside of an array the runs so far have written, in a sentence, or None. Waits for them."""
+        for name, array in self._arrays.items():
+            place = self._buffers.overwritten(name, self._role(name), _bytes(array), self._poison_of(array))
+            if place is not None:
+                side = "before the start" if place < 0 else "past the end"
+                return f"the kernel writes {side} of {name}: {self.element(name, place)}"
+        return None
+
+    def element(self, name: str, offset: int) -> str:
+        """The element of an array at a byte, which may lie outside of it, in words."""
+        array = self._arrays[name]
+        return f"{name}[{offset // array.dtype.itemsize}], where {name} has {array.size:,} elements"
 
     def forget_contents(self) -> None:
         """Put all contents in place again for the next point, after a run that may have written anything."""
@@ -125,8 +143,7 @@ class KernelMemory:
         """Queue the overwriting of all arrays without contents, so that missing writes show."""
         for name, array in self._arrays.items():
             if array.contents is None:
-                word = self._poison if array.dtype.kind in "iu" else ALL_ONES
-                self._platform.fill(self._memory_of(name), _bytes(array), word)
+                self._platform.fill(self._memory_of(name), _bytes(array), self._poison_of(array))
 
     def results(self, place: int = 0) -> Results:
         """The results of the last run at a place, by the names of their arrays."""
@@ -161,7 +178,14 @@ class KernelMemory:
 
     def _memory_of(self, name: str, place: int = 0) -> Memory:
         """The memory that the kernel is given for an array."""
-        return self._buffers.get(name, Role.COPY if self._works_on_copy(name) else Role.ARRAY, place)
+        return self._buffers.get(name, self._role(name), place)
+
+    def _role(self, name: str) -> Role:
+        """The role of the memory that the kernel is given for an array."""
+        return Role.COPY if self._works_on_copy(name) else Role.ARRAY
+
+    def _poison_of(self, array: Array) -> int:
+        return self._poison if array.dtype.kind in "iu" else ALL_ONES
 
     def _make_room(self) -> None:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
@@ -178,10 +202,14 @@ class KernelMemory:
         for name, array in self._with_contents().items():
             if self._filled.get((name, 0), 0) < _bytes(array):
                 self._fill(name, array)
+        for name, array in self._arrays.items():
+            self._buffers.set_guards(name, self._role(name), _bytes(array), self._poison_of(array))
+            if (name, 0) in self._filled:  # The guard may lie on more contents, of a longer array before.
+                self._filled[name, 0] = min(self._filled[name, 0], _bytes(array))
 
     def _make_room_for(self, name: str, place: int = 0) -> None:
         """Allocate the memory that the kernel is given for an array."""
-        role = Role.COPY if self._works_on_copy(name) else Role.ARRAY
+        role = self._role(name)
         if self._buffers.room(name, role, _bytes(self._arrays[name]), place) and role is Role.ARRAY:
             self._filled.pop((name, place), None)
 

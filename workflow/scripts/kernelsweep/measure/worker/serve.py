@@ -19,7 +19,7 @@ import json
 import os
 import signal
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TextIO
 
 from kernelsweep.errors import UserError
@@ -68,13 +68,16 @@ def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, 
 
     settings  the other arguments of runner.Runner.run
 
-    There, each point gets memory of exactly its size, so that an access past an array's end is seen.
+    There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
     """
     if platform.watches:
         runner.free_memory()
         platform.watch()
     outcome = runner.run(point, variant, **settings)
     outcome.mistakes = platform.mistakes(runner.buffers())
+    outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
+    if outside and outcome.status == "ok":
+        return replace(outcome, status="wrong_result", message=outside[0].message)
     return outcome
 
 

@@ -80,7 +80,7 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
 
 
 # The unit of each metric.
-UNITS: Mapping[str, str] = {name: unit for name, (unit, _) in _METRICS.items()}
+UNIT_OF_METRIC: Mapping[str, str] = {name: unit for name, (unit, _) in _METRICS.items()}
 
 
 def metrics(counts: Counts) -> dict[str, Metric]:

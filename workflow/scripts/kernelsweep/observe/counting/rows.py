@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kernelsweep.observe.counting.quantities import UNITS
+from kernelsweep.observe.counting.quantities import UNIT_OF_METRIC
 from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -25,7 +25,9 @@ def count_rows(study: str, kernel: KernelSource, counted: Iterable[CountedPoint]
             ]
         else:
             message = f"Not counted: {run.outcome.status}: {' '.join(run.outcome.message.split())}"
-            rows += [{**known, "metric": name, "unit": unit, "message": message} for name, unit in UNITS.items()]
+            rows += [
+                {**known, "metric": name, "unit": unit, "message": message} for name, unit in UNIT_OF_METRIC.items()
+            ]
     return rows
 
 

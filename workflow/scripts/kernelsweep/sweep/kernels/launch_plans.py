@@ -8,7 +8,7 @@ plan's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, prod
 from typing import Any
 
@@ -112,6 +112,15 @@ def two_stages(point: Point) -> Plan:
     return Plan((first, second), {"partials": _elements(point, grid), "value": _elements(point, 1)}, {"value": 1})
 
 
+def two_stages_of_any_block(point: Point) -> Plan:
+    """As two_stages, but the second block has a thread for each partial, from 256 to 512, and an element for each."""
+    plan = two_stages(point)
+    first, second = plan.launches
+    threads = min(max(first.blocks, 256), 512)
+    shared_bytes = threads * np.dtype(point["dtype"]).itemsize
+    return replace(plan, launches=(first, replace(second, block=(threads, 1, 1), shared_bytes=shared_bytes)))
+
+
 def grid_partials(point: Point) -> Plan:
     """(data, partials, array_size): one launch of at most grid_size blocks, a partial a block."""
     grid = _fitted_grid(point)
@@ -207,6 +216,7 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
     "block_partials": block_partials,
     "until_one_value": until_one_value,
     "two_stages": two_stages,
+    "two_stages_of_any_block": two_stages_of_any_block,
     "three_stages": three_stages,
     "grid_partials": grid_partials,
     "single_launch": single_launch,
@@ -219,7 +229,7 @@ PLANS: Mapping[str, Callable[[Point], Plan]] = {
 
 # The plans with a grid size, which is an axis of the sweep. Some fit it to the array; their kernels read in vectors.
 FITTED_PLANS = ("grid_partials", "single_launch", "single_launch_of_clusters")
-PLANS_WITH_A_GRID = ("two_stages", "three_stages", *FITTED_PLANS)
+PLANS_WITH_A_GRID = ("two_stages", "two_stages_of_any_block", "three_stages", *FITTED_PLANS)
 
 
 def block_elements(plan: str, point: Point) -> int:

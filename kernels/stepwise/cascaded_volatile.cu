@@ -1,0 +1,34 @@
+// Step 7 as it was published: as `cascaded`, with the last warp's steps through a volatile pointer.
+//
+// Beside `completely_unrolled_volatile`, it shows the gain of many elements a thread alone.
+//
+// kernelsweep:
+//   plan: two_stages
+//   block_size: power_of_two
+//   smallest_block_size: 64
+//   summation_depth: >-
+//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
+//     + launches * ceil(log2(block_size))
+//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
+
+#include "loads.cuh"
+#include "operations.cuh"
+#include "tree.cuh"
+#include "volatile_tree.cuh"
+
+template <typename Element, typename Operation, unsigned block_size>
+__global__ void cascaded_volatile(const Element *data, Element *partials, size_t count)
+{
+    __shared__ Element shared[block_size];
+    const unsigned thread = threadIdx.x;
+
+    shared[thread] = combine_grid_stride<Operation>(data, count);
+    __syncthreads();
+
+    reduce_to_one_warp<Operation, block_size>(shared);
+    if (thread < 32)
+        reduce_last_warp_volatile<Operation, Element>(shared);
+
+    if (thread == 0)
+        partials[blockIdx.x] = shared[0];
+}
