@@ -87,7 +87,9 @@ with logged(snakemake.log[0]) as terminal, started:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:
             known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
-            rows = measurement_rows(kernel, report, outcomes, device, {**known, "source_sha256": source})
+            known_of_rows = {**known, "source_sha256": source}
+            precision = params.measuring["relative_precision"]
+            rows = measurement_rows(kernel, report, outcomes, device, known_of_rows, precision)
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))

@@ -46,7 +46,7 @@ with logged(snakemake.log[0]) as terminal:
         outcomes = work.results()
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
-    rows = measurement_rows(rival, report, outcomes, device, known)
+    rows = measurement_rows(rival, report, outcomes, device, known, params.measuring["relative_precision"])
     # The library's launches and grid sizes are unknown.
     rows = [{**row, "launches": None, "grid_size": None} for row in rows]
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
