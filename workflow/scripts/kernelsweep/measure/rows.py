@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.measure.plausibility import why_implausible
-from kernelsweep.results import BUILD_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.kernels.constants import unset_constants
 from kernelsweep.sweep.kernels.planner import plan_of
@@ -22,10 +22,12 @@ def measurement_rows(
     outcomes: Mapping[Point, Outcome],
     device: Mapping[str, Any],
     known: Mapping[str, Any],
+    relative_precision: float,
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
-    known  the columns that the caller knows: study, kernel, platform, source_sha256
+    known               the columns that the caller knows: study, kernel, platform, source_sha256
+    relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
     """
     rows = []
     unset = ", ".join(unset_constants(kernel))
@@ -34,6 +36,8 @@ def measurement_rows(
         launches = plan_of(kernel, point).launches
         work = kernel.problem.work(point)
         outcome = _plausible(outcome, point, work, device)
+        times = _times(outcome, work, device)
+        imprecise = ["imprecise"] if times and is_imprecise(times, relative_precision) else []
         rows.append(
             {
                 **known,
@@ -43,9 +47,9 @@ def measurement_rows(
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
-                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
+                "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(outcome, work, device),
+                **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
