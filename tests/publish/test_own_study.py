@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -22,6 +24,9 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json, read_best
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.claims.claim import check_claims, own_claims
+from kernelsweep.judge.claims.judge import judge
+from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.publish.tables.of_study import table_of
@@ -46,6 +51,14 @@ kernels:
     launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
   - name: tiled
     launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
+rivals:
+  - {call: "cublas_matmul<order>", arguments: [b, a, a, n, n, n]}
+limits: [copy]
+claims:
+  - {claim: The fastest reaches half of cuBLAS., reference_kernel: cublas_matmul, relation: at_least, value: 0.5}
+  - {claim: The naive one does., kernel: naive, reference_kernel: cublas_matmul, relation: at_least, value: 0.5}
+  - {claim: Not rows., kernel: tiled, reference_kernel: limit_copy, relation: above, value: 0.4, at: {order: columns}}
+  - {claim: It was measured., reference_kernel: limit_copy, relation: above, value: 1, at: {n: 2048}}
 figures: FIGURES
 """
 FIGURES = ("effect", "lines", "heatmap")
@@ -67,7 +80,7 @@ def study(root: Path, figures: str = "[effect, lines, heatmap]") -> Study:
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures))
-    return read_study("product", root, {})
+    return read_study("product", root, {"relations": RELATIONS})
 
 
 def row(kernel: str, point: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
@@ -99,8 +112,59 @@ def made_up(root: Path, device: dict[str, Any] = H200) -> StudyData:
     axes = {"n": [1024, 2048, 4096], **{axis: list(costs) for axis, costs in COSTS.items() if axis != "kernel"}}
     points = [dict(zip(["cache", *axes], ["cold", *values], strict=True)) for values in product(*axes.values())]
     rows = [row(kernel, point, device) for kernel in ("naive", "tiled") for point in points]
+    # cuBLAS takes 25 µs for rows, and 22 µs for columns; a copy takes 20 µs, and has no axes of kernels.
+    beside = [
+        ("cublas_matmul", {"order": "rows"}, 25.0),
+        ("cublas_matmul", {"order": "columns"}, 22.0),
+        ("limit_copy", {}, 20.0),
+    ]
+    for name, axes_of_call, time_us in beside if device["kind"] == "gpu" else []:
+        point = {"cache": "cold", "n": 1024, **axes_of_call}
+        times = {"time_us": time_us, "time_low_us": time_us, "time_high_us": time_us}
+        rows.append(
+            {
+                **row("tiled", {**point, "block_x": 32, "tile": 1, "order": "rows"}, device),
+                **point_columns(point),
+                **times,
+                "kernel": name,
+            }
+        )
     write_rows(root / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return StudyData(settings, load_measurements([root / "rows.csv"]), device)
+
+
+def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: Path) -> None:
+    def judged(data: StudyData) -> list[tuple[str, float | None, str]]:
+        claims = own_claims("product", data.settings["claims"])
+        return [
+            (one.verdict, one.measured and round(one.measured.value, 3), one.message) for one in judge(claims, data, {})
+        ]
+
+    data = made_up(here)
+    assert judged(data) == [
+        ("holds", 22 / 40, ""),
+        ("does not hold", 0.138, ""),
+        ("holds", 0.455, ""),  # The driver's copy doesn't know `order`.
+        ("not measured", None, "limit_copy at cache=cold n=2048 is not in this sweep"),
+    ]
+    rows = data.measurements
+    stopped = fail(rows, "skipped", "torch is not installed", kernel="cublas_matmul")
+    assert judged(replace(data, measurements=stopped))[0][0] == "not measured"
+    assert (
+        "cublas_matmul at cache=cold n=1024: skipped: torch is not installed"
+        in judged(replace(data, measurements=stopped))[0][2]
+    )
+    assert {one[2] for one in judged(made_up(here, EMULATOR))} == {"no times on this platform"}
+    check_claims(data.settings, study(here).kernels, "product.yaml")
+    for wrong, message in (
+        ({"reference_kernel": "cublas_matmull"}, "did you mean 'cublas_matmul'"),
+        ({"kernel": "cublas_matmul"}, "Allowed: naive, tiled"),
+        ({"at": {"m": 1}}, "at has 'm'"),
+        ({"relation": "about"}, "The relation about needs one"),
+    ):
+        settings = {**data.settings, "claims": [{**data.settings["claims"][0], **wrong}]}
+        with pytest.raises(UserError, match=re.escape(message)):
+            check_claims(settings, study(here).kernels, "product.yaml")
 
 
 def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: Path) -> None:

@@ -252,6 +252,16 @@ def header(platform: str = "{platform}") -> str:
     return f"{RESULTS}/{platform}/best/reduce.cuh"
 
 
+def constants(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The C++ header of a study's best configurations, for a study whose problem is a file."""
+    return f"{RESULTS}/{platform}/best/{study}.h"
+
+
+def t4(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The folder of a study's measurements in the T4 format."""
+    return f"{RESULTS}/{platform}/t4/{study}"
+
+
 def devices(name: str) -> str:
     """One of the files that compare devices."""
     return f"{RESULTS}/devices/{name}"

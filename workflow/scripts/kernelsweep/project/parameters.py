@@ -83,6 +83,11 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     return {key: project.studies[study].settings[key] for key in keys}
 
 
+def settings_to_export(project: Project, study: str) -> dict[str, Any]:
+    """The settings that say which rows are a study's kernels, and what their axes mean."""
+    return {**settings(project, study, "problem"), "kernels": list(project.studies[study].kernels)}
+
+
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
@@ -199,7 +204,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 

@@ -42,20 +42,33 @@ class KernelMemory:
         self._buffers = Buffers(platform, PAGE if own_pages else _WIDEST if any(guard) else WORD, guard)
         self.comparison = ResultComparison(platform)
         self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
-        self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
+        # What is in the buffers of this role, and how often repeated; by array and number of the input.
+        self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
+        self.input = 0  # the number of the input that is in place
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
         self._changed_before: set[str] = set()  # arrays whose contents some point so far was found to change
 
-    def prepare(self, point: Point, plan: Plan, instance: Instance, updated: Collection[str] | None = None) -> None:
+    def prepare(
+        self,
+        point: Point,
+        plan: Plan,
+        instance: Instance,
+        updated: Collection[str] | None = None,
+        number: int = 0,
+    ) -> None:
         """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
 
         updated  the arrays that the point was found to change; None if that is still to be found
+        number   of the input: what was uploaded of one stays on the device while the other is in place
         """
         arrays = {**instance.arrays(point), **plan.arrays}
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
         self._scalars = instance.scalars(point)
+        if self.input != number:
+            self._filled.clear()
+        self.input = number
         self._poison = instance.poison
         # A kernel that has changed an array before gets a copy at once, and not only after a first run on the array.
         self._found = {*(self._changed_before if updated is None else updated)}
@@ -81,6 +94,16 @@ class KernelMemory:
         self._make_room()
         return [name for name in changed if name not in self._found]
 
+    @property
+    def contents_bytes(self) -> int:
+        """The bytes of all contents, each counted once where it repeats."""
+        return sum(_contents_bytes(array) for array in self._with_contents().values())
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all arrays."""
+        return sum(map(_bytes, self._arrays.values()))
+
     def overwritten(self) -> str | None:
         """Which element outside of an array the runs so far have written, in a sentence, or None. Waits for them."""
         for name, array in self._arrays.items():
@@ -101,7 +124,7 @@ class KernelMemory:
 
     def prepare_places(self) -> int:
         """Make the arrays that the kernel is given at several places. Returns the number of places."""
-        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(sum(map(_bytes, self._arrays.values())), 1)))
+        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(self.bytes, 1)))
         for place in range(1, places):
             try:
                 for name in self._arrays:
@@ -139,11 +162,11 @@ class KernelMemory:
                 target, source = self._memory_of(name, place), self._buffers.get(name, Role.ARRAY)
                 self._platform.copy(target, source, _bytes(array))
 
-    def poison(self) -> None:
+    def poison(self, place: int = 0) -> None:
         """Queue the overwriting of all arrays without contents, so that missing writes show."""
         for name, array in self._arrays.items():
             if array.contents is None:
-                self._platform.fill(self._memory_of(name), _bytes(array), self._poison_of(array))
+                self._platform.fill(self._memory_of(name, place), _bytes(array), self._poison_of(array))
 
     def results(self, place: int = 0) -> Results:
         """The results of the last run at a place, by the names of their arrays."""
@@ -191,10 +214,10 @@ class KernelMemory:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
         for name, array in self._with_contents().items():
             repeats = _repeats(array)
-            contents, repeated = self._contents.get(name, (None, 0))
+            contents, repeated = self._contents.get((name, self.input), (None, 0))
             if contents is not array.contents or repeated != repeats:
                 self._forget(name)
-                self._contents.pop(name, None)
+                self._contents.pop((name, self.input), None)
             if self._buffers.room(name, Role.ARRAY, _bytes(array)):
                 self._filled.pop((name, 0), None)
         for name in self._arrays:
@@ -216,14 +239,14 @@ class KernelMemory:
     def _fill(self, name: str, array: Array) -> None:
         """Repeat an array's contents over it."""
         size, repeats = _bytes(array), _repeats(array)
-        if name not in self._contents:
+        if (name, self.input) not in self._contents:
             assert array.contents is not None
             uploaded = _in_words(array.contents, repeats)
-            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes)
-            self._platform.upload(self._buffers.get(name, Role.CONTENTS), uploaded)
-            self._contents[name] = (array.contents, repeats)
+            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, self.input)
+            self._platform.upload(self._buffers.get(name, Role.CONTENTS, self.input), uploaded)
+            self._contents[name, self.input] = (array.contents, repeats)
         memory, filled = self._buffers.get(name, Role.ARRAY), min(_contents_bytes(array), size)
-        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS), filled)
+        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS, self.input), filled)
         while filled < size:
             step = min(filled, size - filled)
             self._platform.copy(memory, memory, step, filled)
@@ -235,7 +258,7 @@ class KernelMemory:
         array = self._arrays[name]
         memory, size = self._memory_of(name), _bytes(array)
         first = min(_contents_bytes(array), size)
-        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS), first) and (
+        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS, self.input), first) and (
             # Each further repetition is the one before it.
             size == first or self._platform.equal(memory, memory, size - first, first)
         )
