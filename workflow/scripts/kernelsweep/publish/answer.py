@@ -18,7 +18,7 @@ _WIDTHS = (24, 28, 24)
 
 
 @dataclass(frozen=True)
-class Answer:
+class StudyAnswer:
     """One study's answer.
 
     right, run  its points with the right result, and those that were run
@@ -47,7 +47,7 @@ class Answer:
 
 def answers(
     studies: Mapping[str, Mapping[str, Any]], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
-) -> list[Answer]:
+) -> list[StudyAnswer]:
     """The answer of each study.
 
     studies  title, problem and reference of each, by name
@@ -58,7 +58,7 @@ def answers(
 
 def _answer(
     name: str, study: Mapping[str, Any], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
-) -> Answer:
+) -> StudyAnswer:
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
@@ -68,7 +68,7 @@ def _answer(
         first = there.kernel
         fastest = sizes[-1].configuration
         gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(fastest)))
-    return Answer(
+    return StudyAnswer(
         study=name,
         title=study["title"],
         right=counts["ok"],
@@ -97,7 +97,7 @@ def rate_of(fastest: Fastest) -> str:
     return f"{one.bandwidth_gbs:,.0f} GB/s" if one.bandwidth_gbs else ""
 
 
-def answer_text(found: Sequence[Answer], studies: Mapping[str, Mapping[str, Any]], provenance: str) -> str:
+def answer_text(found: Sequence[StudyAnswer], studies: Mapping[str, Mapping[str, Any]], provenance: str) -> str:
     """The answer for the terminal: points, then a line for each study with times."""
     right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
     lines = [f"{right:,} of {run:,} points right, {skipped:,} skipped; {provenance}"]

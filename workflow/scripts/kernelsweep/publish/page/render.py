@@ -11,7 +11,7 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.judge.best.best_words import also_text, configuration_text
-from kernelsweep.publish.answer import Answer, rate_of, size_words
+from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 
@@ -54,7 +54,7 @@ class Page:
 
     title: str
     facts: Facts
-    answers: Sequence[Answer]
+    answers: Sequence[StudyAnswer]
     settings: Mapping[str, Mapping[str, Any]]
     failed: str
     summary: str
@@ -76,12 +76,12 @@ def render(page: Page) -> str:
     )
 
 
-def _matrices(page: Page) -> list[tuple[list[str], list[tuple[Answer, Mapping[str, int]]]]]:
+def _matrices(page: Page) -> list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]]:
     """The tables of studies by size: their sizes, and their studies with the number of each size's entry.
 
     Studies with sizes in common stand in one table.
     """
-    found: list[tuple[list[str], list[tuple[Answer, Mapping[str, int]]]]] = []
+    found: list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]] = []
     for answer in page.answers:
         sizes = {size_words(one, page.settings[answer.study]): number for number, one in enumerate(answer.sizes)}
         table = next((table for table in found if set(sizes) & set(table[0])), None)
