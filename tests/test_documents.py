@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from checkout import ROOT
@@ -88,7 +90,13 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     snakefile = (own / "Snakefile").read_text()
     (own / "Snakefile").write_text(snakefile.replace("../../Snakefile", str(ROOT / "Snakefile")))
     points = [f"results/emulator/points/{name}.csv" for name in ("axpy/axpy", "axpy/axpy_vectors", "total/block_sums")]
+    start = [sys.executable, str(ROOT / "workflow/scripts/new_study.py"), "scaled"]
+    assert subprocess.run(start, cwd=own, capture_output=True).returncode == 0
+    assert b"exists already" in subprocess.run(start, cwd=own, capture_output=True).stderr
+    points.append("results/emulator/points/scaled/scaled.csv")
     assert snakemake(own, *points, "--config", "platform=emulator").returncode == 0
+    with (own / points[3]).open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file)] == 6 * ["ok"], "a new study runs as it is written"
     with (own / points[2]).open(newline="") as file:
         launched = {(row["parameters"], row["launches"], row["status"]) for row in csv.DictReader(file)}
     assert {("n=1 block=32", "1", "ok"), ("n=1000 block=32", "2", "ok"), ("n=5000 block=32", "3", "ok")} < launched
