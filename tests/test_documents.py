@@ -115,6 +115,10 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     assert refused.returncode == 1 and "build_kernel" not in refused.stdout, "mistakes are found before any build"
     last_words = refused.stdout.strip().splitlines()[-1]
     assert last_words.startswith("config/studies/axpy.yaml: the kernel 'axpy': launches.0.arguments has 'xx'; did you")
+    study.write_text(study.read_text().replace("[y, xx, a, n]", "[y, x, a]"))
+    refused = snakemake(own, points[0], "--config", "platform=emulator")
+    last_words = refused.stdout.strip().splitlines()[-1]
+    assert last_words.endswith("'axpy': launches: axpy has 4 parameters, and the launch gives 3 arguments.")
 
 
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:

@@ -21,6 +21,10 @@ class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
 
 
+class MisfitError(LaunchError):
+    """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
+
+
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
 
