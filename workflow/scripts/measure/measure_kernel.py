@@ -17,10 +17,10 @@ started = WorkerProcess(kind.implementation)  # It imports its modules while thi
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
+from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
@@ -64,7 +64,8 @@ with logged(snakemake.log[0]) as terminal, started:
 
         @cache
         def lease():
-            check_arguments(kernel, planned[0].point, params.seed, f"config/studies/{wildcards.study}.yaml")
+            runnable = [each.point for each in planned if not each.skipped]
+            prepare_references(task.problem, runnable, params.seed, kind.has_clock, notify)
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
 
         def open_device(phase):
@@ -87,7 +88,9 @@ with logged(snakemake.log[0]) as terminal, started:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:
             known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
-            rows = measurement_rows(kernel, report, outcomes, device, {**known, "source_sha256": source})
+            known_of_rows = {**known, "source_sha256": source}
+            precision = params.measuring["relative_precision"]
+            rows = measurement_rows(kernel, report, outcomes, device, known_of_rows, precision)
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))

@@ -16,9 +16,11 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.binaries import write_binary
 from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
+from kernelsweep.build.unit_store import Compiled, UnitStore
+from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.kernels.source import read_source
+from kernelsweep.sweep.kernels.source import included_files, read_source
 from kernelsweep.sweep.kernels.units import Unit, variant_name
 
 # A declaration of a name, of a variable or a parameter.
@@ -49,11 +51,19 @@ class Source:
     constants: Sequence[str] = ()
 
 
-def build(source: Source, binary: Path, target: str, units: Sequence[Unit], workers: int | None = None) -> Report:
+def build(
+    source: Source,
+    binary: Path,
+    target: str,
+    units: Sequence[Unit],
+    workers: int | None = None,
+    store: UnitStore | None = None,
+) -> Report:
     """Compile a kernel's units into `binary`.
 
     target   an architecture such as sm_90, "emulator" or "counting"
     workers  how many units are compiled side by side; None for a unit a core
+    store    keeps the units of a kernel with several
 
     A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
     continues with the other kernels. Raises BuildError if the compiler is missing.
@@ -62,12 +72,20 @@ def build(source: Source, binary: Path, target: str, units: Sequence[Unit], work
     is_emulator = target_named(target).is_emulator
     report = new_report(target, gcc.version() if is_emulator else nvcc.version())
     compile_unit = _for_emulator if is_emulator else _for_gpu
+    sources = _content(source, target, report["compiler"]) if store else {}
+
+    def compiled(unit: Unit, stem: Path) -> Compiled:
+        if store is None or stem == binary:
+            return compile_unit(source, stem, target, unit)
+        content = {**sources, "macros": dict(unit.macros), "functions": unit.functions}
+        return store.compiled(content, stem, lambda: compile_unit(source, stem, target, unit))
+
     texts = list(map(str, range(len(units))))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
         # A single unit stays beside its binary, for readers.
         stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
         try:
-            built = list(threads.map(lambda unit, stem: compile_unit(source, stem, target, unit), units, stems))
+            built = list(threads.map(compiled, units, stems))
         except BuildError as error:
             threads.shutdown(cancel_futures=True)
             report.update(status="build_failed", message=_macro_clash(source.file, units) + str(error))
@@ -87,6 +105,20 @@ def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
             line = text.count("\n", 0, declared.start(1)) + 1
             return f"{file}:{line}: {name} is a variable here, and the kernel's macros define {name}. Rename one. "
     return ""
+
+
+def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
+    """All that determines a kernel's units, besides what differs between them."""
+    headers = sorted(source.emulator.glob("**/*.h*")) if target_named(target).is_emulator else []
+    included = included_files(source.file, source.include)
+    return {
+        "files": [sha256_of(file) for file in (source.file, *included, *headers)],
+        "options": list(source.options),
+        "constants": list(source.constants),
+        "target": target,
+        "compiler": compiler,
+        "code": code_hash(map(Path(__file__).with_name, ("build.py", "gcc.py", "nvcc.py", "translation_unit.py"))),
+    }
 
 
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:

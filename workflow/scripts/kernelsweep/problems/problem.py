@@ -193,6 +193,8 @@ class Problem:
     files                the files besides this library whose edits may change results
     doubts               a sentence for each plain mistake that the check of results at a point would not find; from a
                          seed
+    references           the folder in which references are kept; None if each instance computes its own
+    prepare              computes the reference of a point, from a seed, and keeps it in that folder
     launches             the launches of a kernel of this name at a point, where the problem says them
     launch_axes          the axes that these launches depend on
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
@@ -217,6 +219,8 @@ class Problem:
     lists_excluded: bool = True
     described: Mapping[str, Any] | None = None
     files: Sequence[Path] = ()
+    references: Path | None = None
+    prepare: Callable[[Point, int], None] = lambda point, seed: None
     launches: Callable[[str, Point], Sequence[UserLaunch]] | None = None
     launch_axes: Sequence[str] = ()
     doubts: Callable[[Point, int], Sequence[str]] = lambda point, seed: ()

@@ -119,6 +119,11 @@ def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel:
     return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
 
 
+def unit_store() -> str:
+    """The folder of compiled units, which outlive the jobs that compile them."""
+    return f"{RESULTS}/build/units"
+
+
 def cub(suffix: str, target: str = "{target}", library: str = "{library}") -> str:
     """Some of CUB's functions as a library (suffix so), its build report (json) or its compiler's log (log)."""
     return f"{RESULTS}/build/{target}/{library}.{suffix}"
@@ -250,6 +255,16 @@ def archive(platform: str = "{platform}") -> str:
 def header(platform: str = "{platform}") -> str:
     """The C++ header of the best configurations."""
     return f"{RESULTS}/{platform}/best/reduce.cuh"
+
+
+def constants(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The C++ header of a study's best configurations, for a study whose problem is a file."""
+    return f"{RESULTS}/{platform}/best/{study}.h"
+
+
+def t4(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The folder of a study's measurements in the T4 format."""
+    return f"{RESULTS}/{platform}/t4/{study}"
 
 
 def devices(name: str) -> str:

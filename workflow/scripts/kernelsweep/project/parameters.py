@@ -83,9 +83,20 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     return {key: project.studies[study].settings[key] for key in keys}
 
 
+def settings_to_export(project: Project, study: str) -> dict[str, Any]:
+    """The settings that say which rows are a study's kernels, and what their axes mean."""
+    return {**settings(project, study, "problem"), "kernels": list(project.studies[study].kernels)}
+
+
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
+
+
+def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
+    """How many units a kernel has: several only where variants differ in macros."""
+    listed = project.kernel(study, kernel).listed
+    return len(_units(project, target, study, kernel)) if listed and listed.macros else 1
 
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
@@ -199,7 +210,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 
@@ -302,12 +313,17 @@ def page_title(project: Project, scope: str) -> str:
     return project.studies[study].settings["title"] if study else "kernelsweep"
 
 
+def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
+    return {study: settings(project, study, "title", "problem", "reference") for study in project.studies_of(scope)}
+
+
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """The page's information about a scope's studies besides their results, in their order."""
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description"),
+            **settings(project, study, "title", "description", "problem", "reference"),
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()

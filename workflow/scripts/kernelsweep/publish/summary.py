@@ -20,7 +20,7 @@ _TIME_RANGES_US = (10, 50)
 _NAMED_KERNELS = 3
 
 # The flags that are remarks on a time; results.py explains them.
-_REMARKS = ("noisy", "throttled", "other_processes")
+_REMARKS = ("noisy", "imprecise", "throttled", "other_processes")
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1

@@ -26,11 +26,13 @@ _WITHOUT: Mapping[str, Any] = {
     "baselines": [],
     "metrics": [],
     "profiled": [],
-    "claims": [],
     "ladder": [],
     "published": None,
 }
 
+
+# What a claim about a shipped problem says besides: here, the times of the fastest configurations are compared.
+_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": "", "quantity": "speedup"}
 
 # The settings of a kernel that nothing sets.
 NO_SETTINGS: Mapping[str, Any] = {
@@ -44,9 +46,11 @@ NO_SETTINGS: Mapping[str, Any] = {
 
 
 def read_own_study(
-    raw: Mapping[str, Any], name: str, root: Path, shown: str
+    raw: Mapping[str, Any], name: str, root: Path, shown: str, known: Mapping[str, Iterable[str]]
 ) -> tuple[dict[str, Any], Problem, dict[str, KernelSource]]:
     """The checked settings, the problem and the kernels of a study, from what its file says.
+
+    known  the names that later stages know, as read_study() takes them
 
     Raises UserError with file, key, value and what is allowed.
     """
@@ -55,7 +59,7 @@ def read_own_study(
         **raw,
         "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
     }
-    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, {})}
+    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, known)}
     with_axes = list(_with_axes(settings))
     for where, values in with_axes:
         read_values(values, f"{shown}: {where}")
@@ -74,6 +78,7 @@ def read_own_study(
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
     settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
     settings["rivals"] = [*settings["rival_calls"]]
+    settings["claims"] = [{**_OF_CLAIM, **entry} for entry in settings["claims"]]
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:

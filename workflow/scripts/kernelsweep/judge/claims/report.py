@@ -41,6 +41,9 @@ CLAIM_COLUMNS = (
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
+# A table begins with the claims that do not hold.
+_ORDER = (FAILS, NOT_DECIDABLE, HOLDS, UNMEASURED)
+
 _DIGITS = 4
 
 
@@ -78,9 +81,12 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     titles  the titles of all studies by name, in their order, with or without claims
     """
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
+    if not judged:
+        return "\n".join([*lines, "Nothing is claimed of what was measured.", ""])
+    by_name = {name: [one for one in judged if one.claim.study == name] for name in titles}
+    of_studies = {name: of_study for name, of_study in by_name.items() if of_study}
     lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in CLAIM_VERDICTS)} |"]
     lines += [f"|---|{'---:|' * len(CLAIM_VERDICTS)}"]
-    of_studies = {name: [one for one in judged if one.claim.study == name] for name in titles}
     for name, of_study in {**of_studies, "all": list(judged)}.items():
         counts = Counter(one.verdict for one in of_study)
         lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in CLAIM_VERDICTS)} |")
@@ -92,13 +98,13 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     ]
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
-        lines += _table(of_study) if of_study else ["Nothing is claimed of this study."]
+        lines += _table(of_study)
     return "\n".join(lines) + "\n"
 
 
 def _table(judged: Sequence[Judged]) -> list[str]:
     lines = ["| verdict | claim | published | measured | source |", "|---|---|---|---|---|"]
-    for one in judged:
+    for one in sorted(judged, key=lambda one: _ORDER.index(one.verdict)):
         claim = one.claim
         source = f"{claim.source}: {claim.device}" if claim.device else claim.source
         published = "these elements" if claim.quantity == OUTPUT else _published(one)

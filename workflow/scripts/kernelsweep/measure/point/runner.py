@@ -12,11 +12,12 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.checking import check_point
+from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
+from kernelsweep.measure.second_input import has_second_input, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
@@ -39,6 +40,7 @@ class Runner:
         self._problem = problem_of(task.problem)
         self._plan = planner(task.plan, task.listed)
         self._instance: Instance | None = None
+        self._second: Instance | None = None
         self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
@@ -75,13 +77,21 @@ class Runner:
                 run.variant_of(first), first.threads, run.shared_bytes_of(first)
             )
             if self._sampling:
-                visit = take_samples(run, self._sampling, self._pauses.of_point())
+                samples = run.samples(self._memory.prepare_places())
+                visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
                 visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
                 if check and self._sampling.energy_seconds:
                     visit.energy_mj = measure_energy(run, self._sampling.energy_seconds)
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
+                mistake = check and check_last_sample(run, self._instance_at(point), self._depth_of(run), samples.place)
+                if mistake:
+                    return Outcome("wrong_result", mistake)
+            if check and self._has_second_input():
+                mistake = check_second_input(run, self._second_at(point), self._depth_of(run), outcome.updated)
+                if mistake:
+                    return Outcome("wrong_result", mistake)
             return outcome
         except MemoryError as error:
             self.free_memory()
@@ -100,7 +110,7 @@ class Runner:
         Returns those launches. Raises as run() does, and LaunchError.
         """
         run = self._point_run(point, variant)
-        run.sample()(start, stop)
+        run.samples()(start, stop)
         self._platform.synchronize()
         return run.plan.launches
 
@@ -118,8 +128,17 @@ class Runner:
         return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
-        depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
-        return check_point(run, self._instance_at(run.point), depth, self._task.protocol.repeated_runs)
+        return check_point(run, self._instance_at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
+
+    def _depth_of(self, run: PointRun) -> int:
+        """The longest chain of roundings that an element's value goes through on the device."""
+        return int(self._depth({**run.point, LAUNCHES: len(run.plan.launches)}))
+
+    def _has_second_input(self) -> bool:
+        """Whether the point in memory is small enough to be run with a second input."""
+        return self._task.protocol.second_input and has_second_input(
+            self._memory.contents_bytes, self._memory.bytes, self._platform.has_clock
+        )
 
     def _instance_at(self, point: Point) -> Instance:
         """The data and the judge of a point, kept until a point has others."""
@@ -128,4 +147,12 @@ class Runner:
             self._instance_of = of_point
             longest, seed = self._task.longest, self._task.protocol.seed
             self._instance = self._problem.make_instance(self._task.kernel, point, longest, seed)
+            self._second = None
         return self._instance
+
+    def _second_at(self, point: Point) -> Instance:
+        """The same of another seed, for the point of the last call of _instance_at()."""
+        if self._second is None:
+            longest, seed = self._task.longest, second_seed(self._task.protocol.seed)
+            self._second = self._problem.make_instance(self._task.kernel, point, longest, seed)
+        return self._second
