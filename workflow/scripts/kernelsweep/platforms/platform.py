@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.errors import MisfitError
+from kernelsweep.errors import LaunchError, MisfitError
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
