@@ -50,8 +50,8 @@ _WARNINGS = [
     "-fdiagnostics-color=never",
 ]
 # A hook is called before each memory access; the sanitizer's own library is not linked. This needs -O1, because -O2
-# duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 for the lines of
-# accesses.
+# duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
+# accesses' lines.
 _COUNTING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
 # The hooks also see copies and fills by the C library.
 _COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"]

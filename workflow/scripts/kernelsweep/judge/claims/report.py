@@ -41,6 +41,9 @@ CLAIM_COLUMNS = (
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
+# A table begins with the claims that do not hold.
+_ORDER = (FAILS, NOT_DECIDABLE, HOLDS, UNMEASURED)
+
 _DIGITS = 4
 
 
@@ -101,7 +104,7 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
 
 def _table(judged: Sequence[Judged]) -> list[str]:
     lines = ["| verdict | claim | published | measured | source |", "|---|---|---|---|---|"]
-    for one in judged:
+    for one in sorted(judged, key=lambda one: _ORDER.index(one.verdict)):
         claim = one.claim
         source = f"{claim.source}: {claim.device}" if claim.device else claim.source
         published = "these elements" if claim.quantity == OUTPUT else _published(one)
