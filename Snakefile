@@ -19,6 +19,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/project.smk"
+include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/baselines.smk"
@@ -62,10 +63,17 @@ rule devices:
 
 
 # A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by
-# one launch. It needs times, from a GPU or from a recording with such kernels. Not part of `all`.
+# one launch; and a header of constants for each of the run's studies with a problem of its own. They need times, from a
+# GPU or from a recording. Not part of `all`.
 rule header:
     input:
         for_job(targets.header),
+
+
+# The run's studies in the T4 format of the autotuning community. It needs times. Not part of `all`.
+rule t4:
+    input:
+        for_job(targets.t4),
 
 
 # Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.

@@ -101,6 +101,12 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     with (own / points[0]).open(newline="") as file:
         messages = {row["status"]: row["message"] for row in csv.DictReader(file)}
     assert list(messages) == ["wrong_result"] and "y" in messages["wrong_result"]
+    study = own / "config/studies/axpy.yaml"
+    study.write_text(study.read_text().replace("[y, x, a, n]", "[y, xx, a, n]"))
+    refused = snakemake(own, "axpy", "--config", "platform=emulator")
+    assert refused.returncode == 1 and "build_kernel" not in refused.stdout, "mistakes are found before any build"
+    last_words = refused.stdout.strip().splitlines()[-1]
+    assert last_words.startswith("config/studies/axpy.yaml: the kernel 'axpy': launches.0.arguments has 'xx'; did you")
 
 
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:

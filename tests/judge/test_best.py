@@ -15,8 +15,9 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import Best, find_best
-from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.judge.best.report import best_text
 from kernelsweep.project.project import load_study
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
@@ -67,20 +68,24 @@ def test_a_failed_configuration_is_never_the_best() -> None:
     assert (best.fastest.parameters["unroll"], best.compared) == (8, 15)
 
 
-def test_a_reader_sees_a_row_a_kernel_and_size_with_ties_in_short() -> None:
+def test_a_reader_sees_the_fastest_of_each_size_and_of_each_kernel_with_ties_in_short() -> None:
     rows = sweep(UNROLLING, H200)
+    largest = int(rows["array_size"].max())
     for block_size in (128, 256, 512):
-        rows = with_time(rows, 20.0, kernel="completely_unrolled", block_size=block_size, unroll=8)
-    rows = with_time(rows, 10.0, kernel="unrolled_warps_volatile", block_size=128, unroll=8)
-    found = find(rows)
-    text = best_text(found, {"unrolling": UNROLLING}, H200)
-    assert len([line for line in text.splitlines() if line.startswith("| `")]) == 8 * 8, "cold ones alone"
-    (line,) = [line for line in text.splitlines() if line.startswith("| `completely_unrolled` | 2²⁴")]
-    assert line.split(" | ")[2:5] == ["128 × 8", "256, 512 × 8", "**20.00**"]
-    (volatile,) = [
-        line for line in text.splitlines() if line.startswith("| `unrolled_warps_volatile`") and "2²⁴" in line
-    ]
-    assert "(undefined behaviour)" in volatile and "**" not in volatile, "it is never the fastest"
+        place = {"array_size": largest, "block_size": block_size, "unroll": 8}
+        rows = with_time(rows, 20.0, kernel="completely_unrolled", **place)
+    rows = with_time(rows, 20.05, kernel="unrolled", block_size=64, unroll=4, array_size=largest)
+    rows = with_time(rows, 10.0, kernel="unrolled_warps_volatile", block_size=128, unroll=8, array_size=largest)
+    text = best_text(find(rows), {"unrolling": UNROLLING}, H200)
+    by_size = [line.split(" | ") for line in text.splitlines() if line.startswith("| 2")]
+    assert len(by_size) == rows["array_size"].nunique() <= 8, "cold ones alone"
+    # Undefined behaviour is never the fastest.
+    assert by_size[-1][1:4] == ["`completely_unrolled`", "128 × 8", "20.00"]
+    assert by_size[-1][-1] == "256 × 8, 512 × 8 and unrolled 64 × 4 |"
+    by_kernel = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    assert ["| `completely_unrolled`", "128 × 8", "20.00"] in [line[:3] for line in by_kernel]
+    assert "256, 512 × 8 |" in [line[-1] for line in by_kernel]
+    assert ["| `unrolled_warps_volatile` (undefined behaviour)", "10.00"] in [line[:3:2] for line in by_kernel]
 
 
 def test_without_times_both_files_say_why() -> None:

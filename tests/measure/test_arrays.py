@@ -113,7 +113,7 @@ def test_a_point_of_several_arrays_is_checked_and_restored_before_every_run(plat
     assert flags_of(outcome, undefined_behaviour=False) == ["partial_barrier"]
     places = memory.prepare_places()
     assert places == 8
-    platform.time(run.sample(places), 2 * places)
+    platform.time(run.samples(places), 2 * places)
     for place in range(places):
         run.prepare(place)
         run.launches(place)()

@@ -109,7 +109,7 @@ def joined(
         missing = sum(map(len, work.missing))
         with Workers(task, work.visits) as workers:
             do_work(work, task, journal, workers)
-    rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"})
+    rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"}, 0.005)
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return read_rows(folder / "rows.csv"), missing
 

@@ -27,6 +27,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.worker.process import WorkerProcess
@@ -183,7 +184,8 @@ def test_a_kernel_that_never_ends_costs_one_point(tmp_path: Path) -> None:
 def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path, "if (array_size == 64) __builtin_abort();")
     failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
-    assert "died (signal 6)" in failed.message
+    assert "died (signal 6). The likely cause is an access out of bounds" in failed.message
+    assert "snakemake --cores 2 count finds the line" in failed.message
 
 
 def test_a_barrier_that_some_threads_miss_is_named_with_its_place(tmp_path: Path) -> None:
@@ -385,6 +387,28 @@ def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     assert on_clock.run(points[0], instantiation(kernel, points[0])).status == "wrong_result"
 
 
+def test_a_time_above_the_devices_peaks_is_no_time() -> None:
+    device = {"name": "a GPU", "peak_bandwidth_gbs": 4800, "compute_capability": "9.0", "multiprocessors": 132}
+    device |= {"multiprocessor_clock_mhz": 1980}
+    moved, cold = {"bytes": 4.8e9, "flops": 1e9}, point(2**20, dtype="float32", cache="cold")
+    assert why_implausible(cold, moved, 960, device) is None
+    told = why_implausible(cold, moved, 950, device)
+    assert told is not None and told.startswith("950.000 us would be 5,053 GB/s, and the peak is 4,800 (the memory's).")
+    assert why_implausible(point(2**20, dtype="float32", cache="hot"), moved, 100, device) is None
+    # 2 operations, 1024 multiply-adds a cycle: 535 TFLOP/s on tensor cores, 67 without them.
+    calculated = {"flops": 1e12}
+    assert why_implausible(cold, calculated, 2000, device) is None
+    assert "GFLOP/s, and the peak is 535,265 (that of tf32)" in str(why_implausible(cold, calculated, 1700, device))
+    assert why_implausible(point(1, dtype="float64"), calculated, 1, device) is None
+    assert why_implausible(cold, calculated, 1, {"peak_bandwidth_gbs": None, "multiprocessors": 4}) is None
+
+
+def test_an_implausible_point_is_a_row_without_a_time(tmp_path: Path) -> None:
+    kernel, one = planted_kernel(tmp_path), point(2**24, cache="cold")
+    (row,) = measurement_rows(kernel, {"variants": {}}, {one: Outcome("ok", visits=[Visit([0.5] * 7)])}, DEVICE, {})
+    assert row["status"] == "implausible" and "time_us" not in row and "134,218 GB/s" in row["message"]
+
+
 # Floating point
 
 # Every second run of the kernel in one process leaves the neighbouring number; both are within the error bound.
@@ -405,7 +429,7 @@ def test_results_that_change_from_run_to_run_are_shown(fault: str, same: bool, t
     outcomes = run(kernel, points, tmp_path)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 3
     assert [outcome.bit_identical for outcome in outcomes.values()] == [same, same, None]
-    rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {})
+    rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {}, 0.005)
     assert [row["bit_identical"] for row in rows] == ["yes" if same else "no"] * 2 + [""]
 
 
@@ -477,7 +501,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     outcomes[without_clock] = Outcome("ok")
     report = {"variants": {"planted<int, Sum>": {"binary_sha256": "abc"}}}
     known = {"study": "toys", "kernel": "planted", "platform": "pretended", "source_sha256": "def"}
-    rows = measurement_rows(kernel, report, outcomes, DEVICE, known)
+    rows = measurement_rows(kernel, report, outcomes, DEVICE, known, 0.005)
     write_rows(tmp_path / "points.csv", MEASUREMENT_COLUMNS, rows)
     write_rows(tmp_path / "samples.csv", SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
 
@@ -490,7 +514,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
         assert [row[name] for name in OF_TIMES] == [""] * len(OF_TIMES), row["status"]
     ok = written[0]
     assert ok["message"] == "two lines, and a comma"
-    assert ok["flags"] == "noisy"
+    assert ok["flags"] == "noisy imprecise"
     assert (ok["device"], ok["grid_size"], ok["launches"], ok["binary_sha256"]) == ("a device", "32", "1", "abc")
     assert float(ok["bandwidth_gbs"]) == pytest.approx(4 * 1000 / 20.25e-6 / 1e9, abs=1e-3)
     assert float(ok["peak_fraction"]) == pytest.approx(float(ok["bandwidth_gbs"]) / 1000, abs=1e-5)
@@ -531,8 +555,11 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
         for samples, clock in zip(visits, (1980, 1900, 1980), strict=True)
     ]
     both = combined(outcomes)
-    (row,) = measurement_rows(kernel, {"variants": {}}, {point(1000): both}, DEVICE, {})
+    (row,) = measurement_rows(kernel, {"variants": {}}, {point(1000): both}, DEVICE, {}, 0.005)
     assert (row["samples"], row["clock_mhz"]) == (36, 1900)
+    assert row["flags"] == "imprecise"  # Each visit is settled, but they lie 5% apart.
+    (row,) = measurement_rows(kernel, {"variants": {}}, {point(1000): both}, DEVICE, {}, 0.05)
+    assert row["flags"] == ""
     assert float(row["time_us"]) == pytest.approx(20.5, abs=0.1)
     assert float(row["time_low_us"]) <= 20.0 < 21.0 <= float(row["time_high_us"])
     assert float(row["visit_spread"]) == pytest.approx(1 / 20.5, abs=1e-3)

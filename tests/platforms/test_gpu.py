@@ -207,7 +207,9 @@ def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tm
         watched = run(kernel, [one], tmp_path, arch)[one]
         other.stdin.close()
     assert watched.visits[0].other_processes
-    assert "other_processes" in measurement_rows(kernel, {"variants": {}}, {one: watched}, DEVICE, {})[0]["flags"]
+    assert (
+        "other_processes" in measurement_rows(kernel, {"variants": {}}, {one: watched}, DEVICE, {}, 0.005)[0]["flags"]
+    )
 
 
 def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_path: Path) -> None:
@@ -217,7 +219,7 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
     task = replace(task, protocol=replace(task.protocol, sampling=replace(QUICK, energy_seconds=1.0)))
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (cold, hot)]
     outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
-    for row in measurement_rows(kernel, report, outcomes, DEVICE, {}):
+    for row in measurement_rows(kernel, report, outcomes, DEVICE, {}, 0.005):
         assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
         watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
         print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])

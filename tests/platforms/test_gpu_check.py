@@ -1,15 +1,28 @@
-"""On a GPU: results are compared in its memory as on the host."""
+"""On a GPU: results are compared in its memory as on the host, and accesses outside of arrays are found."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from checkout import ROOT
+from planted import point, run
 
 from kernelsweep.measure.worker.process import environment
+from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.statistics import summarise
+from kernelsweep.sweep.kernels.header import read_kernel
 
 pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def arch() -> str:
+    from kernelsweep.platforms.gpus import visible_gpus
+
+    return visible_gpus()[0].arch
 
 
 def on_gpu(program: str) -> str:
@@ -68,3 +81,50 @@ def test_memory_is_compared_byte_by_byte() -> None:
 
 def test_floats_are_compared_with_their_limits() -> None:
     assert on_gpu(WITHIN) == "True False False False False \n" * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("reads_past_end", "expected"),
+        ("writes_past_end", "the kernel writes past the end of partials: partials[32], where"),
+        ("writes_before_start", "the kernel writes before the start of partials: partials[-1], where"),
+    ],
+)
+def test_an_access_next_to_an_array_is_found(name: str, message: str, arch: str, tmp_path: Path) -> None:
+    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    points = [point(1024, 32), point(1000, 32, dtype="float64")]
+    outcomes = run(kernel, points, tmp_path, arch)
+    assert [outcome.status for outcome in outcomes.values()] == ["wrong_result"] * 2
+    assert message in outcomes[points[0]].message
+
+
+@pytest.mark.parametrize(("name", "message"), [("cached_by_address", "second"), ("skips_what_is_there", "timed")])
+def test_work_that_is_left_out_is_found(name: str, message: str, arch: str, tmp_path: Path) -> None:
+    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    one = point(1000, 32)
+    outcome = run(kernel, [one], tmp_path, arch, second_input=True)[one]
+    assert outcome.status == "wrong_result" and message in outcome.message
+
+
+def test_points_after_a_second_input_find_the_first_again(arch: str, tmp_path: Path) -> None:
+    kernel = read_kernel(ROOT / "tests/planted/right.cu", ROOT, REDUCTION)
+    points = [point(size, 1024, dtype=dtype) for size in (100, 2**23 + 5, 2**21) for dtype in ("int32", "float64")]
+    outcomes = run(kernel, points, tmp_path, arch, visits=2, second_input=True)
+    assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 6
+
+
+def test_a_flush_evicts_lines_that_a_kernel_has_marked_to_stay(arch: str, tmp_path: Path) -> None:
+    # 16 MiB fit into the L2. Lines that stayed there would be read several times as fast as from memory.
+    samples = {}
+    for name, cache in (("marks_lines_to_stay", "cold"), ("marks_lines_to_stay", "hot"), ("marks_no_lines", "cold")):
+        kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+        one = point(2**22, 256, cache=cache)
+        (tmp_path / "journal.jsonl").unlink(missing_ok=True)
+        outcome = run(kernel, [one], tmp_path, arch)[one]
+        assert outcome.status == "ok", outcome.message
+        samples[name, cache] = outcome.samples
+        print(name, cache, summarise(outcome.samples), min(outcome.samples))
+    plain = summarise(samples["marks_no_lines", "cold"]).median
+    assert summarise(samples["marks_lines_to_stay", "hot"]).median < 0.9 * plain
+    assert min(samples["marks_lines_to_stay", "cold"]) > 0.9 * plain

@@ -419,7 +419,17 @@ def reference(a, b):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("def outputs", "def output", "output is no function of a problem; did you mean 'outputs'?"),
+        (
+            "def outputs",
+            "def output",
+            "output is no function of a problem, and nothing calls it; did you mean 'outputs'?",
+        ),
+        (
+            "def reference",
+            "def bound(n): return {'c': 1}\ndef reference",
+            "did you mean 'error_bound'? A helper's name may",
+        ),
+        ("def reference", "def tolerance(n): pass\ndef reference", "nothing calls it. Functions are inputs, outputs, "),
         ("def reference", "def _reference", "has neither of the functions reference and mistake"),
         ("def reference", "def mistake(): pass\ndef reference", "has both functions reference and mistake"),
         ("def outputs(n)", "def outputs(N)", "outputs takes 'N', but nothing has this name"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -19,8 +21,12 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_file import best_json, read_best
 from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.claims.claim import check_claims, own_claims
+from kernelsweep.judge.claims.judge import judge
+from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.publish.tables.of_study import table_of
@@ -45,6 +51,14 @@ kernels:
     launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
   - name: tiled
     launches: [{grid: [n], block: [block_x], arguments: [b, a]}]
+rivals:
+  - {call: "cublas_matmul<order>", arguments: [b, a, a, n, n, n]}
+limits: [copy]
+claims:
+  - {claim: The fastest reaches half of cuBLAS., reference_kernel: cublas_matmul, relation: at_least, value: 0.5}
+  - {claim: The naive one does., kernel: naive, reference_kernel: cublas_matmul, relation: at_least, value: 0.5}
+  - {claim: Not rows., kernel: tiled, reference_kernel: limit_copy, relation: above, value: 0.4, at: {order: columns}}
+  - {claim: It was measured., reference_kernel: limit_copy, relation: above, value: 1, at: {n: 2048}}
 figures: FIGURES
 """
 FIGURES = ("effect", "lines", "heatmap")
@@ -66,7 +80,7 @@ def study(root: Path, figures: str = "[effect, lines, heatmap]") -> Study:
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures))
-    return read_study("product", root, {})
+    return read_study("product", root, {"relations": RELATIONS})
 
 
 def row(kernel: str, point: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
@@ -98,8 +112,59 @@ def made_up(root: Path, device: dict[str, Any] = H200) -> StudyData:
     axes = {"n": [1024, 2048, 4096], **{axis: list(costs) for axis, costs in COSTS.items() if axis != "kernel"}}
     points = [dict(zip(["cache", *axes], ["cold", *values], strict=True)) for values in product(*axes.values())]
     rows = [row(kernel, point, device) for kernel in ("naive", "tiled") for point in points]
+    # cuBLAS takes 25 µs for rows, and 22 µs for columns; a copy takes 20 µs, and has no axes of kernels.
+    beside = [
+        ("cublas_matmul", {"order": "rows"}, 25.0),
+        ("cublas_matmul", {"order": "columns"}, 22.0),
+        ("limit_copy", {}, 20.0),
+    ]
+    for name, axes_of_call, time_us in beside if device["kind"] == "gpu" else []:
+        point = {"cache": "cold", "n": 1024, **axes_of_call}
+        times = {"time_us": time_us, "time_low_us": time_us, "time_high_us": time_us}
+        rows.append(
+            {
+                **row("tiled", {**point, "block_x": 32, "tile": 1, "order": "rows"}, device),
+                **point_columns(point),
+                **times,
+                "kernel": name,
+            }
+        )
     write_rows(root / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return StudyData(settings, load_measurements([root / "rows.csv"]), device)
+
+
+def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: Path) -> None:
+    def judged(data: StudyData) -> list[tuple[str, float | None, str]]:
+        claims = own_claims("product", data.settings["claims"])
+        return [
+            (one.verdict, one.measured and round(one.measured.value, 3), one.message) for one in judge(claims, data, {})
+        ]
+
+    data = made_up(here)
+    assert judged(data) == [
+        ("holds", 22 / 40, ""),
+        ("does not hold", 0.138, ""),
+        ("holds", 0.455, ""),  # The driver's copy doesn't know `order`.
+        ("not measured", None, "limit_copy at cache=cold n=2048 is not in this sweep"),
+    ]
+    rows = data.measurements
+    stopped = fail(rows, "skipped", "torch is not installed", kernel="cublas_matmul")
+    assert judged(replace(data, measurements=stopped))[0][0] == "not measured"
+    assert (
+        "cublas_matmul at cache=cold n=1024: skipped: torch is not installed"
+        in judged(replace(data, measurements=stopped))[0][2]
+    )
+    assert {one[2] for one in judged(made_up(here, EMULATOR))} == {"no times on this platform"}
+    check_claims(data.settings, study(here).kernels, "product.yaml")
+    for wrong, message in (
+        ({"reference_kernel": "cublas_matmull"}, "did you mean 'cublas_matmul'"),
+        ({"kernel": "cublas_matmul"}, "Allowed: naive, tiled"),
+        ({"at": {"m": 1}}, "at has 'm'"),
+        ({"relation": "about"}, "The relation about needs one"),
+    ):
+        settings = {**data.settings, "claims": [{**data.settings["claims"][0], **wrong}]}
+        with pytest.raises(UserError, match=re.escape(message)):
+            check_claims(settings, study(here).kernels, "product.yaml")
 
 
 def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: Path) -> None:
@@ -113,7 +178,10 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert tiled["speedup_low"] < 4 < tiled["speedup_high"] and tiled["gflops"] == pytest.approx(53687, abs=1)
     assert as_csv(table).startswith("kernel,n,cache,block_x,tile,order,time_us")
     markdown = as_markdown(text)
-    assert "At n=1024, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs" in markdown
+    assert (
+        "At n=1024, cold cache, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs"
+        in markdown
+    )
     assert "as fast: tile=2." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
     assert r"block\_x" in as_latex(text)
 
@@ -146,7 +214,9 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
     text = best_text(found, {"product": data.settings}, H200)
-    assert "| `tiled` | 1024 | block_x=32 tile=1 order=rows | tile=2 | **40.00** | 53,687 |" in text
+    assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
+    (here / "best.json").write_text(json.dumps(document))
+    assert read_best(here / "best.json") == found
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -110,11 +110,14 @@ def built(
     seed: int = 1,
     visits: int = 1,
     timeout_seconds: float = 60,
+    second_input: bool = False,
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
     report = build(source_of(kernel.path), binary, target, units(kernel, points))
-    protocol = Protocol(QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed)
+    protocol = Protocol(
+        QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input
+    )
     return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol), report
 
 
@@ -144,11 +147,12 @@ def run(
     seed: int = 1,
     visits: int = 1,
     progress: Progress = lambda *_: None,
+    second_input: bool = False,
 ) -> dict[Point, Outcome]:
     """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
 
     The journal is journal.jsonl in `folder`, so that a second call goes on where the first ended.
     """
-    task, report = built(kernel, points, folder, target, seed, visits, timeout_seconds)
+    task, report = built(kernel, points, folder, target, seed, visits, timeout_seconds, second_input)
     planned = [PlannedPoint(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
     return measured(task, planned, report, folder / "journal.jsonl", progress)

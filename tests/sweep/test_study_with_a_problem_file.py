@@ -14,6 +14,7 @@ from checkout import ROOT
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.point_run import of_size
+from kernelsweep.project.parameters import planned_kernels
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
@@ -75,7 +76,7 @@ def load(tmp_path: Path) -> Callable[..., Project]:
         (tmp_path / "kernels/own").mkdir(parents=True, exist_ok=True)
         (tmp_path / "config/studies/own.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         (tmp_path / "kernels/own/problem.py").write_text(problem)
-        (tmp_path / "kernels/own/own.cu").write_text("// no code is read\n")
+        (tmp_path / "kernels/own/own.cu").write_text("__constant__ float weights[5];  // wieghts\n")
         metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
         return load_project({**metrics, "platform": "emulator", **config}, tmp_path)
 
@@ -143,13 +144,44 @@ def test_millions_of_combinations_are_planned_without_trying_each() -> None:
     assert len(found) == 3 * 25 * 5 and found[0] == (1, 25, 1, 1, 21)
 
 
+def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_all(load: Callable[..., Project]) -> None:
+    tiles = list(range(1, 65))
+    axes = {**STUDY["axes"], "tile": tiles, "unroll": [1]}
+    at = {"width": "2^7", "height": 61, "cache": "cold"}
+    searching = {
+        **STUDY,
+        "axes": axes,
+        "platforms": {},
+        "restrictions": ["tile != 5"],
+        "search": {"budget": 9, "at": at},
+    }
+    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
+    project = load(searching, platform="nvidia-h200", gpu_models=models)
+    assert {(p["width"], p["height"]) for p in points_of(project, "nvidia-h200")} == {(128, 61)}
+    assert len(points_of(project, "nvidia-h200")) == 63 * 2
+    planned = planned_kernels(project, "nvidia-h200/studies/own")[0]
+    assert (planned["rows"], planned["valid"], planned["excluded"], planned["searched"]) == (9, 126, 2, True)
+    # Without times: few points, with every value of every axis, and the study's sizes for the emulator.
+    small = {"emulator": {"axes": {"width": [32, 33], "height": [5, 6]}}}
+    project = load({**searching, "platforms": small})
+    checked, every = points_of(project), {**axes, "width": [32, 33], "height": [5, 6]}
+    assert len(checked) <= 2 * 63
+    for axis, values in every.items():
+        assert {p[axis] for p in checked} == set(values) - ({5} if axis == "tile" else set()), axis
+    assert kernel_units(project.config, project.studies["own"], "own", "emulator", "emulator") == units(
+        project.kernel("own", "own"), checked
+    )
+    planned = planned_kernels(project, "emulator/studies/own")[0]
+    assert planned["rows"] == len(checked) < planned["valid"] == 63 * 2 * 2
+
+
 def changed(**changes: Any) -> dict[str, Any]:
     kernel, launch = dict(STUDY["kernels"][0]), dict(STUDY["kernels"][0]["launches"][0])
     for key in ("grid", "block", "shared", "kernel", "arguments"):
         if key in changes:
             launch[key] = changes.pop(key)
             kernel["launches"] = [launch]
-    kernel |= {key: changes.pop(key) for key in ("macros", "name") if key in changes}
+    kernel |= {key: changes.pop(key) for key in ("macros", "name", "constants") if key in changes}
     return {**STUDY, "kernels": [kernel], **changes}
 
 
@@ -171,12 +203,16 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"tied": [["width", "hight"]]}, "tied.0 has 'hight'; did you mean 'height'"),
         ({"tied": [["width", "tile"]]}, "are tied, so each needs as many values as the others"),
         ({"reference": {"titel": 8}}, "reference has 'titel'; did you mean 'tile'"),
+        ({"search": {"budget": 9, "at": {"width": 100}}}, "search.at has no 'height', which is tied to width"),
+        ({"search": {"budget": 9, "at": {"tyle": 8}}}, "search.at has 'tyle'; did you mean 'tile'"),
+        ({"search": {"at": {"tile": 8}}}, "'budget' is missing|needs budget|lacks"),
         ({"restrictions": ["tyle > 1"]}, "restrictions.0: 'tyle > 1': unknown name 'tyle'"),
         ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which has another meaning"),
         ({"axes": {**STUDY["axes"], "tile": [1, "two"]}}, "has words and numbers"),
         ({"axes": {**STUDY["axes"], "min": [1]}}, "has 'min', which has another meaning"),
         ({"problem": "kernels/own/problm.py"}, "problem is 'kernels/own/problm.py', and there is no such file"),
         ({"launches": []}, "unknown key 'launches'"),
+        ({"constants": ["wieghts"]}, "constants has 'wieghts'; did you mean 'weights'\\? own.cu declares in constant"),
     ],
 )
 def test_a_mistake_is_a_sentence_before_any_job_starts(

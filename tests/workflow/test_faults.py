@@ -51,7 +51,7 @@ if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 with logged(folder / "job.log"):
     outcomes = measured(read_task(given["task"]), planned, given["report"], folder / "journal.jsonl")
-    rows = measurement_rows(kernel, given["report"], outcomes, DEVICE, {})
+    rows = measurement_rows(kernel, given["report"], outcomes, DEVICE, {}, 0.005)
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
 """
 

@@ -33,6 +33,7 @@ rule profile_kernel:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
+        search=for_job(parameters.setting, key="search"),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:

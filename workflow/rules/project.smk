@@ -44,13 +44,6 @@ LAST_WORDS = LastWords(lambda: [rule.name for rule in workflow.rules if not rule
 logger.addFilter(LAST_WORDS)
 
 
-# The sentences of failed jobs once more, as the last words. Snakemake would go on, and end with an exception.
-onerror:
-    if sentences := LAST_WORDS.sentences():
-        logger.info(f"Complete log: {', '.join(map(str, log))}")
-        refuse("\n".join(sentences))
-
-
 # Skipped in dry runs: reading someone else's results is fine.
 onstart:
     if os.path.isdir(files.RESULTS) and not os.access(files.RESULTS, os.W_OK | os.X_OK):

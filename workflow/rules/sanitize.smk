@@ -32,6 +32,7 @@ rule sanitize_kernel:
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
+        search=for_job(parameters.setting, key="search"),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],

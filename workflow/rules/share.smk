@@ -7,6 +7,8 @@ localrules:
     archive_results,
     compare_devices,
     export_header,
+    export_constants,
+    export_t4,
 
 
 # All of a platform's results in one file.
@@ -81,6 +83,41 @@ rule export_header:
         code=code_of("share/export_header.py"),
     script:
         "../scripts/share/export_header.py"
+
+
+# The fastest configurations of a study with a problem of its own, as constants for programs that use its kernels.
+rule export_constants:
+    input:
+        best=files.best("json", files.scope_of("{platform}", "{study}")),
+    output:
+        files.constants(),
+    log:
+        files.log("export_constants", "{study}"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        reference=for_job(parameters.setting, key="reference"),
+        code=code_of("share/export_constants.py"),
+    script:
+        "../scripts/share/export_constants.py"
+
+
+# A study's measurements for other tuners: a file a kernel, problem size and cache state.
+rule export_t4:
+    input:
+        measurements=for_job(inputs.measurements),
+        device=files.device(),
+    output:
+        directory(files.t4()),
+    log:
+        files.log("export_t4", "{study}"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        settings=for_job(parameters.settings_to_export),
+        code=code_of("share/export_t4.py"),
+    script:
+        "../scripts/share/export_t4.py"
 
 
 # The repository keeps copies of a recording's results, for readers of the documents.

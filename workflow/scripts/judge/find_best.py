@@ -5,8 +5,9 @@ from pathlib import Path
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.json_files import read_device
+from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_json, best_text
+from kernelsweep.judge.best.report import best_text
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]):

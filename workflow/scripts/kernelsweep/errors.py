@@ -21,6 +21,14 @@ class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
 
 
+class IllegalAccess(LaunchError):
+    """A launch that ended where a thread accessed memory that it must not; `address` is that place."""
+
+    def __init__(self, text: str, address: int) -> None:
+        super().__init__(text)
+        self.address = address
+
+
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
 

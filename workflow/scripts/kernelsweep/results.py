@@ -36,6 +36,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   clock_mhz                  the multiprocessors' lowest clock while sampling
 #   flags                      remarks, separated by spaces:
 #                                noisy                a visit reached its sample or time limit before the precision
+#                                imprecise            the final interval, which spans the visits, reaches further from
+#                                                     the median than measuring.relative_precision
 #                                undefined_behaviour  the kernel's, so that no result is right
 #                                throttled            a visit could not be measured at the full clock
 #                                other_processes      other processes used the GPU
@@ -186,7 +188,16 @@ DRIVER_LIMIT_KERNELS = tuple(f"{LIMIT_PREFIX}{limit}" for limit in DRIVER_LIMITS
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
 NUMBERS = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz", *POINT_COLUMNS[:3])
 
-STATUSES = ("ok", "wrong_result", "build_failed", "launch_failed", "timed_out", "out_of_memory", "skipped")
+STATUSES = (
+    "ok",
+    "wrong_result",
+    "build_failed",
+    "launch_failed",
+    "timed_out",
+    "out_of_memory",
+    "implausible",
+    "skipped",
+)
 
 # The size of one read when copying files.
 _COPIED_BYTES = 2**20
@@ -232,6 +243,12 @@ def time_columns(visits: Sequence[Sequence[float]], work: Mapping[str, float], p
         "visit_spread": "" if summary.spread is None else f"{summary.spread:.5f}",
         "visits": len(visits),
     }
+
+
+def is_imprecise(times: Mapping[str, Any], relative_precision: float) -> bool:
+    """Whether the interval in a row's time_columns() reaches further from the median than this fraction of it."""
+    low, median, high = (float(times[column]) for column in INTERVAL)
+    return max(high - median, median - low) > relative_precision * median
 
 
 def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -5,6 +5,7 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 from kernelsweep.json_files import read_device
@@ -16,11 +17,12 @@ started = WorkerProcess(kind.implementation)  # It imports its modules while thi
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
+from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
+from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
@@ -34,12 +36,12 @@ with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd())
+    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     source = source_sha256(kernel_file, [Path(name) for name in params.include])
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
-    conditions = (params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
     protocol = measuring_protocol(params.measuring, params.seed, kind)
@@ -59,22 +61,36 @@ with logged(snakemake.log[0]) as terminal, started:
     # The journal comes before the GPU: a job that waits for another job's points keeps no GPU, and neither does a job
     # that only looks up what is missing or makes rows. CUDA starts in the workers.
     with Journal(path, notify, others) as journal, ExitStack() as at_the_device:
-        work = find_work(task, planned, known_outcomes, journal, device)
-        if not work.is_done:
-            first = next(missing for visit in work.missing for missing in visit)
-            check_arguments(kernel, first.point, params.seed, f"config/studies/{wildcards.study}.yaml")
-            at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
-            shown = at_the_device.enter_context(progress(name, kernel.problem, terminal))
-            workers = at_the_device.enter_context(Workers(task, work.visits, started))
-            do_work(work, task, journal, workers, shown.show, source)
 
-        # The workers end meanwhile, which takes a driver its time.
-        outcomes = work.results()
+        @cache
+        def lease():
+            runnable = [each.point for each in planned if not each.skipped]
+            prepare_references(task.problem, runnable, params.seed, notify)
+            at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
+
+        def open_device(phase):
+            lease()
+            return at_the_device.enter_context(progress(f"{name} {phase}".strip(), kernel.problem, terminal)).show
+
+        if params.search and kind.has_clock and not known_outcomes:
+            bench = Bench(journal, device, open_device, iter([started]), source)
+            outcomes = search(task, planned, params.search["budget"], bench)
+        else:
+            work = find_work(task, planned, known_outcomes, journal, device)
+            if not work.is_done:
+                shown = open_device("")
+                workers = at_the_device.enter_context(Workers(task, work.visits, started))
+                do_work(work, task, journal, workers, shown, source)
+
+            # The workers end meanwhile, which takes a driver its time.
+            outcomes = work.results()
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:
             known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
-            rows = measurement_rows(kernel, report, outcomes, device, {**known, "source_sha256": source})
+            known_of_rows = {**known, "source_sha256": source}
+            precision = params.measuring["relative_precision"]
+            rows = measurement_rows(kernel, report, outcomes, device, known_of_rows, precision)
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))

@@ -9,6 +9,7 @@ from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
+from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
@@ -35,6 +36,7 @@ with logged(snakemake.log[0]) as terminal:
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)
+    prepare_references(task.problem, [each.point for each in planned], params.seed, notify)
     with (
         Journal(Path(params.journal), notify) as journal,
         leased_device(wildcards.platform, device, notify),
@@ -46,7 +48,7 @@ with logged(snakemake.log[0]) as terminal:
         outcomes = work.results()
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
-    rows = measurement_rows(rival, report, outcomes, device, known)
+    rows = measurement_rows(rival, report, outcomes, device, known, params.measuring["relative_precision"])
     # The library's launches and grid sizes are unknown.
     rows = [{**row, "launches": None, "grid_size": None} for row in rows]
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)

@@ -19,7 +19,7 @@ MOST_TRACED = 200
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd())
+    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     report = read_report(Path(snakemake.input.report))
     counted, checked, drawn = ([Point(values) for values in points] for points in params.points)
     counts, found, traces, failures = [], [], [], []

@@ -23,7 +23,9 @@ from kernelsweep.sweep.own_study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
-    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
+    kernel = kernel_of_job(
+        **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
+    )
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
@@ -31,7 +33,7 @@ with logged(snakemake.log[0]) as terminal:
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    conditions = (params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
     chosen = points_to_profile(params.study, sweep)
     failed = shorten(f"build_failed: {report['message']}", MESSAGE_LENGTH) if report["status"] != "ok" else None

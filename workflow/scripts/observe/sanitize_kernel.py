@@ -20,7 +20,9 @@ from kernelsweep.sweep.own_study import kernel_of_job
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
-    kernel = kernel_of_job(**params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd())
+    kernel = kernel_of_job(
+        **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
+    )
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
@@ -28,7 +30,7 @@ with logged(snakemake.log[0]):
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
-    conditions = (params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     chosen = points_to_check(sweep, report["variants"])
     known = {

@@ -16,6 +16,7 @@ from kernelsweep.publish.page.sections import (
     Results,
     chapter_section,
     failed_html,
+    has_content,
     headline,
     html,
     missing_chapter,
@@ -53,7 +54,7 @@ with logged(snakemake.log[0]):
             study_section(name, study, counted.by_status(name), figures[name], results)
             for name, study in studies.items()
         ],
-        chapters=[chapter_section(name, base) for name in found],
+        chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         missing=[missing_chapter(name, base) for name in params.chapters if name not in found],
         environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,

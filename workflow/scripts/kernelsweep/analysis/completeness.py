@@ -21,6 +21,8 @@ class PlannedKernel:
     file        the file that holds these rows
     cannot_run  why the platform can run none of its points, or None
     excluded    the number of combinations that restrictions exclude, where these are no rows
+    valid       the number of points that restrictions leave, where excluded points are no rows
+    searched    whether a search chooses the points that are rows
     has_header  whether its file says how it is to be run; without a header the defaults apply
     """
 
@@ -31,6 +33,8 @@ class PlannedKernel:
     cannot_run: str | None
     has_header: bool = True
     excluded: int = 0
+    valid: int = 0
+    searched: bool = False
 
 
 def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> list[PlannedKernel]:
@@ -49,6 +53,8 @@ def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> 
             entry["cannot_run"],
             entry["has_header"],
             entry["excluded"],
+            entry["valid"],
+            entry["searched"],
         )
         for entry in plan
     ]

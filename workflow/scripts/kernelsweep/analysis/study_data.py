@@ -16,6 +16,7 @@ from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, 
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.problems.registry import problem_of
+from kernelsweep.results import ALL_POINT_COLUMNS
 
 PUBLISHED_FOLDER = Path("resources/published")
 
@@ -66,6 +67,13 @@ class StudyData:
     def kernel_names(self) -> list[str]:
         """The study's kernels in the order of their story."""
         return [str(kernel["name"]) for kernel in self.settings["kernels"]]
+
+    @property
+    def gridded(self) -> list[str]:
+        """The kernels that were run with several grids at otherwise equal points."""
+        alike = ["kernel", *(axis for axis in ALL_POINT_COLUMNS if axis != "grid_size")]
+        several = self.kernel_rows.groupby(alike, dropna=False)["grid_size"].nunique() > 1
+        return sorted(set(several[several].index.get_level_values("kernel")))
 
     @property
     def kernel_rows(self) -> pandas.DataFrame:

@@ -29,6 +29,7 @@ STATUS_LETTERS = {
     "launch_failed": "L",
     "timed_out": "T",
     "out_of_memory": "M",
+    "implausible": "I",
     "skipped": "S",
 }
 

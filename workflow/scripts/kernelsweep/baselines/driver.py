@@ -14,7 +14,7 @@ from kernelsweep.baselines.libraries import compared_points
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Problem
-from kernelsweep.results import LIMIT_PREFIX, Row, point_columns, time_columns
+from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.points import Point
 
@@ -108,11 +108,16 @@ def _measure(
     finally:
         for memory in buffers:
             platform.free(memory)
-    flags = {"noisy": not sampled.settled, "throttled": not sampled.clean}
+    times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
+    flags = {
+        "noisy": not sampled.settled,
+        "throttled": not sampled.clean,
+        "imprecise": is_imprecise(times, sampling.relative_precision),
+    }
     return {
         "status": "ok",
         "flags": " ".join(flag for flag, holds in flags.items() if holds),
-        **time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs),
+        **times,
     }
 
 

@@ -21,7 +21,7 @@ from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import processor_name
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.problems.reduction import Reduction, make_reduction
-from kernelsweep.results import BASELINE_PREFIX, Row, time_columns
+from kernelsweep.results import BASELINE_PREFIX, Row, is_imprecise, time_columns
 from kernelsweep.sweep.points import Point
 
 _OPTIONS = [
@@ -170,8 +170,6 @@ def _measure(name: str, point: Point, problem: Reduction, library: Path, samplin
         return times, False
 
     sampled = sample(time_samples, sampling)
-    return (
-        row
-        | time_columns([sampled.samples], {"bytes": data.nbytes}, None)
-        | {"flags": "" if sampled.settled else "noisy"}
-    )
+    times = time_columns([sampled.samples], {"bytes": data.nbytes}, None)
+    flags = {"noisy": not sampled.settled, "imprecise": is_imprecise(times, sampling.relative_precision)}
+    return row | times | {"flags": " ".join(flag for flag, holds in flags.items() if holds)}

@@ -11,12 +11,10 @@ import matplotlib.cm
 import matplotlib.colors
 import numpy
 import pandas
-import seaborn  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from seaborn.utils import relative_luminance  # type: ignore[import-untyped]
 
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
@@ -33,9 +31,10 @@ from kernelsweep.drawing.layout import (
     text_width_pt,
 )
 
-# The relative luminance at which black and white text have the same contrast (WCAG). Seaborn's own threshold, 0.408,
-# sets white numbers on cells too light for them.
+# The relative luminance at which black and white text have the same contrast, and how a colour's red, green and blue
+# give it (WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
 DARK_BELOW = 0.18
+LUMINANCE = (0.2126, 0.7152, 0.0722)
 COLOURS = "cividis"
 
 MOST_PANELS_A_ROW = 3
@@ -251,18 +250,15 @@ def _repeats_labels(panels: Sequence[Panel], index: int, columns: int) -> bool:
 
 def _draw_cells(axes: Axes, panel: Panel, largest: float) -> None:
     """A panel's cells: coloured and annotated, hatched with a status's letter, or blank."""
-    seaborn.heatmap(
-        panel.values,
-        ax=axes,
-        cmap=COLOURS,
-        vmin=0.0,
-        vmax=largest,
-        linewidths=0.5,
-        linecolor="white",
-        cbar=False,
-    )
-    colours = matplotlib.colormaps[COLOURS]
     numbers = panel.values.to_numpy(float)
+    masked = numpy.ma.masked_invalid(numbers)
+    axes.pcolormesh(masked, cmap=COLOURS, vmin=0.0, vmax=largest, linewidths=0.5, edgecolor="white")
+    rows, columns = numbers.shape
+    axes.set(xlim=(0, columns), ylim=(rows, 0))
+    axes.set_xticks(numpy.arange(columns) + 0.5, [*panel.values.columns])
+    axes.set_yticks(numpy.arange(rows) + 0.5, [*panel.values.index], va="center")
+    axes.set(xlabel=panel.values.columns.name or "", ylabel=panel.values.index.name or "")
+    colours = matplotlib.colormaps[COLOURS]
     for row, column in numpy.argwhere(~numpy.isnan(numbers)):
         value = numbers[row, column]
         axes.text(
@@ -286,7 +282,9 @@ def _draw_cells(axes: Axes, panel: Panel, largest: float) -> None:
 
 def text_colour(background: Any) -> str:
     """Black or white, whichever is better read on a cell of that colour."""
-    return "white" if relative_luminance(background) < DARK_BELOW else style.BLACK
+    channels = numpy.array(matplotlib.colors.to_rgb(background))
+    linear = numpy.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return "white" if linear @ LUMINANCE < DARK_BELOW else style.BLACK
 
 
 def hatch_cell(axes: Axes, row: float, column: int, text: str, height: float = 1.0) -> None:

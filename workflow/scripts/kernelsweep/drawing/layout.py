@@ -277,7 +277,12 @@ def panels_in_a_row(
     if not frame.width.stacks:
         figure = new_figure(frame, sum(heights_in))
         grid = figure.subplots(
-            len(heights_in), count, sharex="col", sharey=share_y, squeeze=False, height_ratios=heights_in
+            len(heights_in),
+            count,
+            sharex="col",
+            sharey="row" if share_y else False,
+            squeeze=False,
+            height_ratios=heights_in,
         )
         return Panels(figure, legend, list(grid), left=[0], bottom=range(count), below=None)
     every_in = [*list(heights_in) * count, legend_below_in(legend, frame.width)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
-from kernelsweep.results import BUILD_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.measure.plausibility import why_implausible
+from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
+from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.kernels.constants import unset_constants
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -18,14 +22,22 @@ def measurement_rows(
     outcomes: Mapping[Point, Outcome],
     device: Mapping[str, Any],
     known: Mapping[str, Any],
+    relative_precision: float,
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
-    known  the columns that the caller knows: study, kernel, platform, source_sha256
+    known               the columns that the caller knows: study, kernel, platform, source_sha256
+    relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
     """
     rows = []
+    unset = ", ".join(unset_constants(kernel))
+    hint = f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
     for point, outcome in outcomes.items():
         launches = plan_of(kernel, point).launches
+        work = kernel.problem.work(point)
+        outcome = _plausible(outcome, point, work, device)
+        times = _times(outcome, work, device)
+        imprecise = ["imprecise"] if times and is_imprecise(times, relative_precision) else []
         rows.append(
             {
                 **known,
@@ -34,16 +46,25 @@ def measurement_rows(
                 "launches": len(launches),
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
-                "message": " ".join(outcome.message.split()),
-                "flags": " ".join(flags_of(outcome, bool(kernel.undefined_behaviour))),
+                "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
+                "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
-                **_times(outcome, kernel.problem.work(point), device),
+                **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
             }
         )
     return rows
+
+
+def _plausible(outcome: Outcome, point: Point, work: Mapping[str, float], device: Mapping[str, Any]) -> Outcome:
+    """The outcome, or that of an implausible point in its place."""
+    if outcome.status != "ok" or not outcome.visits:
+        return outcome
+    time_us = summarise_visits([visit.counted for visit in outcome.visits]).median
+    reason = why_implausible(point, work, time_us, device)
+    return replace(outcome, status="implausible", message=reason) if reason else outcome
 
 
 def _times(outcome: Outcome, work: Mapping[str, float], device: Mapping[str, Any]) -> Row:

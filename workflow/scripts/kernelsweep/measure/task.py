@@ -24,6 +24,7 @@ class Protocol:
     repeated_runs    how often a floating-point point is run to compare its results bit by bit, the check included
     timeout_seconds  how long a point may take
     seed             of the input, and of the order of the points
+    second_input     whether points are also run with an input of another seed, after they were timed
     """
 
     sampling: Sampling | None
@@ -31,6 +32,7 @@ class Protocol:
     repeated_runs: int = 1
     timeout_seconds: float = 120.0
     seed: int = 0
+    second_input: bool = False
 
 
 def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> Protocol:
@@ -42,6 +44,7 @@ def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> P
         repeated_runs=min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"]),
         timeout_seconds=measuring["timeout_seconds"],
         seed=seed,
+        second_input=True,
     )
 
 

@@ -137,7 +137,7 @@ def do_work(
     total = sum(map(len, work.missing))
     done = 0
     failed: set[Point] = set()
-    with _Recorder(journal, source_sha256) as recorder:
+    with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             workers.begin(visit)
             generator = random.Random(f"{task.protocol.seed} {visit}")
@@ -157,7 +157,7 @@ def do_work(
     workers.kill()
 
 
-class _Recorder:
+class Recorder:
     """Adds finished visits to a journal, each while the next one runs. A context manager that waits for the last."""
 
     def __init__(self, journal: Journal, source_sha256: str) -> None:
@@ -186,7 +186,7 @@ class _Recorder:
         if last:
             last.result()
 
-    def __enter__(self) -> _Recorder:
+    def __enter__(self) -> Recorder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import IllegalAccess, LaunchError
 
 _MESSAGE_CAPACITY = 1024
 
@@ -37,6 +37,7 @@ class EmulatedLibrary:
         self._library.emulator_symbol.restype = ctypes.c_void_p
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
+        self._library.emulator_fault_address.restype = ctypes.c_void_p
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
@@ -70,8 +71,8 @@ class EmulatedLibrary:
         workers       the number of cores to run blocks on; None for all that this process may use
 
         Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
-        a barrier while others of their block wait elsewhere, an illegal memory access, and a stack overflow. The
-        process and the library stay usable.
+        a barrier while others of their block wait elsewhere, and a stack overflow; IllegalAccess for an illegal
+        memory access. The process and the library stay usable.
         """
         global _last_launched
         if not 0 <= entry < len(self.entries):
@@ -95,8 +96,10 @@ class EmulatedLibrary:
                 entry, sides(*blocks), sides(*threads), shared_bytes, pointers, cores, message, len(message)
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
+            address = self._library.emulator_fault_address()
         if failed:
-            raise LaunchError(message.value.decode(errors="replace"))
+            reason = message.value.decode(errors="replace")
+            raise IllegalAccess(reason, address) if address else LaunchError(reason)
 
     def parameter_bytes(self, entry: int) -> list[int]:
         """The size of each of an entry's parameters."""

@@ -44,6 +44,8 @@ _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 # PyCUDA's letters for unsigned integers, by their bytes.
 _SCALARS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
+_PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+
 _EVENTS = 64  # Pairs; a batch of samples uses a few.
 
 _WORD = 4  # bytes, of which compare() compares several
@@ -115,6 +117,7 @@ class GpuPlatform:
     """The first visible GPU, with its own context and streams."""
 
     has_clock = True
+    guard_bytes = (4096, 4096)
     describe = staticmethod(describe_device)
 
     def __init__(self) -> None:
@@ -132,6 +135,8 @@ class GpuPlatform:
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
+        # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
+        self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
         self._wait_value = self._libcuda.cuStreamWaitValue32_v2
         self._wait_value.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
         self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
@@ -162,6 +167,9 @@ class GpuPlatform:
 
     def free(self, memory: Any) -> None:
         memory.free()
+
+    def part(self, memory: Any, offset: int) -> int:
+        return int(memory) + offset
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():
@@ -278,6 +286,7 @@ class GpuPlatform:
         self._stream = next(self._streams)  # Nothing is queued on the other streams: time() ends synchronised.
         self._events += [(cuda.Event(), cuda.Event()) for _ in range(count - len(self._events))]
         events = self._events[:count]
+        self._libcuda.cuCtxResetPersistingL2Cache()  # Not while the stream is held back: the call may wait for it.
         self._close_gate()
         try:
             for start, stop in events:

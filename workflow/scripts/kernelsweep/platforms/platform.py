@@ -18,6 +18,19 @@ Memory = Any
 Size = tuple[int, int, int]
 
 
+class OutOfBounds(LaunchError):
+    """A launch that ended where a thread accessed memory outside of the arrays.
+
+    argument  the launch's argument that is nearest, by its number from 0
+    offset    bytes from the start of this array
+    """
+
+    def __init__(self, text: str, argument: int, offset: int) -> None:
+        super().__init__(text)
+        self.argument = argument
+        self.offset = offset
+
+
 class ContextLost(Exception):
     """The platform can run nothing more in this process, as after an illegal address on a GPU. The text says why."""
 
@@ -44,6 +57,9 @@ class Platform(Protocol):
     uuid          the device's UUID; empty if it has none
     busy_seconds  how long the host has waited for the device so far
 
+    guard_bytes   how many bytes before and behind an array a kernel may overwrite unnoticed; the caller guards them. 0
+                  behind it: the platform notices itself, if the array ends where its allocation does
+
     partial_barrier  file and line of a barrier that threads passed only because others of their block had ended, in any
                      launch since it was set to ""; always empty where the platform doesn't know
     """
@@ -51,6 +67,7 @@ class Platform(Protocol):
     has_clock: bool
     uuid: str
     busy_seconds: float
+    guard_bytes: tuple[int, int]
     partial_barrier: str
 
     @staticmethod
@@ -66,6 +83,9 @@ class Platform(Protocol):
 
     def free(self, memory: Memory) -> None:
         """Give memory back."""
+
+    def part(self, memory: Memory, offset: int) -> Memory:
+        """The memory from `offset` bytes on. Only the whole memory can be freed."""
 
     def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         """Copy an array from the host to `offset` bytes in `memory`."""
@@ -111,7 +131,7 @@ class Platform(Protocol):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
+        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError and OutOfBounds."""
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -190,6 +191,10 @@ class Problem:
     lists_excluded       whether points that a restriction excludes are rows, too, with the restriction as their reason
     described            a problem file with the study's axes, as the registry names it; None for a problem that ships
     files                the files besides this library whose edits may change results
+    doubts               a sentence for each plain mistake that the check of results at a point would not find; from a
+                         seed
+    references           the folder in which references are kept; None if each instance computes its own
+    prepare              computes the reference of a point, from a seed, and keeps it in that folder
     launches             the launches of a kernel of this name at a point, where the problem says them
     launch_axes          the axes that these launches depend on
     edge_sizes           the array sizes of a sweep that show a mistake at an edge, the best first; None if these are
@@ -214,8 +219,11 @@ class Problem:
     lists_excluded: bool = True
     described: Mapping[str, Any] | None = None
     files: Sequence[Path] = ()
+    references: Path | None = None
+    prepare: Callable[[Point, int], None] = lambda point, seed: None
     launches: Callable[[str, Point], Sequence[UserLaunch]] | None = None
     launch_axes: Sequence[str] = ()
+    doubts: Callable[[Point, int], Sequence[str]] = lambda point, seed: ()
 
     @property
     def named(self) -> str | Mapping[str, Any]:
@@ -223,6 +231,10 @@ class Problem:
         return self.name if self.described is None else self.described
 
     edge_sizes: Callable[[Sequence[int]], Sequence[int]] | None = None
+
+    def size(self, point: Point) -> float:
+        """How large the problem is at a point: the product of the numbers on its size axes."""
+        return float(prod(value for axis in self.size_axes if not isinstance(value := point[axis], str)))
 
 
 def input_bytes(point: Point) -> Mapping[str, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.problems.exchange import EXCHANGE
+from kernelsweep.problems.own.doubts import doubts
 from kernelsweep.problems.own.problem_file import read_problem_file
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.reduction import REDUCTION
@@ -62,6 +63,9 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         lists_excluded=False,
         described={"file": file, "axes": dict(axes)},
         files=problem.files,
+        references=folder,
+        prepare=lambda point, seed: problem.instance(point, seed, folder).prepare(),
+        doubts=lambda point, seed: doubts(problem.instance(point, seed, folder), point),
         launches=problem.launches if "launches" in problem.functions else None,
         launch_axes=problem.launch_axes,
     )

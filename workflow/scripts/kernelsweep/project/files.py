@@ -106,6 +106,11 @@ def chunk(
     return f"{RESULTS}/{platform}/chunks/{study}/{kernel}/{number}-of-{count}.json"
 
 
+def checked_problem(study: str = "{study}") -> str:
+    """What the check of a problem file could not see, in sentences."""
+    return f"{RESULTS}/build/{study}.checked.txt"
+
+
 # Builds, by their target: an architecture, the emulator, or the emulator that counts.
 
 
@@ -245,6 +250,16 @@ def archive(platform: str = "{platform}") -> str:
 def header(platform: str = "{platform}") -> str:
     """The C++ header of the best configurations."""
     return f"{RESULTS}/{platform}/best/reduce.cuh"
+
+
+def constants(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The C++ header of a study's best configurations, for a study whose problem is a file."""
+    return f"{RESULTS}/{platform}/best/{study}.h"
+
+
+def t4(platform: str = "{platform}", study: str = "{study}") -> str:
+    """The folder of a study's measurements in the T4 format."""
+    return f"{RESULTS}/{platform}/t4/{study}"
 
 
 def devices(name: str) -> str:

@@ -25,6 +25,7 @@ from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs
 from kernelsweep.project.project import Project
+from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
@@ -34,7 +35,14 @@ from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_n
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.points import Point, units
-from kernelsweep.sweep.resolve import combinations_of, kernel_axes, kernel_units, listed_points, restrictions_of
+from kernelsweep.sweep.resolve import (
+    combinations_of,
+    kernel_axes,
+    kernel_units,
+    listed_points,
+    restrictions_of,
+    valid_count,
+)
 
 # The sweep
 
@@ -75,6 +83,11 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     return {key: project.studies[study].settings[key] for key in keys}
 
 
+def settings_to_export(project: Project, study: str) -> dict[str, Any]:
+    """The settings that say which rows are a study's kernels, and what their axes mean."""
+    return {**settings(project, study, "problem"), "kernels": list(project.studies[study].kernels)}
+
+
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
@@ -97,6 +110,24 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
     of_study, source = project.studies[study], project.kernel(study, kernel)
     entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
     return {"named": source.problem.named, "settings": entry if source.listed else None}
+
+
+def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
+    """A study's kernels, each with a point at which its problem is checked: a small one of this run."""
+    platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
+    checked = []
+    for kernel in project.studies[study].kernels:
+        points = [
+            point
+            for platform in platforms
+            for point in listed_points(project.config, project.studies[study], kernel, platform) or []
+        ]
+        if points:
+            smallest = min(points, key=project.studies[study].problem.size)
+            settings = kernel_settings(project, study, kernel)
+            file = inputs.kernel_file(project, study, kernel)
+            checked.append({"kernel": settings, "file": file, "point": dict(smallest)})
+    return checked
 
 
 def tied(project: Project, study: str) -> list[list[str]]:
@@ -173,7 +204,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 
@@ -242,13 +273,17 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
     source, recorded = project.kernel(study, kernel), is_recording(platform)
     of_study = project.studies[study]
     listed = None if recorded else listed_points(project.config, of_study, kernel, platform)
+    combinations = combinations_of(project.config, of_study, kernel, platform)
+    valid = valid_count(project.config, of_study, kernel, platform) if listed is not None else 0
     return {
         "study": study,
         "kernel": kernel,
         "launch_plan": source.plan,
         "axes": None if recorded else axes(project, platform, study, kernel),
-        "rows": None if listed is None else len(listed),
-        "excluded": combinations_of(project.config, of_study, kernel, platform) - len(listed) if listed else 0,
+        "rows": None if listed is None else spanned_points(project, platform, study, kernel),
+        "excluded": combinations - valid if listed else 0,
+        "valid": valid,
+        "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
         "has_header": source.has_header,
         "file": files.points(platform, study, kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),

@@ -18,6 +18,7 @@ from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
@@ -32,14 +33,21 @@ SANITIZING_SECONDS = 5
 
 @cache
 def spanned_points(project: Project, platform: str, study: str, kernel: str) -> int:
-    """The number of points that a kernel's axes span on a platform, including those that are skipped."""
+    """The number of points that a kernel's axes span on a platform, including those that are skipped.
+
+    Of a study with a search, it is the number of points that the search measures.
+    """
     of_study = project.studies[study]
     listed = listed_points(project.config, of_study, kernel, platform)
+    if listed is not None and of_study.settings["search"] and kind_of(platform).has_clock:
+        return searched_count(listed, of_study.problem, of_study.settings["search"]["budget"])
     return most_points(kernel_axes(project.config, of_study, kernel, platform)) if listed is None else len(listed)
 
 
 def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -> int:
-    """The number of chunks that a kernel's sweep is cut into; 1 if one job measures the whole kernel."""
+    """The number of chunks that a kernel's sweep is cut into; 1 if one job measures, or searches, the whole kernel."""
+    if project.studies[study].settings["search"]:
+        return 1
     return chunk_count(spanned_points(project, platform, study, kernel), project.config["points_per_job"])
 
 
@@ -51,7 +59,7 @@ def points_of_job(project: Project, platform: str, study: str, kernel: str, chun
     points = spanned_points(project, platform, study, kernel)
     if chunks:
         return math.ceil(points / int(chunks))
-    return points if points <= project.config["points_per_job"] else 0
+    return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
 
 
 def build_priority(project: Project) -> int:

@@ -5,6 +5,7 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from kernelsweep.drawing.figure_formats import file_names
@@ -56,6 +57,9 @@ def _results(project: Project, scope: str) -> list[str]:
         made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
     if not is_recording(platform):
         made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
+        # No other job reads these, so that a new check is no reason to measure again. Their priority puts them first.
+        of_scope = project.studies_of(scope)
+        made += [files.checked_problem(name) for name in of_scope if project.studies[name].problem.files]
     return made
 
 
@@ -130,11 +134,33 @@ def archive(project: Project) -> list[str]:
 
 
 def header(project: Project) -> list[str]:
-    """The C++ headers of the platforms with times."""
+    """The C++ headers of the platforms with times: for reductions, and of each study whose problem is a file."""
+    timed = _timed(project, "header")
+    reductions = [files.header(platform) for platform in timed if inputs.exported_studies(project)]
+    return [*reductions, *(files.constants(*one) for one in _with_results(project, timed) if _is_own(project, one[1]))]
+
+
+def t4(project: Project) -> list[str]:
+    """The measurements of every study that has some, in the T4 format."""
+    return [files.t4(*one) for one in _with_results(project, _timed(project, "t4"))]
+
+
+def _timed(project: Project, target: str) -> list[str]:
+    """The platforms with times. Raises UserError if there are none."""
     timed = [platform for platform in project.platforms if kind_of(platform).has_clock]
     if not timed:
-        raise UserError("The target header needs times, and the emulator has none: name another platform.")
-    return [files.header(platform) for platform in timed]
+        raise UserError(f"The target {target} needs times, and the emulator has none: name another platform.")
+    return timed
+
+
+def _with_results(project: Project, platforms: Iterable[str]) -> list[tuple[str, str]]:
+    """The platforms with the run's studies that each can have, and whose kernels do the same work."""
+    studies = [name for name in project.config["studies"] if project.studies[name].problem.races]
+    return [(platform, name) for platform in platforms for name in studies if project.can_have(platform, name)]
+
+
+def _is_own(project: Project, study: str) -> bool:
+    return project.studies[study].problem.described is not None
 
 
 def redraw(project: Project) -> list[str]:

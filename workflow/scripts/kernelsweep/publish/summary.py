@@ -20,7 +20,7 @@ _TIME_RANGES_US = (10, 50)
 _NAMED_KERNELS = 3
 
 # The flags that are remarks on a time; results.py explains them.
-_REMARKS = ("noisy", "throttled", "other_processes")
+_REMARKS = ("noisy", "imprecise", "throttled", "other_processes")
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -49,9 +49,28 @@ def summary_text(
     if excluding := [kernel for kernel in planned if kernel.excluded]:
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
+    lines += _chosen(planned)
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
     lines += [*failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
+
+
+def _chosen(planned: Sequence[PlannedKernel]) -> list[str]:
+    """The kernels with fewer rows than valid points, as Markdown: a search has chosen the points, or nothing could."""
+    chosen = [kernel for kernel in planned if kernel.rows is not None and kernel.rows < kernel.valid]
+    why = {
+        True: "Chosen by the search",
+        False: "Checked as a selection that has every value of every axis, because there are no times to search by",
+    }
+    lines = []
+    for searched, text in why.items():
+        counts = [
+            f"{kernel.rows:,} of {kernel.valid:,} points of {kernel.study}/{kernel.kernel}"
+            for kernel in chosen
+            if kernel.searched == searched
+        ]
+        lines += ["", f"{text}: {', '.join(counts)}."] if counts else []
+    return lines
 
 
 def _times(counted: RowCounts) -> list[str]:

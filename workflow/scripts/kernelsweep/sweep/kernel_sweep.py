@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.sweep.axes import Axes, axes_on_device
+from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, valid_points
@@ -29,6 +30,7 @@ class KernelSweep:
     restrictions     expressions that every point must satisfy
     target           what the kernel is compiled for, as in points.skip_reason
     tied             groups of axes that vary together
+    searched         whether the study searches: then the points are those that may be measured, or a selection to check
     """
 
     kernel: KernelSource
@@ -37,13 +39,15 @@ class KernelSweep:
     restrictions: Sequence[str]
     target: str | None
     tied: Sequence[Sequence[str]] = ()
+    searched: bool = False
 
     def points(self) -> list[Point]:
         """Every point of the sweep; where the problem doesn't list excluded points, only those that run."""
         sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
         if self.kernel.problem.lists_excluded:
             return points(*sweeps)
-        return valid_points(sweeps, self.restrictions, self.tied)
+        found = valid_points(sweeps, self.restrictions, self.tied)
+        return considered(found, self.kernel.problem, self.target) if self.searched else found
 
     def skip_reason(self, point: Point) -> str | None:
         """Why a point is not run, or None."""

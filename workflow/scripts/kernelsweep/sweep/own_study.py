@@ -11,9 +11,10 @@ from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
-from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size, read_values
+from kernelsweep.sweep.axes import CACHE_STATES, read_values
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
+from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
@@ -25,11 +26,13 @@ _WITHOUT: Mapping[str, Any] = {
     "baselines": [],
     "metrics": [],
     "profiled": [],
-    "claims": [],
     "ladder": [],
     "published": None,
 }
 
+
+# What a claim about a shipped problem says besides: here, the times of the fastest configurations are compared.
+_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": "", "quantity": "speedup"}
 
 # The settings of a kernel that nothing sets.
 NO_SETTINGS: Mapping[str, Any] = {
@@ -43,9 +46,11 @@ NO_SETTINGS: Mapping[str, Any] = {
 
 
 def read_own_study(
-    raw: Mapping[str, Any], name: str, root: Path, shown: str
+    raw: Mapping[str, Any], name: str, root: Path, shown: str, known: Mapping[str, Iterable[str]]
 ) -> tuple[dict[str, Any], Problem, dict[str, KernelSource]]:
     """The checked settings, the problem and the kernels of a study, from what its file says.
+
+    known  the names that later stages know, as read_study() takes them
 
     Raises UserError with file, key, value and what is allowed.
     """
@@ -54,7 +59,7 @@ def read_own_study(
         **raw,
         "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
     }
-    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, {})}
+    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, known)}
     with_axes = list(_with_axes(settings))
     for where, values in with_axes:
         read_values(values, f"{shown}: {where}")
@@ -68,9 +73,12 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    if settings["search"]:
+        settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
     settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
     settings["rivals"] = [*settings["rival_calls"]]
+    settings["claims"] = [{**_OF_CLAIM, **entry} for entry in settings["claims"]]
     kernels = {}
     for entry in settings["kernels"]:
         if entry["name"] in kernels:
@@ -86,6 +94,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     """
     where = f"{shown}: the kernel {entry['name']!r}"
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
+    check_constants(entry["constants"], path, where)
     if entry["launches"]:
         listed: LaunchList | LaunchFunction = read_launches(
             entry["launches"], entry["macros"], entry["constants"], entry["name"], problem.axes, texts, where
@@ -122,16 +131,17 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     )
 
 
-def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path) -> KernelSource:
+def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path, study: str) -> KernelSource:
     """The kernel in a file, for a job.
 
     named     its problem
     settings  what own_kernel() takes, for a problem file
+    study     the study's name, for messages
     """
     problem = problem_of(named, root)
     if settings is None:
         return read_kernel(path, root, problem)
-    return own_kernel(settings, path, problem, f"the study of {path.parent.name}")
+    return own_kernel(settings, path, problem, f"config/studies/{study}.yaml")
 
 
 def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -237,14 +247,30 @@ def _figures(entries: Iterable[str | Mapping[str, Mapping[str, str]]], shown: st
     return names, axes
 
 
+def _search_place(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:
+    """The values of axes at which a search takes place. Raises UserError where axes tied to one of them are missing."""
+    at = _values_of(settings["search"]["at"], axes, f"{shown}: search.at")
+    for group in settings["tied"]:
+        there = [name for name in group if name in at]
+        if there and len(there) < len(group):
+            missing = next(name for name in group if name not in at)
+            raise UserError(f"{shown}: search.at has no {missing!r}, which is tied to {', '.join(there)}.")
+    return at
+
+
 def _reference(settings: Mapping[str, Any], axes: Mapping[str, Axis], shown: str) -> dict[str, Any]:
     """The reference point's value on every axis."""
-    given = dict(settings["reference"])
-    for name, value in given.items():
-        if name not in axes:
-            guess = nearest(name, axes) or ";"
-            raise UserError(f"{shown}: reference has {name!r}{guess} Axes: {', '.join(axes)}.")
-        if isinstance(value, str) and is_size(value):
-            given[name] = parse_size(value)
+    given = _values_of(settings["reference"], axes, f"{shown}: reference")
     first = {name: values[0] for name, values in settings["axes"].items()}
     return {name: given.get(name, first.get(name, CACHE_STATES[0])) for name in axes}
+
+
+def _values_of(point: Mapping[str, Any], axes: Mapping[str, Axis], where: str) -> dict[str, Any]:
+    """A point's values, with sizes as numbers. Raises UserError for an axis that the study hasn't."""
+    for name in point:
+        if name not in axes:
+            guess = nearest(name, axes) or ";"
+            raise UserError(f"{where} has {name!r}{guess} Axes: {', '.join(axes)}.")
+    values = {name: [value] for name, value in point.items()}
+    read_values(values, where)
+    return {name: value for name, [value] in values.items()}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernelsweep.sweep.axes import Axes, resolve_axes
+from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit
@@ -36,8 +37,11 @@ def swept_axes(
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []
     for last in ({}, *further):
+        searched = study.settings["search"]["at"] if study.settings["search"] else {}
         layers = [config["sweeps"][config["sweep"]], _axes_of_platform(config, platform)]
-        for settings in (study.settings, entry, last):
+        layers += [study.settings["axes"], {axis: [value] for axis, value in searched.items()}]
+        layers.append(_axes_of_platform(study.settings, platform))
+        for settings in (entry, last):
             layers += [settings.get("axes", {}), _axes_of_platform(settings, platform)]
         axes = resolve_axes(study.problem.axes, *layers, config["axes"])
         if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
@@ -57,9 +61,22 @@ def restrictions_of(config: Mapping[str, Any], study: Study) -> list[str]:
 
 
 def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Point] | None:
-    """A kernel's points on a platform, where the excluded ones are no rows; None where they are."""
+    """A kernel's points on a platform, where the excluded ones are no rows; None where they are.
+
+    Of a study with a search, these are the points that the search may measure, or a selection to check (candidates.py).
+    """
     if study.problem.lists_excluded:
         return None
+    found = _valid(config, study, kernel, platform)
+    return considered(found, study.problem, platform) if study.settings["search"] else found
+
+
+def valid_count(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> int:
+    """The number of points of a kernel that meet every restriction, whether they are run or not."""
+    return len(_valid(config, study, kernel, platform))
+
+
+def _valid(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Point]:
     sweeps = kernel_axes(config, study, kernel, platform)
     return valid_points(sweeps, restrictions_of(config, study), study.settings["tied"])
 

@@ -47,11 +47,12 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
     shown = f"config/studies/{name}.yaml"
     raw = read_yaml(root / shown, shown)
     if str(raw.get("problem", "")).endswith(".py"):
-        return Study(name, *read_own_study(raw, name, root, shown))
+        return Study(name, *read_own_study(raw, name, root, shown, known))
     schema = SCHEMAS / "study.schema.yaml"
     settings = {
         "tied": [],
         "figure_axes": {},
+        "search": None,
         "rival_calls": {},
         **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known}),
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import at_place, shown_place
+from kernelsweep.analysis.places import at_place, shown_place, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import ratio, time_interval
@@ -96,7 +96,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 def best_at(data: StudyData) -> dict[str, Best]:
     """The best configuration of each kernel, by kernel, at the place where kernels are compared."""
     rows = at_place(data.measurements, shown_place(data))
-    return {best.kernel: best for best in find_best(data.title, replace(data, measurements=rows), ())}
+    return {best.kernel: best for best in find_best(data.title, replace(data, measurements=rows), data.gridded)}
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,29 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
     (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time_us)
     ties = tuple((other, one) for other, one in slower if is_tie(asdict(one), asdict(fastest)))
     return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
+
+
+def at_reference_kind(found: Iterable[Best], study: Mapping[str, Any]) -> list[Best]:
+    """A study's entries at the reference's element type, operation and cache state, at every size."""
+    sizes = size_axes(study)
+    kind = {axis: value for axis, value in study["reference"].items() if axis not in sizes}
+    return [best for best in found if all(best.point.get(axis, value) == value for axis, value in kind.items())]
+
+
+def fastest_by_size(found: Iterable[Best], study: Mapping[str, Any]) -> list[Fastest]:
+    """The fastest of all kernels at each size, at the reference's other values; the smallest size first."""
+    sizes = size_axes(study)
+    by_size: dict[tuple[Any, ...], list[Best]] = {}
+    for best in at_reference_kind(found, study):
+        by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
+    every = (fastest_of(by_size[size]) for size in sorted(by_size))
+    return [fastest for fastest in every if fastest]
+
+
+def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:
+    """The share of the memory's theoretical peak that a configuration reaches; None where either is unknown."""
+    peak = device.get("peak_bandwidth_gbs")
+    return one.bandwidth_gbs / peak if peak and one.bandwidth_gbs else None
 
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import BASELINE_PREFIX, finite, read_rows
+from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
 from kernelsweep.sweep.axes import parse_size
 from kernelsweep.sweep.expressions import TEXT_AXES
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
@@ -51,6 +51,10 @@ PUBLISHED_CLAIM_COLUMNS = (
 )
 
 
+class NotMeasured(Exception):
+    """A claim's quantity is missing; the text says why."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement.
@@ -58,7 +62,8 @@ class Claim:
     id                    its name, unique among all claims
     text                  the statement for readers
     source, device        the source, and the device that it measured
-    kernel, unroll        the kernel that the claim is about, and its unroll factor
+    kernel, unroll        the kernel that the claim is about, and its unroll factor; in a study with a problem file the
+                          kernel at its fastest configuration, or if empty, the fastest of all kernels
     reference_kernel, reference_unroll
                           the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
                           Empty if the quantity is the kernel's own
@@ -169,7 +174,7 @@ def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
             text=entry["claim"],
             source=entry["source"],
             device=entry["source_device"],
-            kernel=entry["kernel"],
+            kernel=entry["kernel"] or "",
             unroll=entry["unroll"],
             reference_kernel=entry["reference_kernel"] or "",
             reference_unroll=entry["reference_unroll"],
@@ -192,6 +197,9 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
     baselines = [f"{BASELINE_PREFIX}{name}" for name in settings["baselines"]]
     for number, entry in enumerate(settings["claims"]):
         key = f"{shown}: claims.{number}"
+        if compares_fastest(settings):
+            _check_fastest(entry, settings, kernels, key)
+            continue
         _check_side(entry, "kernel", "unroll", kernels, [], settings["ladder"], key)
         if entry["reference_kernel"] is not None:
             allowed = baselines if entry["quantity"] == SPEEDUP else []
@@ -207,6 +215,29 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
                 )
         elif isinstance(entry["value"], str):
             raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
+
+
+def compares_fastest(settings: Mapping[str, Any]) -> bool:
+    """Whether a study's claims compare the fastest configurations: the studies with a problem file."""
+    return problem_of(settings["problem"]).described is not None
+
+
+def _check_fastest(
+    entry: Mapping[str, Any], settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], key: str
+) -> None:
+    """Raise UserError for a claim about fastest configurations whose sides, axes or tolerance are wrong."""
+    limits = [f"{LIMIT_PREFIX}{limit}" for limit in settings["limits"]]
+    beside = [*settings["rivals"], *limits]
+    for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
+        if entry[side] is not None and entry[side] not in allowed:
+            guess = nearest(entry[side], allowed) or ";"
+            raise UserError(f"{key}.{side} is {entry[side]!r}{guess} Allowed: {', '.join(allowed)}.")
+    for axis in entry["at"]:
+        if axis not in settings["reference"]:
+            guess = nearest(axis, settings["reference"]) or ";"
+            raise UserError(f"{key}.at has {axis!r}{guess} Axes: {', '.join(settings['reference'])}.")
+    if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
+        raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
 
 
 def check_quantities(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:

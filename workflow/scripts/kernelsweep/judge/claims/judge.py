@@ -14,9 +14,12 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim
+from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
+from kernelsweep.judge.claims.fastest import fastest_sides
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
 from kernelsweep.results import BASELINE_PREFIX, COUNTED
+
+_NO_TIMES = "no times on this platform"
 
 # Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
@@ -69,15 +72,13 @@ class _Point:
         return str(self.device["provenance"]).startswith("recorded")
 
 
-class _NotMeasured(Exception):
-    """A claim's quantity is missing; the text says why."""
-
-
 def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, float]) -> list[Judged]:
     """The claims about a study with their verdicts, in their order.
 
     uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
     """
+    if compares_fastest(data.settings):
+        return [_judge_fastest(claim, data) for claim in claims]
     points: dict[str, _Point] = {}
 
     def judged_at(claim: Claim, **others: Any) -> Judged:
@@ -134,6 +135,26 @@ def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, f
     )
 
 
+def _judge_fastest(claim: Claim, data: StudyData) -> Judged:
+    """A claim about the reference kernel's time over the kernel's, each at its fastest configuration."""
+    if not data.has_times:
+        return Judged(claim, UNMEASURED, message=_NO_TIMES)
+    try:
+        fast, slow = fastest_sides(claim, data)
+    except NotMeasured as reason:
+        return Judged(claim, UNMEASURED, message=str(reason))
+    measured = ratio(over=time_interval(slow), under=time_interval(fast))
+    remarks = [_flagged(side["kernel"], side) for side in (fast, slow)]
+    verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
+    return Judged(claim, verdict, measured, message="; ".join(filter(None, remarks)))
+
+
+def _flagged(name: str, row: Mapping[str, Any]) -> str:
+    """A remark on a row whose time is doubtful beyond its interval; "" otherwise."""
+    flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
+    return f"{name}: {', '.join(flags)}" if flags else ""
+
+
 def _judge(claim: Claim, point: _Point) -> Judged:
     try:
         if claim.quantity == OUTPUT:
@@ -141,7 +162,7 @@ def _judge(claim: Claim, point: _Point) -> Judged:
             return Judged(claim, HOLDS if output == claim.value else FAILS, output=output)
         remarks: list[str] = []
         measured = _speedup(claim, point, remarks) if claim.quantity == SPEEDUP else _metric(claim, point)
-    except _NotMeasured as reason:
+    except NotMeasured as reason:
         return Judged(claim, UNMEASURED, message=str(reason))
     verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0, bool(claim.reference_kernel))
     return Judged(claim, verdict, measured, message="; ".join(remarks))
@@ -150,7 +171,7 @@ def _judge(claim: Claim, point: _Point) -> Judged:
 def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
     """The reference kernel's time over the kernel's."""
     if not has_times(point.device):
-        raise _NotMeasured("no times on this platform")
+        raise NotMeasured(_NO_TIMES)
     slow = _time(claim.reference_kernel, claim.reference_unroll, point, remarks)
     fast = _time(claim.kernel, claim.unroll, point, remarks)
     return ratio(over=slow, under=fast)
@@ -163,29 +184,28 @@ def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interv
     else:
         found = _step(kernel, unroll, point).rows(point.rows)
     row = _right_row(found, name, point)
-    flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
-    if flags:
-        remarks.append(f"{name}: {', '.join(flags)}")
+    if remark := _flagged(name, row):
+        remarks.append(remark)
     return time_interval(row)
 
 
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
-    """The row of one side of a claim. Raises _NotMeasured if there isn't exactly one, or its result isn't right."""
+    """The row of one side of a claim. Raises NotMeasured if there isn't exactly one, or its result isn't right."""
     if found.empty:
-        raise _NotMeasured(f"{name} at {point.where} is not {'recorded' if point.is_recorded else 'in this sweep'}")
+        raise NotMeasured(f"{name} at {point.where} is not {'recorded' if point.is_recorded else 'in this sweep'}")
     if len(found) > 1:
-        raise _NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
+        raise NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
     (row,) = found.to_dict("records")
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
-        raise _NotMeasured(f"{name}: {status}" + (f": {message[:MESSAGE_LENGTH]}" if message else ""))
+        raise NotMeasured(f"{name}: {status}" + (f": {message[:MESSAGE_LENGTH]}" if message else ""))
     return row
 
 
 def _step(kernel: str, unroll: int, point: _Point) -> Step:
     """One side of a claim as a step, with the grid that the ladder gives it."""
     if kernel not in point.kernels:
-        raise _NotMeasured(f"the study has no kernel {kernel}")
+        raise NotMeasured(f"the study has no kernel {kernel}")
     named = [step for step in point.steps if (step.kernel, step.unroll) == (kernel, unroll)]
     return named[0] if named else Step(kernel, unroll)
 
@@ -198,7 +218,7 @@ def _metric(claim: Claim, point: _Point) -> Interval:
     reference = _metric_of(claim.reference_kernel, claim.reference_unroll, claim.quantity, point)
     if reference.value == 0:
         name = step_name(claim.reference_kernel, claim.reference_unroll)
-        raise _NotMeasured(f"{claim.quantity} of {name} is 0, so there is no ratio to it")
+        raise NotMeasured(f"{claim.quantity} of {name} is 0, so there is no ratio to it")
     # Counts have no uncertainty, and 0 has no logarithm.
     if value.low == value.high and reference.low == reference.high:
         quotient = value.value / reference.value
@@ -211,18 +231,18 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
     found = step.rows(point.metrics)
     if metric not in set(found["metric"]):
         if COUNTED in set(found["source"]):
-            raise _NotMeasured(f"the emulator doesn't count {metric}")
+            raise NotMeasured(f"the emulator doesn't count {metric}")
         if point.is_recorded and found.empty:
-            raise _NotMeasured(f"the counters of {step.name} are not recorded")
+            raise NotMeasured(f"the counters of {step.name} are not recorded")
         if point.is_recorded:
-            raise _NotMeasured(f"not judged: the recording has no such counter ({metric})")
-        raise _NotMeasured(why_none(found, [metric], point.device))
+            raise NotMeasured(f"not judged: the recording has no such counter ({metric})")
+        raise NotMeasured(why_none(found, [metric], point.device))
     row = found[found["metric"] == metric].iloc[0]
     if pandas.isna(row["value"]):
-        raise _NotMeasured(str(row["message"]) or f"{metric} has no value")
+        raise NotMeasured(str(row["message"]) or f"{metric} has no value")
     binaries = set(step.rows(point.rows)["binary_sha256"].dropna()) - {""}
     if binaries and row["binary_sha256"] not in {"", *binaries}:
-        raise _NotMeasured(ANOTHER_BUILD)
+        raise NotMeasured(ANOTHER_BUILD)
     value = float(row["value"])
     uncertainty = 0.0 if row["source"] == COUNTED else point.uncertainties.get(metric, 0.0)
     return Interval(value, value / (1 + uncertainty), value * (1 + uncertainty))

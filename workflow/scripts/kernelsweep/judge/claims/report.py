@@ -87,9 +87,12 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     titles  the titles of all studies by name, in their order, with or without claims
     """
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
+    if not judged:
+        return "\n".join([*lines, "Nothing is claimed of what was measured.", ""])
+    by_name = {name: [one for one in judged if one.claim.study == name] for name in titles}
+    of_studies = {name: of_study for name, of_study in by_name.items() if of_study}
     lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in CLAIM_VERDICTS)} |"]
     lines += [f"|---|{'---:|' * len(CLAIM_VERDICTS)}"]
-    of_studies = {name: [one for one in judged if one.claim.study == name] for name in titles}
     for name, of_study in {**of_studies, "all": list(judged)}.items():
         counts = Counter(one.verdict for one in of_study)
         lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in CLAIM_VERDICTS)} |")
@@ -104,7 +107,7 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     ]
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
-        lines += _table(of_study) if of_study else ["Nothing is claimed of this study."]
+        lines += _table(of_study)
     return "\n".join(lines) + "\n"
 
 

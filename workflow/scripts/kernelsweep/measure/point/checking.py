@@ -1,6 +1,11 @@
-"""The check of a point before it is timed: is its result right, are its inputs as they were, and its bits again?"""
+"""The check of a point before it is timed: are its results right, its inputs as they were, and its bits again?
+
+A write outside of an array, which leaves results and inputs right, is found by the guards around the arrays.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
@@ -21,8 +26,9 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
+    outside = run.memory.overwritten()
     changed = run.memory.settle()
-    mistake = judgement.mistake or _undeclared(run, changed)
+    mistake = judgement.mistake or outside or _undeclared(run, changed)
     if not mistake and _has_state(run) and repeated_runs > 1:
         run.check_run()
         again = run.judge(instance, depth).mistake
@@ -36,6 +42,31 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         partial_barrier=run.platform.partial_barrier,
         updated=run.memory.updated,
     )
+
+
+def check_last_sample(run: PointRun, instance: Instance, depth: int, place: int) -> str | None:
+    """What is wrong with the results of the last timed run, which has left them at a place, or None."""
+    mistake = run.judge(instance, depth, place).mistake
+    return f"right when it was checked, but not when it was timed: {mistake}" if mistake else None
+
+
+def check_second_input(run: PointRun, second: Instance, depth: int, updated: Collection[str]) -> str | None:
+    """What is wrong with the results of a second input in the same memory, or None.
+
+    updated  the arrays that the check found to be changed
+
+    Finds results that are kept by address, shape or a flag, and state that is left behind. Leaves the second input in
+    place. Raises LaunchError and ContextLost.
+    """
+    run.check_run()  # Samples have left the state of other buffers, at another place.
+    try:
+        run.memory.prepare(run.point, run.plan, second, updated, number=1)
+    except MemoryError:  # Only the first input has room.
+        run.memory.free()
+        return None
+    run.check_run()
+    mistake = run.judge(second, depth).mistake
+    return f"right for the first input, but not for a second, of another seed: {mistake}" if mistake else None
 
 
 def _undeclared(run: PointRun, changed: list[str]) -> str | None:

@@ -45,16 +45,21 @@ class ResultComparison:
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._buffers = Buffers(platform, WORD)
-        self._instance: Instance | None = None  # whose limits are on the device
-        self._exact: dict[str, bool] = {}  # whether a result has one right value for each element; by name
+        self._instances: dict[int, Instance] = {}  # whose limits are on the device, by the number of the input
+        # Whether a result has one right value for each element, by number and name.
+        self._exact: dict[int, dict[str, bool]] = {}
         self._kept: dict[str, Elements] = {}  # what there is no room for on the device
 
-    def are_right(self, instance: Instance, results: Results) -> bool:
-        """Whether results are within their limits. If not, they may still be right, as the host's judgement says."""
-        if self._instance is not instance:
-            self._instance = instance
-            self._exact = self._upload_limits(instance, results)
-        return bool(self._exact) and all(self._is_right(name, result) for name, result in results.items())
+    def are_right(self, instance: Instance, results: Results, number: int = 0) -> bool:
+        """Whether results are within their limits. If not, they may still be right, as the host's judgement says.
+
+        number  of the input: the limits of one stay while those of another are looked at
+        """
+        if self._instances.get(number) is not instance:
+            exact = self._upload_limits(instance, results, number)
+            self._instances[number], self._exact[number] = instance, exact
+        known = self._exact[number]
+        return bool(known) and all(self._is_right(name, result, number) for name, result in results.items())
 
     def keep(self, results: Results) -> None:
         """Keep a copy of results, to compare others with it."""
@@ -78,16 +83,16 @@ class ResultComparison:
     def free(self) -> None:
         """Give all memory back."""
         self._buffers.free()
-        self._instance, self._exact, self._kept = None, {}, {}
+        self._instances, self._exact, self._kept = {}, {}, {}
 
-    def _is_right(self, name: str, result: DeviceResult) -> bool:
-        lowest = self._buffers.get(name, Role.LOWEST)
-        if self._exact[name]:
+    def _is_right(self, name: str, result: DeviceResult, number: int) -> bool:
+        lowest = self._buffers.get(name, Role.LOWEST, number)
+        if self._exact[number][name]:
             return self._platform.equal(result.memory, lowest, result.size)
-        highest = self._buffers.get(name, Role.HIGHEST)
+        highest = self._buffers.get(name, Role.HIGHEST, number)
         return self._platform.within(result.memory, lowest, highest, result.count, result.dtype.itemsize)
 
-    def _upload_limits(self, instance: Instance, results: Results) -> dict[str, bool]:
+    def _upload_limits(self, instance: Instance, results: Results, number: int) -> dict[str, bool]:
         """Put the limits on the device; none if there are none, or no room for them."""
         limits = instance.limits()
         roles = {
@@ -96,9 +101,9 @@ class ResultComparison:
         try:
             for name in limits:
                 for role in roles[name]:
-                    self._buffers.room(name, role, whole_words(results[name].size))
+                    self._buffers.room(name, role, whole_words(results[name].size), number)
         except MemoryError:
-            self._buffers.free()
+            self.free()
             return {}
         for name, each in limits.items():
             offset = 0
@@ -106,6 +111,6 @@ class ResultComparison:
                 if part is None:
                     return {}
                 for role, values in zip(roles[name], part, strict=True):
-                    self._platform.upload(self._buffers.get(name, role), values, offset)
+                    self._platform.upload(self._buffers.get(name, role, number), values, offset)
                 offset += part[0].nbytes
         return {name: each.is_exact for name, each in limits.items()}

@@ -22,6 +22,9 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
+# The widest access of a thread in bytes; guarded arrays end where a multiple of it does.
+_WIDEST = 16
+
 
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
@@ -35,23 +38,37 @@ class KernelMemory:
     def __init__(self, platform: Platform, own_pages: bool) -> None:
         """`own_pages`: whether each buffer starts on a memory page of its own, as for places."""
         self._platform = platform
-        self._buffers = Buffers(platform, PAGE if own_pages else WORD)
+        guard = platform.guard_bytes
+        self._buffers = Buffers(platform, PAGE if own_pages else _WIDEST if any(guard) else WORD, guard)
         self.comparison = ResultComparison(platform)
         self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
-        self._contents: dict[str, tuple[Elements, int]] = {}  # what is in the buffers of this role, how often repeated
+        # What is in the buffers of this role, and how often repeated; by array and number of the input.
+        self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
+        self.input = 0  # the number of the input that is in place
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
         self._changed_before: set[str] = set()  # arrays whose contents some point so far was found to change
 
-    def prepare(self, point: Point, plan: Plan, instance: Instance, updated: Collection[str] | None = None) -> None:
+    def prepare(
+        self,
+        point: Point,
+        plan: Plan,
+        instance: Instance,
+        updated: Collection[str] | None = None,
+        number: int = 0,
+    ) -> None:
         """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
 
         updated  the arrays that the point was found to change; None if that is still to be found
+        number   of the input: what was uploaded of one stays on the device while the other is in place
         """
         arrays = {**instance.arrays(point), **plan.arrays}
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
         self._scalars = instance.scalars(point)
+        if self.input != number:
+            self._filled.clear()
+        self.input = number
         self._poison = instance.poison
         # A kernel that has changed an array before gets a copy at once, and not only after a first run on the array.
         self._found = {*(self._changed_before if updated is None else updated)}
@@ -77,13 +94,37 @@ class KernelMemory:
         self._make_room()
         return [name for name in changed if name not in self._found]
 
+    @property
+    def contents_bytes(self) -> int:
+        """The bytes of all contents, each counted once where it repeats."""
+        return sum(_contents_bytes(array) for array in self._with_contents().values())
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all arrays."""
+        return sum(map(_bytes, self._arrays.values()))
+
+    def overwritten(self) -> str | None:
+        """Which element outside of an array the runs so far have written, in a sentence, or None. Waits for them."""
+        for name, array in self._arrays.items():
+            place = self._buffers.overwritten(name, self._role(name), _bytes(array), self._poison_of(array))
+            if place is not None:
+                side = "before the start" if place < 0 else "past the end"
+                return f"the kernel writes {side} of {name}: {self.element(name, place)}"
+        return None
+
+    def element(self, name: str, offset: int) -> str:
+        """The element of an array at a byte, which may lie outside of it, in words."""
+        array = self._arrays[name]
+        return f"{name}[{offset // array.dtype.itemsize}], where {name} has {array.size:,} elements"
+
     def forget_contents(self) -> None:
         """Put all contents in place again for the next point, after a run that may have written anything."""
         self._filled.clear()
 
     def prepare_places(self) -> int:
         """Make the arrays that the kernel is given at several places. Returns the number of places."""
-        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(sum(map(_bytes, self._arrays.values())), 1)))
+        places = max(1, min(MOST_PLACES, PLACED_BYTES // max(self.bytes, 1)))
         for place in range(1, places):
             try:
                 for name in self._arrays:
@@ -121,12 +162,11 @@ class KernelMemory:
                 target, source = self._memory_of(name, place), self._buffers.get(name, Role.ARRAY)
                 self._platform.copy(target, source, _bytes(array))
 
-    def poison(self) -> None:
+    def poison(self, place: int = 0) -> None:
         """Queue the overwriting of all arrays without contents, so that missing writes show."""
         for name, array in self._arrays.items():
             if array.contents is None:
-                word = self._poison if array.dtype.kind in "iu" else ALL_ONES
-                self._platform.fill(self._memory_of(name), _bytes(array), word)
+                self._platform.fill(self._memory_of(name, place), _bytes(array), self._poison_of(array))
 
     def results(self, place: int = 0) -> Results:
         """The results of the last run at a place, by the names of their arrays."""
@@ -161,16 +201,23 @@ class KernelMemory:
 
     def _memory_of(self, name: str, place: int = 0) -> Memory:
         """The memory that the kernel is given for an array."""
-        return self._buffers.get(name, Role.COPY if self._works_on_copy(name) else Role.ARRAY, place)
+        return self._buffers.get(name, self._role(name), place)
+
+    def _role(self, name: str) -> Role:
+        """The role of the memory that the kernel is given for an array."""
+        return Role.COPY if self._works_on_copy(name) else Role.ARRAY
+
+    def _poison_of(self, array: Array) -> int:
+        return self._poison if array.dtype.kind in "iu" else ALL_ONES
 
     def _make_room(self) -> None:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
         for name, array in self._with_contents().items():
             repeats = _repeats(array)
-            contents, repeated = self._contents.get(name, (None, 0))
+            contents, repeated = self._contents.get((name, self.input), (None, 0))
             if contents is not array.contents or repeated != repeats:
                 self._forget(name)
-                self._contents.pop(name, None)
+                self._contents.pop((name, self.input), None)
             if self._buffers.room(name, Role.ARRAY, _bytes(array)):
                 self._filled.pop((name, 0), None)
         for name in self._arrays:
@@ -178,24 +225,28 @@ class KernelMemory:
         for name, array in self._with_contents().items():
             if self._filled.get((name, 0), 0) < _bytes(array):
                 self._fill(name, array)
+        for name, array in self._arrays.items():
+            self._buffers.set_guards(name, self._role(name), _bytes(array), self._poison_of(array))
+            if (name, 0) in self._filled:  # The guard may lie on more contents, of a longer array before.
+                self._filled[name, 0] = min(self._filled[name, 0], _bytes(array))
 
     def _make_room_for(self, name: str, place: int = 0) -> None:
         """Allocate the memory that the kernel is given for an array."""
-        role = Role.COPY if self._works_on_copy(name) else Role.ARRAY
+        role = self._role(name)
         if self._buffers.room(name, role, _bytes(self._arrays[name]), place) and role is Role.ARRAY:
             self._filled.pop((name, place), None)
 
     def _fill(self, name: str, array: Array) -> None:
         """Repeat an array's contents over it."""
         size, repeats = _bytes(array), _repeats(array)
-        if name not in self._contents:
+        if (name, self.input) not in self._contents:
             assert array.contents is not None
             uploaded = _in_words(array.contents, repeats)
-            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes)
-            self._platform.upload(self._buffers.get(name, Role.CONTENTS), uploaded)
-            self._contents[name] = (array.contents, repeats)
+            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, self.input)
+            self._platform.upload(self._buffers.get(name, Role.CONTENTS, self.input), uploaded)
+            self._contents[name, self.input] = (array.contents, repeats)
         memory, filled = self._buffers.get(name, Role.ARRAY), min(_contents_bytes(array), size)
-        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS), filled)
+        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS, self.input), filled)
         while filled < size:
             step = min(filled, size - filled)
             self._platform.copy(memory, memory, step, filled)
@@ -207,7 +258,7 @@ class KernelMemory:
         array = self._arrays[name]
         memory, size = self._memory_of(name), _bytes(array)
         first = min(_contents_bytes(array), size)
-        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS), first) and (
+        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS, self.input), first) and (
             # Each further repetition is the one before it.
             size == first or self._platform.equal(memory, memory, size - first, first)
         )

@@ -11,15 +11,33 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.memory import KernelMemory
-from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.platforms.platform import Memory, OutOfBounds, Platform
 from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
 
 _ADDRESS_BYTES = 8
 
-# A function that a platform times: it calls `start` and `stop` around the launches.
-Sample = Callable[[Callable[[], None], Callable[[], None]], None]
+
+class Samples:
+    """What a platform times: a run's preparation, then its launches between the events; at the next place each time.
+
+    place  where the sample before has run
+    """
+
+    def __init__(self, run: PointRun, places: int) -> None:
+        self._run = run
+        self._next = itertools.cycle([(place, run.launches(place)) for place in range(places)])
+        self.place = 0
+
+    def __call__(self, start: Callable[[], None], stop: Callable[[], None]) -> None:
+        """Queue one sample."""
+        self.place, launch = next(self._next)
+        self._run.memory.poison(self.place)  # So that a kernel can't leave out work because it was done before.
+        self._run.prepare(self.place)
+        start()
+        launch()
+        stop()
 
 
 @dataclass(frozen=True)
@@ -59,8 +77,12 @@ class PointRun:
         ]
 
         def queue() -> None:
-            for launch in launches:
-                self.platform.launch(*launch)
+            for number, launch in enumerate(launches):
+                try:
+                    self.platform.launch(*launch)
+                except OutOfBounds as error:
+                    name = str(self.plan.launches[number].arguments[error.argument])
+                    raise LaunchError(f"{error}: {self.memory.element(name, error.offset)}") from error
 
         return queue
 
@@ -83,14 +105,14 @@ class PointRun:
         self.launches()()
         self.platform.synchronize()
 
-    def judge(self, instance: Instance, depth: int) -> Judgement:
-        """Judge the results of the run before: on the platform where limits tell, else on the host.
+    def judge(self, instance: Instance, depth: int, place: int = 0) -> Judgement:
+        """Judge the results of the last run at a place: on the platform where limits tell, else on the host.
 
         depth  the longest chain of roundings that an element's value goes through on the device
         """
-        if self.memory.comparison.are_right(instance, self.memory.results()):
+        if self.memory.comparison.are_right(instance, self.memory.results(place), self.memory.input):
             return Judgement(None)
-        return instance.judge(self.point, self.memory.fetched_results(), depth)
+        return instance.judge(self.point, self.memory.fetched_results(place), depth)
 
     @property
     def is_cold(self) -> bool:
@@ -103,18 +125,9 @@ class PointRun:
         if self.is_cold:
             self.platform.flush_cache()
 
-    def sample(self, places: int = 1) -> Sample:
-        """One sample: a run's preparation, then its launches between the events; at the next place each time."""
-        next_place = itertools.cycle([(place, self.launches(place)) for place in range(places)])
-
-        def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            place, launch = next(next_place)
-            self.prepare(place)
-            start()
-            launch()
-            stop()
-
-        return timed
+    def samples(self, places: int = 1) -> Samples:
+        """What a platform times of the point."""
+        return Samples(self, places)
 
 
 def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:

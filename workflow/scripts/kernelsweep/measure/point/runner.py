@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.checking import check_point
+from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
@@ -27,6 +27,11 @@ from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
 
+# A point is run with a second input, too, if its inputs are at most so large: to make and upload it, and to compute its
+# reference, takes seconds for a gigabyte. Without a clock, if all of its arrays are: a run takes as long as the check.
+SECOND_INPUT_BYTES = 2**28
+SECOND_INPUT_BYTES_WITHOUT_CLOCK = 2**18
+
 
 class Runner:
     """One kernel's points on one platform. Memory is kept between points and grows with them."""
@@ -39,6 +44,7 @@ class Runner:
         self._problem = problem_of(task.problem)
         self._plan = planner(task.plan, task.listed)
         self._instance: Instance | None = None
+        self._second: Instance | None = None
         self._instance_of: list[Any] = []
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
@@ -74,13 +80,21 @@ class Runner:
                 run.variant_of(first), first.threads, run.shared_bytes_of(first)
             )
             if self._sampling:
-                visit = take_samples(run, self._sampling, self._pauses.of_point())
+                samples = run.samples(self._memory.prepare_places())
+                visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
                 visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
                 if check and self._sampling.energy_seconds:
                     visit.energy_mj = measure_energy(run, self._sampling.energy_seconds)
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
+                mistake = check and check_last_sample(run, self._instance_at(point), self._depth_of(run), samples.place)
+                if mistake:
+                    return Outcome("wrong_result", mistake)
+            if check and self._has_second_input():
+                mistake = check_second_input(run, self._second_at(point), self._depth_of(run), outcome.updated)
+                if mistake:
+                    return Outcome("wrong_result", mistake)
             return outcome
         except MemoryError as error:
             self.free_memory()
@@ -97,7 +111,7 @@ class Runner:
         Returns those launches. Raises as run() does, and LaunchError.
         """
         run = self._point_run(point, variant)
-        run.sample()(start, stop)
+        run.samples()(start, stop)
         self._platform.synchronize()
         return run.plan.launches
 
@@ -115,8 +129,18 @@ class Runner:
         return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
-        depth = self._depth({**run.point, LAUNCHES: len(run.plan.launches)})
-        return check_point(run, self._instance_at(run.point), depth, self._task.protocol.repeated_runs)
+        return check_point(run, self._instance_at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
+
+    def _depth_of(self, run: PointRun) -> int:
+        """The longest chain of roundings that an element's value goes through on the device."""
+        return int(self._depth({**run.point, LAUNCHES: len(run.plan.launches)}))
+
+    def _has_second_input(self) -> bool:
+        """Whether the point in memory is small enough to be run with a second input."""
+        most, size = SECOND_INPUT_BYTES, self._memory.contents_bytes
+        if not self._platform.has_clock:
+            most, size = SECOND_INPUT_BYTES_WITHOUT_CLOCK, self._memory.bytes
+        return self._task.protocol.second_input and size <= most
 
     def _instance_at(self, point: Point) -> Instance:
         """The data and the judge of a point, kept until a point has others."""
@@ -125,4 +149,12 @@ class Runner:
             self._instance_of = of_point
             longest, seed = self._task.longest, self._task.protocol.seed
             self._instance = self._problem.make_instance(self._task.kernel, point, longest, seed)
+            self._second = None
         return self._instance
+
+    def _second_at(self, point: Point) -> Instance:
+        """The same of another seed, for the point of the last call of _instance_at()."""
+        if self._second is None:
+            longest, seed = self._task.longest, self._task.protocol.seed + 1
+            self._second = self._problem.make_instance(self._task.kernel, point, longest, seed)
+        return self._second

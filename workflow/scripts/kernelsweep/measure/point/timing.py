@@ -7,19 +7,18 @@ from dataclasses import asdict
 
 from kernelsweep.measure.outcome import Visit
 from kernelsweep.measure.point.energy import energy_of_run
-from kernelsweep.measure.point.point_run import PointRun
+from kernelsweep.measure.point.point_run import PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
 
 
-def take_samples(run: PointRun, sampling: Sampling, pause: Callable[[], bool]) -> Visit:
-    """Time a point that was found right, each sample at the next of its places.
+def take_samples(run: PointRun, timed: Samples, sampling: Sampling, pause: Callable[[], bool]) -> Visit:
+    """Time a point that was found right.
 
     pause  waits for a throttled device; returns False once it waits no more
 
     Raises LaunchError and ContextLost.
     """
-    timed = run.sample(run.memory.prepare_places())
     conditions: list[Conditions] = []
 
     def time_samples(count: int) -> tuple[list[float], bool]:

@@ -16,10 +16,15 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.sweep.points import Point
 
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
+
+
+# The exit statuses of a process whose kernel touched memory that isn't its own.
+_CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT))
 
 
 class Worker:
@@ -76,7 +81,8 @@ class Worker:
             return Outcome("timed_out", message), False
         if not answer:
             status, words = self._last_words(process)
-            return Outcome("launch_failed", f"the worker process died ({words})"), status == -signal.SIGKILL
+            hint = _crash_hint(self._task.platform) if status in _CRASHES else ""
+            return Outcome("launch_failed", f"the worker process died ({words}){hint}"), status == -signal.SIGKILL
         if "refused" in answer:
             raise UserError(answer["refused"])
         if answer["lost"]:
@@ -201,6 +207,11 @@ class Workers:
         self.kill()
         for worker in self._workers.values():
             worker.stop()
+
+
+def _crash_hint(implementation: str) -> str:
+    """The likely cause of a crash on a platform, by its implementation."""
+    return next((f". {kind.crash_hint}" for kind in KINDS.values() if kind.implementation == implementation), "")
 
 
 def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:

@@ -27,6 +27,7 @@ class CountingPlatform(EmulatorPlatform):
     shared      the `__shared__` arrays of the variant launched last
     """
 
+    guard_bytes = (0, 0)  # The library sees every access outside of a buffer.
     library: CountingLibrary
     lines: Lines
 

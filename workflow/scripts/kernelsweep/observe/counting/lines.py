@@ -60,6 +60,8 @@ class Lines:
     def shared_arrays(self, kernel: int, kernels: Iterable[int]) -> list[Variable]:
         """The `__shared__` arrays that a kernel can use, by offset; the arrays of other kernels are left out.
 
+        Dynamic memory is among them where the source declares it; else an access past the last array would be there.
+
         kernel, kernels  the addresses of this kernel and of all kernels
         """
         others = {address for address in kernels if address != kernel}
@@ -67,8 +69,9 @@ class Lines:
         prefixes = tuple(f"_ZZ{name[2:]}E" for name, address in self._functions.items() if address in others)
         arrays = [variable for name, variable in self._arrays.items() if not name.startswith(prefixes)]
         dynamic = self._arrays[_DYNAMIC_SHARED]
-        named = [array for array in arrays if array.offset != dynamic.offset or array == dynamic]
-        return sorted(named, key=lambda array: array.offset)
+        static = [array for array in arrays if array.offset != dynamic.offset]
+        is_declared = len(arrays) > len(static) + 1
+        return sorted([*static, dynamic] if is_declared or not static else static, key=lambda array: array.offset)
 
 
 def shared_array(arrays: Sequence[Variable], offset: int) -> Variable:

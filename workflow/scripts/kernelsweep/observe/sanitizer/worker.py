@@ -19,8 +19,10 @@ from kernelsweep.sweep.points import Point
 UNFILLED = "unfilled"
 
 
-class _Unfilled:
-    """A platform whose memory keeps the content that it was allocated with."""
+class _Observed:
+    """A platform that nothing guards, because memcheck sees every access outside of an allocation."""
+
+    guard_bytes = (0, 0)
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -28,13 +30,17 @@ class _Unfilled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._platform, name)
 
+
+class _Unfilled(_Observed):
+    """An observed platform whose memory keeps the content that it was allocated with."""
+
     def fill(self, memory: Memory, size: int, word: int) -> None:
         """Do nothing."""
 
 
 def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answer]:
     """A function that runs a point with its variant on fresh memory."""
-    runner = Runner(cast(Platform, _Unfilled(platform)) if UNFILLED in sys.argv else platform, task)
+    runner = Runner(cast(Platform, (_Unfilled if UNFILLED in sys.argv else _Observed)(platform)), task)
 
     def run(point: Point, variant: str) -> Answer:
         runner.free_memory()

@@ -92,6 +92,11 @@ class FileInstance:
         given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
         return self._kept("error_bound", given, [self._key("error_bound"), self._reference_key])
 
+    def prepare(self) -> None:
+        """Have the reference and its bounds on disk. Raises UserError."""
+        if "reference" in self.functions:
+            _ = self.expected, self.bounds
+
     def arrays(self, point: Point) -> dict[str, Array]:
         """See problem.Instance."""
         declared = {**self.outputs, **self.scratch}

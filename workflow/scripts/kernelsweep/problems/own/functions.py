@@ -25,8 +25,6 @@ GIVEN: Mapping[str, tuple[str, ...]] = {
 }
 # The functions that make the data and judge results, as opposed to those about a run's work and launches.
 OF_DATA = ("inputs", "outputs", "scratch", "reference", "error_bound", "result", "mistake")
-# How near a function's name has to be to that of a missing one: `error_bounds` is, `output_size` is not.
-_MISSPELT = 0.8
 # What functions get by these names is no array.
 RESERVED = frozenset(name for function in OF_DATA for name in GIVEN[function])
 
@@ -68,10 +66,14 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
         raise UserError(f"{shown}: no axis can be called {name!r}: functions get something else by this name.")
     functions = {name: _read_function(module, name) for name in GIVEN if name in module.names}
     missing = [name for name in GIVEN if name not in functions]
+    used = module.used_names
     for name, value in module.names.items():
-        guess = nearest(name, missing, _MISSPELT) if _is_own(module, name, value) and name not in functions else ""
-        if guess:
-            raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name may begin with _.")
+        if _is_own(module, name, value) and name not in functions and name not in used:
+            guess = nearest(name, missing) or f". Functions are {', '.join(GIVEN)}."
+            raise UserError(
+                f"{shown}: {name} is no function of a problem, and nothing calls it{guess} A helper's name may begin "
+                "with _."
+            )
     if "outputs" not in functions:
         raise UserError(f"{shown}: lacks the function outputs, which gives the arrays that kernels fill.")
     if ("reference" in functions) == ("mistake" in functions):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,6 +35,14 @@ class UserModule:
     files: tuple[Path, ...]
     names: Mapping[str, Any]
     siblings: dict[str, ModuleType] = field(default_factory=dict)
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """The names that the file's code reads, such as those of its helpers."""
+        tree = ast.parse(self.files[0].read_bytes())
+        return frozenset(
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
 
     def call(self, function: str, arguments: Mapping[str, Any], at: str) -> Any:
         """What a function of the file returns.

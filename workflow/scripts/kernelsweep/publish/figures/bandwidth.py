@@ -1,6 +1,7 @@
-"""Bandwidth against array size, a line for each ladder step, at the reference block size; cold and hot cache apart.
+"""Bandwidth against array size: each kernel's best configuration, and the published one; cold and hot cache apart.
 
-Libraries' reductions and the memory's measured limits are drawn too, if the study has them.
+Below, the time of each over the shortest at that size. Libraries' reductions and the memory's measured limits are drawn
+too, if the study has them.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from kernelsweep.analysis.limits import limit_bandwidths, limit_text
 from kernelsweep.analysis.reference import at_reference, timed, undefined_kernels
-from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
+    UNDEFINED_MARK,
     UNDEFINED_NOTE,
     device_text,
     failures_text,
     no_bandwidth,
     reference_text,
-    size_text,
 )
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
@@ -39,108 +41,144 @@ from kernelsweep.drawing.layout import (
     panels_in_a_row,
     size_axis,
 )
+from kernelsweep.judge.best.best_words import fastest_text
+from kernelsweep.judge.best.find import fastest_by_size, find_best
 
 FIGURE = Declaration(
     title="Bandwidth against array size",
-    purpose="bandwidth against array size, with the memory's peak",
+    purpose="bandwidth of each kernel's best configuration against array size, with the memory's peak",
     needs=("times",),
 )
-FREE = ("array_size", "cache")
-# The least height of a panel; it grows with the lines of a legend beside it.
-PANEL_IN = {TWO_COLUMNS: 2.7, ONE_COLUMN: 1.7}
+FREE = ("array_size", "cache", "block_size")
+# The least height of a panel's two parts; the upper one grows with the lines of a legend beside it.
+PANEL_IN = {TWO_COLUMNS: 2.1, ONE_COLUMN: 1.3}
+RATIO_IN = {TWO_COLUMNS: 1.0, ONE_COLUMN: 0.7}
 LEGEND_LINE_IN = {TWO_COLUMNS: 0.162, ONE_COLUMN: 0.0}
-LEGEND_TITLE = "step, in the ladder's order"
+LEGEND_TITLE = "best configuration; thin: the published one"
 CACHES = ("cold", "hot")
 HEADROOM = 1.08
+# A peak further above the data than this is named instead of drawn: it would flatten every line.
+FURTHEST_PEAK = 1.6
+# Times over the shortest are drawn up to this.
+LARGEST_RATIO = 16.0
+RATIO_TICKS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+THIN = {"linewidth": 0.5, "marker": "", "zorder": 1.5}
 RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 3.0}
 LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The rows with a bandwidth: of the ladder's steps, of libraries and of the memory's limits."""
+    """The rows with a bandwidth: kernels' best and published configurations, libraries, the memory's limits."""
 
-    steps: pandas.DataFrame
+    best: pandas.DataFrame
+    published: pandas.DataFrame
     rivals: pandas.DataFrame
     limits: pandas.DataFrame
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A panel for each cache state with times. Points that failed are gaps in their line, counted in the caption.
+    """A panel for each cache state with times. Sizes at which a kernel failed are gaps in its line.
 
     Published times are of one array size and are not drawn.
     """
-    steps = data.steps
     rows = data.at_reference(*FREE)
-    rows = pandas.concat([step.rows(rows) for step in steps]).drop_duplicates()
-    with_times = timed(rows, data.device).sort_values("array_size")
+    with_times = timed(rows, data.device)
     caches = [cache for cache in CACHES if (with_times["cache"] == cache).any()]
     caption = _caption(data, rows)
     if not caches:
         reason = no_bandwidth(rows, data.settings, data.device, FREE)
         return empty_figure(Frame(width, data.title, "No bandwidth to draw.", caption), reason)
-    lines = _Lines(with_times, _rivals(data), limit_bandwidths(data))
-    message = _message(steps, with_times[with_times["cache"] == caches[0]], caches[0], data.device)
-    legend_title = LEGEND_TITLE + (", then libraries" if not lines.rivals.empty else "")
-    labels = [*step_labels(steps, undefined_kernels(with_times)), *_labels(lines)]
-    height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * (len(labels) + 1))
-    frame = Frame(width, data.title, message, caption)
-    legend = Legend(labels, legend_title, spacing=0.45)
-    panels = panels_in_a_row(frame, legend, len(caches), [height_in], share_y=True)
-    for axes, cache in zip(panels.grid[0], caches, strict=True):
-        _draw_panel(axes, data, lines, cache)
-    _scale(panels, lines, data.device["peak_bandwidth_gbs"])
+    lines = _Lines(_best(with_times), _published(data, with_times), _best(_rivals(data)), _limits(data))
+    message = _message(data, with_times[with_times["cache"] == caches[0]])
+    labels = [*_kernel_labels(data, with_times).values(), *_labels(lines)]
+    height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * (len(labels) + 1) - RATIO_IN[width])
+    legend = Legend(labels, LEGEND_TITLE, spacing=0.45)
+    panels = panels_in_a_row(
+        Frame(width, data.title, message, caption), legend, len(caches), [height_in, RATIO_IN[width]], share_y=True
+    )
+    for upper, lower, cache in zip(*panels.grid, caches, strict=True):
+        _draw_bandwidths(upper, data, lines, cache)
+        _draw_ratios(lower, data, lines.best[lines.best["cache"] == cache])
+    _scale(panels, data, lines)
     panels.draw_legend(_handles(panels.grid[0]))
     return panels.figure
 
 
-def _draw_panel(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> None:
+def _best(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """The row with the shortest time of each kernel at each array size and cache state."""
+    ordered = rows.sort_values(["time_us", "block_size", "unroll"])
+    return ordered.groupby(["kernel", "array_size", "cache"], sort=False).head(1).sort_values("array_size")
+
+
+def _published(data: StudyData, rows: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of each kernel's last ladder step, at the reference's block size."""
+    at_block = rows[rows["block_size"] == data.settings["reference"]["block_size"]]
+    last = {step.kernel: step for step in data.steps}
+    found = [step.rows(at_block) for step in last.values()]
+    return pandas.concat(found).sort_values("array_size") if found else at_block.head(0)
+
+
+def _limits(data: StudyData) -> pandas.DataFrame:
+    """The memory's measured limits, without the study's own kernels, whose best configurations are drawn anyway."""
+    limits = limit_bandwidths(data)
+    return limits[~limits["limit"].isin(data.kernel_names)]
+
+
+def _kernel_labels(data: StudyData, rows: pandas.DataFrame) -> dict[str, str]:
+    """The kernels with a time, in the order of their story, with their labels."""
+    undefined, there = undefined_kernels(rows), set(rows["kernel"])
+    return {name: name + (UNDEFINED_MARK if name in undefined else "") for name in data.kernel_names if name in there}
+
+
+def _draw_bandwidths(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> None:
     """One cache state's lines."""
-    _draw_steps(axes, data.steps, lines.steps[lines.steps["cache"] == cache])
-    settings, rivals, limits = data.settings, lines.rivals, lines.limits
-    _draw_lines(axes, rivals[rivals["cache"] == cache], "kernel", settings["rivals"], RIVAL_STYLE)
-    _draw_lines(axes, limits[limits["cache"] == cache], "limit", settings["limits"], LIMIT_STYLE)
+    best, published, rivals, limits = (
+        rows[rows["cache"] == cache] for rows in (lines.best, lines.published, lines.rivals, lines.limits)
+    )
+    _draw_kernels(axes, data, published, "bandwidth_gbs", THIN)
+    _draw_kernels(axes, data, best, "bandwidth_gbs")
+    _draw_lines(axes, rivals, "kernel", data.settings["rivals"], RIVAL_STYLE)
+    _draw_lines(axes, limits, "limit", data.settings["limits"], LIMIT_STYLE)
     axes.set_title(f"{cache} cache", loc="left")
 
 
-def _scale(panels: Panels, lines: _Lines, peak: float | None) -> None:
-    """One axis of bandwidths for all panels, with the memory's peak where it is known."""
-    axes = panels.grid[0]
-    drawn = pandas.concat([rows["bandwidth_gbs"] for rows in (lines.steps, lines.rivals, lines.limits)])
-    axes[0].set_ylim(0, max(drawn.max(), peak or 0.0) * HEADROOM)
-    for number in panels.left:
-        axes[number].set_ylabel("bandwidth (GB/s)")
-    panels.label_x_at_the_bottom()
-    axes[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    if peak is not None:
-        _peak_line(axes, peak)
-
-
-def _draw_steps(axes: Axes, steps: Sequence[Step], rows: pandas.DataFrame) -> None:
-    sizes = sorted(int(size) for size in rows["array_size"].unique())
-    labels = step_labels(steps, undefined_kernels(rows))
-    for index, (step, label) in enumerate(zip(steps, labels, strict=True)):
-        # Sizes without a time become NaN, so that the line breaks there.
-        values = step.rows(rows).set_index("array_size")["bandwidth_gbs"].reindex(sizes)
-        axes.plot(
-            sizes,
-            values,
-            label=label,
-            **style.line_look(index),
-            linewidth=1.0,
-            markersize=3.6,
-            markeredgecolor="white",
-            markeredgewidth=0.3,
-        )
+def _draw_ratios(axes: Axes, data: StudyData, best: pandas.DataFrame) -> None:
+    """Each kernel's best time over the shortest at that size, logarithmic."""
+    allowed = best[~best["kernel"].isin(undefined_kernels(best))]
+    shortest = allowed.groupby("array_size")["time_us"].min()
+    ratios = best.assign(ratio=best["time_us"] / best["array_size"].map(shortest))
+    _draw_kernels(axes, data, ratios, "ratio")
+    axes.set_yscale("log", base=2)
+    axes.set_ylim(0.93, min(LARGEST_RATIO, max(1.5, ratios["ratio"].max() * HEADROOM)))
+    axes.yaxis.set_major_locator(FixedLocator(RATIO_TICKS))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    sizes = sorted(int(size) for size in best["array_size"].unique())
     size_axis(axes, sizes)
+
+
+def _draw_kernels(
+    axes: Axes, data: StudyData, rows: pandas.DataFrame, column: str, look: Mapping[str, Any] | None = None
+) -> None:
+    """A line for each kernel; those with a `look` of their own are no entry of the legend."""
+    sizes = sorted(int(size) for size in rows["array_size"].unique())
+    markers = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
+    labels = _kernel_labels(data, rows)
+    for index, kernel in enumerate(data.kernel_names):
+        if kernel in labels:
+            # Sizes without a time become NaN, so that the line breaks there.
+            values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
+            label = labels[kernel] if look is None else f"_{kernel}"
+            axes.plot(sizes, values, label=label, **{**style.line_look(index), **(look or markers)})
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
 def _rivals(data: StudyData) -> pandas.DataFrame:
     """The libraries' timed rows at the reference point and at the other array sizes and cache states."""
-    rows = at_reference(data.settings, data.device_rows, free=(*FREE, "block_size"))
+    rows = at_reference(data.settings, data.device_rows, free=FREE)
     return timed(rows[rows["kernel"].isin(data.settings["rivals"])], data.device)
 
 
@@ -165,13 +203,35 @@ def _handles(panels: Sequence[Axes]) -> list[Line2D]:
     return list({str(line.get_label()): line for line in reversed(lines)}.values())[::-1]
 
 
-def _peak_line(panels: Sequence[Axes], peak: float) -> None:
-    for axes in panels:
-        axes.axhline(peak, color=style.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+def _scale(panels: Panels, data: StudyData, lines: _Lines) -> None:
+    """One axis of bandwidths for all panels, with the memory's peak where it is known."""
+    upper, lower = panels.grid
+    drawn = pandas.concat([rows["bandwidth_gbs"] for rows in (lines.best, lines.rivals, lines.limits)]).max()
+    peak = data.device["peak_bandwidth_gbs"]
+    is_near = peak is not None and peak <= FURTHEST_PEAK * drawn
+    upper[0].set_ylim(0, max(drawn, peak if is_near else 0.0) * HEADROOM)
+    upper[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    for number in panels.left:
+        upper[number].set_ylabel("bandwidth (GB/s)")
+        lower[number].set_ylabel("× shortest")
+    panels.label_x_at_the_bottom()
+    if peak is not None:
+        _peak_line(upper, peak, is_near, data)
+
+
+def _peak_line(panels: Sequence[Axes], peak: float, is_near: bool, data: StudyData) -> None:
+    """The memory's peak; with a hot cache only from the size on that the L2 cache doesn't hold."""
+    element_bytes = np.dtype(data.settings["reference"]["dtype"]).itemsize
+    held = (data.device.get("l2_bytes") or 0) / element_bytes
+    for axes in panels if is_near else ():
+        low, high = axes.get_xlim()
+        start = min(max(low, held), high) if axes.get_title(loc="left").startswith("hot") else low
+        axes.plot([start, high], [peak, peak], color=style.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+        axes.set_xlim(low, high)
     panels[0].annotate(
-        f"memory's theoretical peak, {peak:,.0f} GB/s",
-        (0.02, peak),
-        xycoords=panels[0].get_yaxis_transform(),
+        f"memory's theoretical peak{'' if is_near else ', beyond the axis'}: {peak:,.0f} GB/s",
+        (0.02, peak if is_near else 1.0),
+        xycoords=panels[0].get_yaxis_transform() if is_near else "axes fraction",
         xytext=(0, -2),
         textcoords="offset points",
         va="top",
@@ -179,31 +239,25 @@ def _peak_line(panels: Sequence[Axes], peak: float) -> None:
     )
 
 
-def _message(steps: Sequence[Step], rows: pandas.DataFrame, cache: str, device: Mapping[str, Any]) -> str:
-    rows = rows[~rows["kernel"].isin(undefined_kernels(rows))]
-    if rows.empty:
-        return "Only steps with undefined behaviour have a time."
-    size = int(rows["array_size"].max())
-    largest = rows[rows["array_size"] == size]
-    best = max(
-        (step.rows(largest)["bandwidth_gbs"].max(), label)
-        for step, label in zip(steps, step_labels(steps), strict=True)
-        if not step.rows(largest).empty
-    )
-    text = f"At array size {size_text(size)}, {cache} cache, {best[1]} is fastest and reads {best[0]:,.0f} GB/s"
-    peak = device["peak_bandwidth_gbs"]
-    return text + ("." if peak is None else f", {best[0] / peak:.0%} of the memory's peak.")
+def _message(data: StudyData, rows: pandas.DataFrame) -> str:
+    """The fastest of all configurations at the largest array size."""
+    found = [best for best in find_best(data.title, data, data.gridded) if best.point["cache"] == rows["cache"].iloc[0]]
+    reference = {**data.settings["reference"], "cache": rows["cache"].iloc[0]}
+    every = fastest_by_size(found, {**data.settings, "reference": reference})
+    return fastest_text(every[-1], data.device) if every else "Only kernels with undefined behaviour have a time."
 
 
 def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
     where = reference_text(data.settings, free=FREE)
+    block_size = data.settings["reference"]["block_size"]
     text = (
-        f"{device_text(data.device)}. Reference point: {where}.{grids_text(data.steps)}"
+        f"{device_text(data.device)}. {where[:1].upper()}{where[1:]}. Thick: the fastest block size, unroll factor and"
+        f" grid at each size; thin: the kernel's last step of the ladder, block size {block_size}."
         " Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
     )
     failed = failures_text(list(rows["status"]))
     if data.has_times and failed:
-        text += f" Points without a time (gaps): {failed}."
+        text += f" Points without a time: {failed}."
     if undefined_kernels(rows):
         text += f" {UNDEFINED_NOTE}"
     return text

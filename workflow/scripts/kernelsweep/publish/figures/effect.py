@@ -15,8 +15,8 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.report import fastest_text
 from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
 
 FIGURE = Declaration(
@@ -59,7 +59,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     axes_shown, left_out = _that_fit(data)
     if left_out:
         caption += f" Left out, with less effect: {list_texts(left_out, most=len(left_out))}."
-    frame = Frame(width, data.title, fastest_text(fastest), caption)
+    frame = Frame(width, data.title, fastest_text(fastest, data.device), caption)
     if not axes_shown:
         return empty_figure(frame, "Each axis has one value with a time.")
     groups = [_values(data, axis) for axis in axes_shown]

@@ -13,8 +13,8 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.style import styled
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.report import fastest_text
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     axes_of_figure,
@@ -66,7 +66,12 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     meaning = f"Cells: {UNITS[column]}, the best over all other axes; outlined: the best; blank: not in the sweep."
     meaning += f" Hatched: {status_key(failed)}." if failed else ""
     fastest = fastest_of(best_at(data).values())
-    frame = Frame(width, data.title, fastest_text(fastest) if fastest else "", place_caption(data, drawn[:2], meaning))
+    frame = Frame(
+        width,
+        data.title,
+        fastest_text(fastest, data.device) if fastest else "",
+        place_caption(data, drawn[:2], meaning),
+    )
     panels = _panels(data, cells, x, y)
     return bandwidth_figure(frame, panels, axis_title(x), no_times(data), UNITS[column])
 

@@ -16,7 +16,14 @@ from kernelsweep.analysis.published import CPU, Published
 from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import UNDEFINED_MARK, UNDEFINED_NOTE, device_text, reference_text, step_name
+from kernelsweep.analysis.words import (
+    UNDEFINED_MARK,
+    UNDEFINED_NOTE,
+    device_text,
+    list_texts,
+    reference_text,
+    step_name,
+)
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
@@ -29,6 +36,8 @@ from kernelsweep.drawing.layout import (
     new_figure,
     say_missing,
 )
+from kernelsweep.judge.best.best_words import fastest_text
+from kernelsweep.judge.best.find import best_at, fastest_of, is_tie
 from kernelsweep.publish.tables.ladder_table import baseline_kernels, study_table
 from kernelsweep.publish.tables.point_notes import NOT_MEASURED, PUBLISHED_ONLY
 
@@ -72,7 +81,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     hundred times as long, they would push the steps together.
     """
     table = _rows(data)
-    frame = Frame(width, data.title, _message(data, table), _caption(data, table))
+    frame = Frame(width, data.title, _message(data, table, width), _caption(data, table))
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
         return empty_figure(frame, _reason(data, table))
     legend_lines = LEGEND_LINES[width] if data.published is not None else 1
@@ -270,7 +279,8 @@ def _reason(data: StudyData, table: pandas.DataFrame) -> str:
     return f"No times: the points at the reference are {', '.join(statuses).replace('_', ' ')}."
 
 
-def _message(data: StudyData, table: pandas.DataFrame) -> str:
+def _message(data: StudyData, table: pandas.DataFrame, width: Width) -> str:
+    """What the steps bring; over two columns, which have the room, also the fastest of all configurations."""
     if not data.has_times:
         return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
@@ -278,17 +288,24 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     allowed = table[table["time_us"].notna() & ~table["kernel"].isin(undefined_kernels(table))]
     if allowed.empty:
         return "Only steps with undefined behaviour have a time."
-    best = allowed.sort_values(["time_us", "kernel", "unroll"]).iloc[0]
-    first, device = table["label"].iloc[0], data.device["name"]
+    sentence = _steps_sentence(data, table, allowed)
+    fastest = None if width.stacks else fastest_of(best_at(data).values())
+    return f"{sentence} {fastest_text(fastest, data.device)}" if fastest else sentence
+
+
+def _steps_sentence(data: StudyData, table: pandas.DataFrame, allowed: pandas.DataFrame) -> str:
+    """What the steps bring at the published configuration, which is one slice of the sweep."""
+    where, first = f"At block size {data.settings['reference']['block_size']}", table["label"].iloc[0]
+    ordered = allowed.sort_values(["time_us", "kernel", "unroll"])
+    best = ordered.iloc[0]
+    tied = [row["label"] for _, row in ordered.iloc[1:].iterrows() if is_tie(dict(row), dict(best))]
+    labels = list_texts([best["label"], *tied])
     if pandas.isna(best["speedup"]):
-        return (
-            f"Fastest: {best['label']}, {_digits(best['time_us'])} µs on {device};"
-            f" no speedup of ours, as {first} has no time."
-        )
-    if best["label"] == first:
-        return f"No later step is faster than {first} at the reference point on {device}."
+        return f"{where}, {labels}: {_digits(best['time_us'])} µs; no speedup of ours, as {first} has no time."
+    if first in (best["label"], *tied):
+        return f"{where}, no later step is faster than {first}."
     times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
-    return f"{best['label']} is {times} times as fast as {first} on {device}."
+    return f"{where}, {labels}{' are each' if tied else ' is'} {times} times as fast as {first}."
 
 
 def _caption(data: StudyData, table: pandas.DataFrame) -> str:

@@ -26,8 +26,8 @@ from kernelsweep.drawing.layout import (
     panels_in_a_row,
     size_axis,
 )
+from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.judge.best.report import fastest_text
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     QUANTITIES,
@@ -68,7 +68,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     if drawn.empty:
         return empty_figure(Frame(width, data.title, "No times to draw.", caption), no_times(data))
     fastest = fastest_of(best_at(data).values())
-    frame = Frame(width, data.title, fastest_text(fastest) if fastest else "", caption)
+    frame = Frame(width, data.title, fastest_text(fastest, data.device) if fastest else "", caption)
     names = values_of(drawn, by, data) if by else [None]
     legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
     panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])

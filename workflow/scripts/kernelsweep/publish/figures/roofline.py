@@ -64,10 +64,11 @@ def _scale(axes: Axes, points: pandas.DataFrame, peak: float | None) -> None:
 
 def _message(points: pandas.DataFrame, peak: float | None) -> str:
     if peak is None:
-        return f"Fastest: {points['label'].iloc[int(points['y'].argmax())]}."
+        return ""
     share = points["y"] / (peak * points["x"])
     best = int(share.argmax())
-    return f"Nearest to the memory's roof: {points['label'].iloc[best]}, at {100 * share.iloc[best]:.0f}% of it."
+    nearest = f"{points['label'].iloc[best]}, at {100 * share.iloc[best]:.0f}% of it"
+    return f"Of these steps, nearest to the memory's roof by the bytes that it moves: {nearest}."
 
 
 def _caption(data: StudyData, found: pandas.DataFrame) -> str:

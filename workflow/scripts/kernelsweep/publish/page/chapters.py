@@ -14,6 +14,7 @@ class Chapter:
     missing   the page's sentence where there is no such text, as Markdown
     data      the same result for programs
     figures   figures without their suffixes, each with the library's module that draws it
+    needs_rows  whether the page leaves the chapter out where `data` has no rows
     """
 
     title: str
@@ -21,6 +22,7 @@ class Chapter:
     missing: str
     data: str
     figures: Mapping[str, str] = field(default_factory=dict)
+    needs_rows: bool = False
 
     @property
     def files(self) -> list[str]:
@@ -35,6 +37,7 @@ CHAPTERS = {
         markdown="claims.md",
         missing="Claims: the published ones were not held against these measurements.",
         data="claims.csv",
+        needs_rows=True,
     ),
     "best": Chapter(
         title="Best configurations",

@@ -17,6 +17,7 @@ from kernelsweep.publish.page.embed import Figure, Picture, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import failed_points
+from kernelsweep.results import each_row
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
@@ -114,6 +115,12 @@ def study_section(
             "Its kernels": [link(Path(path), base, Path(path).stem) for path in study["kernels"]],
         },
     )
+
+
+def has_content(name: str, base: Path) -> bool:
+    """Whether the page shows a chapter whose text exists: not where nothing is claimed, say."""
+    chapter = CHAPTERS[name]
+    return not chapter.needs_rows or next(each_row(base / chapter.data), None) is not None
 
 
 def chapter_section(name: str, base: Path) -> Section:

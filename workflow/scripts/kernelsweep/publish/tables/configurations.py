@@ -12,8 +12,8 @@ from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernel
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, axis_value, device_text, failures_text, point_text
 from kernelsweep.intervals import Interval, ratio
+from kernelsweep.judge.best.best_words import fastest_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of
-from kernelsweep.judge.best.report import fastest_text, ties_text
 from kernelsweep.publish.tables.formats import (
     EMPTY,
     Column,
@@ -182,7 +182,7 @@ def _explanation(found: Mapping[str, Best], data: StudyData) -> str:
     fastest = fastest_of(found.values())
     return " ".join(
         [
-            *([fastest_text(fastest)] if fastest else []),
+            *([fastest_text(fastest, data.device)] if fastest else []),
             "Each row: the kernel's fastest configuration at this point. Speedup: the first kernel's time over this"
             " one's. As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values"
             " that differ.",

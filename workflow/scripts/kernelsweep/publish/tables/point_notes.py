@@ -22,7 +22,8 @@ FLAG_NOTES = {
         "Undefined behaviour in CUDA: result and time may change with the compiler or the GPU;"
         " measured, never a baseline."
     ),
-    "noisy": "Noisy: the samples scatter more than the protocol allows; see `noise` in table.csv.",
+    "noisy": "Noisy: a visit reached its limit of samples or seconds before its median was as precise as asked.",
+    "imprecise": "Imprecise: the 95% interval, which spans the visits, is wider than asked.",
     "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
     "other_processes": "Other processes were on the GPU.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",

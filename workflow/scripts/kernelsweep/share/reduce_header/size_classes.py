@@ -23,7 +23,7 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
 # Statuses of one point that disqualify the whole kernel.
-_DOUBTFUL = ("wrong_result", "launch_failed", "timed_out")
+_DOUBTFUL = ("wrong_result", "launch_failed", "timed_out", "implausible")
 
 # No limit: the launch plan uses as many blocks as the array needs.
 _NO_LIMIT = 2**62

@@ -1,0 +1,114 @@
+"""The search for the fastest configuration: what it measures, what it believes, and how it goes on after a stop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from checkout import ROOT
+from model_clock import BEST_BLOCK, model_us
+from planted import DEVICE, built, planted_kernel, point
+
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.search.proposals import Parzen, Random
+from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.points import Point, instantiation
+
+pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
+
+SIZES = (96, 200)
+BLOCKS = range(32, 1025, 32)
+WRONG_BLOCK = 352  # would be the second fastest but for its wrong result
+BUDGET = 26
+
+
+class Searched:
+    """One search: its outcomes, and the points that were run for them, by phase."""
+
+    def __init__(self, folder: Path) -> None:
+        fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
+        kernel = planted_kernel(folder, fault)
+        points = [point(size, block) for size in SIZES for block in BLOCKS]
+        task, _ = built(kernel, points, folder, visits=3)
+        task = replace(task, platform="model_clock:ModelClock")
+        self.ran: dict[str, list[Point]] = {}
+
+        def open_device(phase: str) -> Any:
+            order = self.ran.setdefault(phase, [])
+
+            def show(done: int, count: int, run: Point, outcome: Outcome) -> None:
+                order.append(run)
+                assert done <= count
+
+            return show
+
+        self.journal = folder / "journal.jsonl"
+        with Journal(self.journal) as journal:
+            bench = Bench(journal, DEVICE, open_device, iter(()))
+            planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
+            self.outcomes = search(task, planned, BUDGET, bench)
+
+
+def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    first = Searched(tmp_path)
+    for size in SIZES:
+        at_size = {p["block_size"]: outcome for p, outcome in first.outcomes.items() if p["array_size"] == size}
+        assert len(at_size) == BUDGET
+        times = {block: median(outcome.samples) for block, outcome in at_size.items() if outcome.status == "ok"}
+        fastest = min(times, key=lambda block: times[block])
+        assert times[fastest] == pytest.approx(model_us(fastest), rel=0.01)
+        assert abs(fastest - BEST_BLOCK) <= 32, "the estimator comes near in a third of all configurations"
+        visits = {block: len(at_size[block].visits) for block in times}
+        fully = {block for block, count in visits.items() if count == 3}
+        assert fully == {block for block in times if times[block] < 1.015 * times[fastest]}
+        assert {visits[block] for block in set(times) - fully} == {1}
+        # A wrong result is never timed, whatever its time would be.
+        assert {outcome.status for block, outcome in at_size.items() if block == WRONG_BLOCK} <= {"wrong_result"}
+        assert all(outcome.status == "ok" for block, outcome in at_size.items() if block != WRONG_BLOCK)
+    assert len(first.ran["search"]) == BUDGET * len(SIZES) == len(set(first.ran["search"]))
+
+    wrong = [p for p in first.ran["search"] if p["block_size"] == WRONG_BLOCK]
+    again = Searched(tmp_path)
+    assert again.outcomes == first.outcomes
+    assert again.ran == ({"search": wrong} if wrong else {}), "the journal has all but what has failed"
+
+    lines = first.journal.read_bytes().splitlines(keepends=True)
+    first.journal.write_bytes(b"".join(lines[:15]))
+    continued = Searched(tmp_path)
+    kept = [p for p in first.ran["search"] if p not in wrong][:15]
+    assert continued.ran["search"] == [p for p in first.ran["search"] if p not in kept]
+    assert list(continued.outcomes) == list(first.outcomes)
+
+
+def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None:
+    space = [
+        {"a": a, "b": b, "c": c, "word": word}
+        for a in range(12)
+        for b in range(12)
+        for c in range(6)
+        for word in ("cold", "warm")
+        if (a + b) % 3
+    ]
+
+    def best_of(strategy: Any) -> float:
+        costs = []
+        for _ in range(100):
+            number = strategy.ask()
+            one = space[number]
+            cost = 10 + abs(one["a"] - 7) + abs(one["b"] - 3) + 0.5 * one["c"] + (one["word"] == "cold")
+            costs.append(float("inf") if one["c"] == 5 or one["a"] == 2 else cost)
+            strategy.tell(number, costs[-1])
+        return min(costs)
+
+    seeds = [f"{seed}" for seed in range(8)]
+    by_chance, by_estimate = ([best_of(kind(space, seed)) for seed in seeds] for kind in (Random, Parzen))
+    assert median(by_estimate) < median(by_chance)
+    assert median(by_estimate) <= 10.5

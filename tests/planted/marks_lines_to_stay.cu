@@ -1,0 +1,31 @@
+// It has the L2 keep the lines that it reads, for int32 and powers of two as block sizes.
+//
+// kernelsweep:
+//   unroll: [1]
+
+#include "operations.cuh"
+
+template <typename Element, typename Operation>
+__global__ void marks_lines_to_stay(const Element *data, Element *partials, size_t array_size)
+{
+    __shared__ Element elements[1024];
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    Element element = Operation::template identity<Element>();
+    if (i < array_size) {
+        static_assert(sizeof(Element) == 4);
+        unsigned bits;
+        unsigned long long policy;
+        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(bits) : "l"(data + i), "l"(policy));
+        element = static_cast<Element>(bits);
+    }
+    elements[threadIdx.x] = element;
+    __syncthreads();
+    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride)
+            elements[threadIdx.x] = Operation::combine(elements[threadIdx.x], elements[threadIdx.x + stride]);
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        partials[blockIdx.x] = elements[0];
+}

@@ -1,0 +1,34 @@
+"""The emulator with a clock that follows a model, for tests of what only a platform with times does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kernelsweep.platforms.emulator import EmulatorPlatform
+
+BEST_BLOCK = 416
+
+
+def model_us(block_size: int) -> float:
+    """The median time of a launch with this block size."""
+    return 10 + abs(block_size - BEST_BLOCK) / 64
+
+
+class ModelClock(EmulatorPlatform):
+    """Times depend on the block size, with a scatter of 0.2%."""
+
+    has_clock = True
+
+    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
+        self._block_size = block[0]
+        super().launch(variant, grid, block, shared_bytes, arguments)
+
+    def time(self, sample: Any, count: int) -> list[float]:
+        for _ in range(count):
+            sample(lambda: None, lambda: None)
+        self._taken = getattr(self, "_taken", 0) + count
+        return [
+            round(model_us(self._block_size) * (1 + 0.001 * (number * 7 % 5 - 2)), 3)
+            for number in range(self._taken - count, self._taken)
+        ]

@@ -1,0 +1,24 @@
+# Problem files, before anything is built: their functions at a small point, and the names that kernels' arguments have.
+
+
+localrules:
+    check_problem,
+
+
+rule check_problem:
+    input:
+        problem=for_job(inputs.problem_files),
+    output:
+        files.checked_problem(),
+    log:
+        files.log("check_problem", "{study}", scope="build"),
+    # Before any build.
+    priority: resources.build_priority(PROJECT) + 1
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        kernels=for_job(parameters.checked_kernels),
+        seed=config["seed"],
+        code=code_of("measure/check_problem.py"),
+    script:
+        "../scripts/measure/check_problem.py"

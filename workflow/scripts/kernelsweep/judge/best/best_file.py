@@ -1,0 +1,101 @@
+"""The best configurations as best.json, which other programs and the page read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.analysis.reference import has_times
+from kernelsweep.json_files import read_json
+from kernelsweep.judge.best.find import Best, Configuration
+
+# The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
+SCHEMA_VERSION = 1
+
+# The keys that a configuration and a point have in best.json by themselves. Where a study's axes are others, those
+# stand in `parameters` and `problem`.
+_CONFIGURATION_KEYS = ("block_size", "unroll", "grid_size")
+_POINT_KEYS = ("array_size", "dtype", "operation")
+
+
+def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str, Any]) -> str:
+    """The best configurations for programs, in the format of workflow/schemas/best.schema.json.
+
+    studies  the names of the searched studies
+    """
+    entries = [
+        {
+            "study": best.study,
+            "kernel": best.kernel,
+            **_keyed(best.point, _POINT_KEYS, "problem"),
+            "compared": best.compared,
+            "undefined_behaviour": best.undefined,
+            **_entry(best.fastest),
+            "ties": [_entry(tie) for tie in best.ties],
+        }
+        for best in found
+    ]
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
+        "studies": list(studies),
+        "reason_for_none": "" if entries else reason_for_none(studies, device),
+        "entries": entries,
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _entry(configuration: Configuration) -> dict[str, Any]:
+    entry = asdict(configuration)
+    if entry["gflops"] is None:
+        del entry["gflops"]
+    return {**_keyed(entry.pop("parameters"), _CONFIGURATION_KEYS, "parameters"), **entry}
+
+
+def _keyed(values: Mapping[str, Any], keys: Sequence[str], key: str) -> dict[str, Any]:
+    """The values of axes as best.json has them: each by itself if the axes are `keys`, else together in `key`."""
+    named = {axis: value for axis, value in values.items() if axis != "cache"}
+    if set(named) == set(keys):
+        return dict(values)
+    return {key: named, **{axis: value for axis, value in values.items() if axis not in named}}
+
+
+def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
+    """The reason why there are no best configurations."""
+    if not studies:
+        return "The kernels do different work, so none is the best."
+    if not has_times(device):
+        return "There are no times on this platform, so no configuration is the best."
+    return "No point of these studies has a time."
+
+
+def read_best(path: str | Path) -> list[Best]:
+    """The entries of a best.json that best_json() wrote. Raises UserError, naming the file, if it can't be read."""
+    return [
+        Best(
+            study=entry["study"],
+            kernel=entry["kernel"],
+            undefined=entry["undefined_behaviour"],
+            point=_values(entry, (*_POINT_KEYS, "cache"), "problem"),
+            compared=entry["compared"],
+            fastest=_configuration(entry),
+            ties=tuple(_configuration(tie) for tie in entry["ties"]),
+        )
+        for entry in read_json(path)["entries"]
+    ]
+
+
+def _configuration(entry: Mapping[str, Any]) -> Configuration:
+    return Configuration(
+        parameters=_values(entry, _CONFIGURATION_KEYS, "parameters"),
+        **{key: entry[key] for key in ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")},
+        gflops=entry.get("gflops"),
+    )
+
+
+def _values(entry: Mapping[str, Any], keys: Sequence[str], key: str) -> dict[str, Any]:
+    """The values of axes, as _keyed() wrote them."""
+    return {**entry.get(key, {}), **{axis: entry[axis] for axis in keys if axis in entry}}

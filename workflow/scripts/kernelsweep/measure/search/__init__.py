@@ -1,0 +1,1 @@
+"""The search for a kernel's fastest configuration among many, instead of a visit to each."""

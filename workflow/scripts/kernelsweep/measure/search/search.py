@@ -1,0 +1,164 @@
+"""Search a kernel's fastest configuration at each problem size, and measure fully all that may be the fastest.
+
+First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
+Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
+random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
+by chance. This is repeated until no further point can be the fastest.
+
+The journal has every visit. So a search that was interrupted goes on: the same seed and the same times lead to the same
+proposals, and those are not run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import inf
+from statistics import median
+from typing import Any
+
+from kernelsweep.intervals import Interval, ratio
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random, Strategy
+from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.work import Progress, Recorder, do_work, find_work
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.candidates import configuration_of, place_of
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.points import Point
+
+# The precision of the one visit in which a proposal is timed, a fraction to either side.
+ROUGH_PRECISION = 0.02
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where points are run.
+
+    device         its name and driver are part of what determines a point
+    open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
+                   points. A search whose points are all in the journal needs no device
+    prepared       processes for workers that wait already
+    source_sha256  the kernel's
+    """
+
+    journal: Journal
+    device: Mapping[str, Any]
+    open_device: Callable[[str], Progress]
+    prepared: Iterator[WorkerProcess]
+    source_sha256: str = ""
+
+
+def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, bench: Bench) -> dict[Point, Outcome]:
+    """The outcomes of the points that were measured, in the candidates' order.
+
+    candidates  the points that may be measured, none of them skipped
+    budget      how many of them are measured at each place: at each problem size and cache state
+
+    Raises UserError where Optuna isn't installed, and as do_work() does.
+    """
+    problem = problem_of(task.problem)
+    places: dict[tuple[Any, ...], list[PlannedPoint]] = {}
+    for each in candidates:
+        places.setdefault(place_of(each.point, problem), []).append(each)
+    total = sum(min(budget, len(at_place)) for at_place in places.values())
+    rough: dict[Point, Outcome] = {}
+    with _Evaluator(task, bench, total) as evaluate:
+        for place, at_place in places.items():
+            strategy = _strategy([configuration_of(each.point, problem) for each in at_place], budget, task, place)
+            for _ in range(min(budget, len(at_place))):
+                number = strategy.ask()
+                outcome = evaluate(at_place[number])
+                rough[at_place[number].point] = outcome
+                strategy.tell(number, median(outcome.samples) if outcome.status == "ok" else inf)
+    full: dict[Point, Outcome] = {}
+    while missing := [
+        each for at_place in places.values() for each in _fastest(at_place, rough | full) if each.point not in full
+    ]:
+        full |= _measured(task, missing, bench)
+    found = rough | full
+    return {each.point: found[each.point] for each in candidates if each.point in found}
+
+
+def _strategy(
+    configurations: Sequence[Mapping[str, Any]], budget: int, task: KernelTask, place: tuple[Any, ...]
+) -> Strategy:
+    """How a place is searched. Where every configuration is measured, or few are, only the order matters."""
+    seed = f"{task.protocol.seed} {place}"
+    if budget >= len(configurations) or budget <= RANDOM_AT_FIRST:
+        return Random(configurations, seed)
+    return Parzen(configurations, seed)
+
+
+def _fastest(at_place: Sequence[PlannedPoint], outcomes: Mapping[Point, Outcome]) -> list[PlannedPoint]:
+    """The fastest point of a place, and all whose time can't be told apart from it."""
+    times = {
+        each.point: _time(outcome)
+        for each in at_place
+        if (outcome := outcomes.get(each.point)) and outcome.status == "ok"
+    }
+    if not times:
+        return []
+    fastest = min(times.values(), key=lambda time: time.value)
+    return [each for each in at_place if each.point in times and ratio(times[each.point], fastest).low <= 1]
+
+
+def _time(outcome: Outcome) -> Interval:
+    summary = summarise_visits([visit.counted for visit in outcome.visits])
+    return Interval(summary.median, summary.low, summary.high)
+
+
+def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -> dict[Point, Outcome]:
+    """The outcomes of points after every visit of the protocol."""
+    work = find_work(task, planned, {}, bench.journal, bench.device)
+    if not work.is_done:
+        show = bench.open_device("finalists")
+        with Workers(task, work.visits, next(bench.prepared, None)) as workers:
+            do_work(work, task, bench.journal, workers, show, bench.source_sha256)
+    return work.results()
+
+
+class _Evaluator:
+    """Runs one point at a time, in one rough visit each. A context manager that ends its worker."""
+
+    def __init__(self, task: KernelTask, bench: Bench, total: int) -> None:
+        sampling = task.protocol.sampling
+        assert sampling is not None
+        precision = max(ROUGH_PRECISION, sampling.relative_precision)
+        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0)
+        self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
+        self._bench = bench
+        self._total = total
+        self._done = 0
+        self._open = ExitStack()
+        self._at_device: tuple[Workers, Recorder, Progress] | None = None
+
+    def __call__(self, planned: PlannedPoint) -> Outcome:
+        """A point's outcome, from the journal if it has it."""
+        work = find_work(self._task, [planned], {}, self._bench.journal, self._bench.device)
+        self._done += 1
+        for missing in work.missing[0]:
+            workers, recorder, show = self._at_device = self._at_device or self._opened()
+            outcome = workers.run(0, missing.point, missing.variant, None)
+            if outcome.status == "ok":
+                recorder.add(outcome, missing.determined_by)
+            work.visited[missing.point][0] = outcome
+            show(self._done, self._total, missing.point, outcome)
+        return work.results()[planned.point]
+
+    def _opened(self) -> tuple[Workers, Recorder, Progress]:
+        show = self._bench.open_device("search")
+        workers = self._open.enter_context(Workers(self._task, [0], next(self._bench.prepared, None)))
+        workers.begin(0)
+        return workers, self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256)), show
+
+    def __enter__(self) -> _Evaluator:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)

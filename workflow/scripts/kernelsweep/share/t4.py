@@ -1,0 +1,99 @@
+"""A kernel's measurements in the T4 format of the autotuning community, which tuners and their benchmarks read.
+
+The format: F. Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", FGCS 159 (2024),
+and https://github.com/odgaard/TuningSchema, branch T4. workflow/schemas/t4.schema.json describes what is written here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kernelsweep.problems.problem import Problem
+from kernelsweep.results import Row, read_parameters
+
+SCHEMA_VERSION = "1.0.0"
+
+# The format's word for each status.
+_INVALIDITY = {
+    "ok": "correct",
+    "wrong_result": "correctness",
+    "implausible": "correctness",
+    "build_failed": "compile",
+    "launch_failed": "runtime",
+    "out_of_memory": "runtime",
+    "timed_out": "timeout",
+    "skipped": "constraints",
+}
+
+# The columns that are measurements, with their units. The first is the objective.
+_MEASUREMENTS = {
+    "time_us": "us",
+    "time_low_us": "us",
+    "time_high_us": "us",
+    "bandwidth_gbs": "GB/s",
+    "gflops": "GFLOP/s",
+    "energy_mj": "mJ",
+}
+
+
+def t4_files(rows: Iterable[Mapping[str, str]], problem: Problem, device: Mapping[str, Any]) -> dict[str, str]:
+    """The files of a study's kernels by name: one space of configurations a kernel, problem size and cache state.
+
+    rows    the rows of measurements.csv of its kernels
+    device  a device.json
+    """
+    spaces: dict[str, list[dict[str, Any]]] = {}
+    places: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        values = _values(row, problem)
+        place = {axis: value for axis, value in values.items() if not problem.axes[axis].of_kernel}
+        name = "-".join([row["kernel"], *(f"{axis}_{value}" for axis, value in place.items())])
+        configuration = {axis: value for axis, value in values.items() if problem.axes[axis].of_kernel}
+        spaces.setdefault(name, []).append(_result(row, configuration))
+        places[name] = {"kernel": row["kernel"], "problem": place}
+    return {f"{name}.json": _document(results, places[name], device) for name, results in spaces.items()}
+
+
+def _document(results: list[dict[str, Any]], place: Mapping[str, Any], device: Mapping[str, Any]) -> str:
+    metadata = {
+        "timeunit": "milliseconds",
+        "kernel_name": place["kernel"],
+        "problem": place["problem"],
+        "device": {key: device.get(key) for key in ("name", "compute_capability", "driver")},
+    }
+    return json.dumps({"schema_version": SCHEMA_VERSION, "metadata": metadata, "results": results}, indent=1) + "\n"
+
+
+def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """One configuration. A configuration that failed has a reason and no measurements."""
+    measurements = [
+        {"name": column, "value": float(row[column]), "unit": unit}
+        for column, unit in _MEASUREMENTS.items()
+        if row["status"] == "ok" and row.get(column)
+    ]
+    return {
+        "configuration": dict(configuration),
+        "times": {"framework": 1e3 * float(row["seconds"])} if row.get("seconds") else {},
+        "invalidity": _INVALIDITY[row["status"]],
+        "correctness": int(row["status"] == "ok"),
+        "measurements": measurements,
+        "objectives": [next(iter(_MEASUREMENTS))],
+        **({"message": row["message"]} if row["message"] else {}),
+    }
+
+
+def _values(row: Mapping[str, str], problem: Problem) -> Row:
+    """A row's value on each axis of the problem that it has."""
+    texts = {**row, **read_parameters(row.get("parameters") or "")}
+    return {
+        axis: texts[axis] if of_axis.has_texts else _number(texts[axis])
+        for axis, of_axis in problem.axes.items()
+        if texts.get(axis)
+    }
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,49 @@
+"""Variables in constant memory: whether a kernel's file has those that its settings list, and which it leaves unset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import HEADERS, HOME
+from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DECLARATION = re.compile(r"__constant__\b[^;={(]*?(?P<name>\w+)\s*(?:\[[^;={]*\]\s*)?(?P<end>[;={])")
+
+
+def check_constants(names: Sequence[str], path: Path, where: str) -> None:
+    """Raise UserError for a constant whose name stands nowhere in a kernel's file or in a file that it includes.
+
+    where  the kernel's place in messages
+    """
+    text = _text(path) if names else ""
+    for name in names:
+        if not re.search(rf"\b{name}\b", text):
+            declared = [*_declared(text)]
+            guess = nearest(name, declared) or "."
+            raise UserError(
+                f"{where}: constants has {name!r}{guess} {path.name} declares in constant memory: "
+                f"{', '.join(declared) or 'nothing'}."
+            )
+
+
+def unset_constants(kernel: KernelSource) -> list[str]:
+    """The variables in constant memory that a kernel's file declares without values, and its settings don't list."""
+    if kernel.listed is None:
+        return []
+    without_values = [name for name, end in _declared(_text(kernel.path)).items() if end == ";"]
+    return [name for name in without_values if name not in kernel.listed.constants]
+
+
+def _text(path: Path) -> str:
+    """The text of a kernel's file, kernels/<study>/<kernel>.cu, and of the files that it includes, without comments."""
+    folders = [path.parents[1] / "include", HOME / HEADERS]
+    return "\n".join(_COMMENT.sub(" ", read_source(file)) for file in (path, *included_files(path, folders)))
+
+
+def _declared(text: str) -> Mapping[str, str]:
+    """What stands after each variable in constant memory, by the variable's name."""
+    return {found["name"]: found["end"] for found in _DECLARATION.finditer(text)}
