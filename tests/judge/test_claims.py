@@ -247,6 +247,15 @@ def test_the_divergence_articles_claims_and_the_exchanges_are_all_there() -> Non
     assert {(claim.kernel, claim.arguments): claim.value for claim in claimed} == outputs
 
 
+def test_every_source_is_named_and_every_listing_is_a_kernel() -> None:
+    sources = rows_of("sources.csv")
+    assert {claim.source for claim in CLAIMS} == {row["source"] for row in sources}
+    page = (ROOT / "docs/sources.md").read_text()
+    studies = ("unrolling", "staged", "stepwise", "warp_shuffle", "exchanges")
+    kernels = {kernel for name in studies for kernel in load_study(name, ROOT).kernels}
+    assert {name for name in (*kernels, *(row["source"] for row in sources)) if f"`{name}`" not in page} == set()
+
+
 def test_what_is_claimed_can_be_judged_in_the_studies_as_they_are_shipped() -> None:
     """Both sides are kernels of the study; the quantity is one that it collects."""
     tables = (yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()) for name in ("config", "metrics"))

@@ -31,6 +31,8 @@ EVERY_SIZE = "every"
 # The published claims in the project, and their columns. All but `study`, `code` and `at` are keys of a claim in a
 # study's YAML, too.
 CLAIMS_FILE = "resources/published/claims.csv"
+# The sources by name: columns source, title, language, hardware.
+SOURCES_FILE = "resources/published/sources.csv"
 PUBLISHED_CLAIM_COLUMNS = (
     "id",
     "study",

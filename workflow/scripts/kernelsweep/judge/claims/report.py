@@ -81,10 +81,16 @@ def claim_row(judged: Judged) -> Row:
     return row
 
 
-def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Mapping[str, Any]) -> str:
-    """The page: the number of claims with each verdict, then a table a study.
+def claims_text(
+    judged: Sequence[Judged],
+    titles: Mapping[str, str],
+    device: Mapping[str, Any],
+    sources: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The page: the number of claims with each verdict, then a table a study, and one of their sources.
 
-    titles  the titles of all studies by name, in their order, with or without claims
+    titles   the titles of all studies by name, in their order, with or without claims
+    sources  rows with the columns source, title, language and hardware
     """
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
     if not judged:
@@ -108,6 +114,10 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
         lines += _table(of_study)
+    named = [row for row in sources if row["source"] in {one.claim.source for one in judged}]
+    if named:
+        lines += ["", "## Sources", "", "| source | document | language | hardware |", "|---|---|---|---|"]
+        lines += [f"| {row['source']} | {row['title']} | {row['language']} | {row['hardware']} |" for row in named]
     return "\n".join(lines) + "\n"
 
 
