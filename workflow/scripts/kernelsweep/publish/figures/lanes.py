@@ -38,11 +38,11 @@ FIGURE = Declaration(
     needs=("outputs",),
 )
 PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}
-# A picture of more elements takes the figure's whole width.
+# A picture of more elements takes the whole width of a figure of two columns; one column has no room for it.
 MOST_CELLS = 16
 # Heights in a picture, from its title down, in points. All pictures of a column must fit on one page.
 TITLE_PT, THREADS_PT, CELL_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 11.0, 9.0
-LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 22.0}
+LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 12.0}
 # The reason for a missing output has room for this many lines between the cells.
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
@@ -109,6 +109,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         frame = Frame(width, data.title, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     pictures = _pictures(data, data.published.outputs)
+    if width is ONE_COLUMN and any(len(picture.published) > MOST_CELLS for picture in pictures):
+        pictures = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
+        caption += f" Arrays of more than {MOST_CELLS} elements are in the figure for two columns."
     columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
     rows = _rows(pictures, columns)
     heights_pt = [max(_height_pt(picture, lines_pt) for picture in row) for row in rows]
