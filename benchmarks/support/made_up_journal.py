@@ -66,7 +66,8 @@ def main() -> None:
     assert sum(len(outcome.visits) for outcome in outcomes.values()) == VISITS * len(every)
     if what == "rows":
         kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
-        rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {"study": "made_up", "kernel": kernel.name})
+        known = {"study": "made_up", "kernel": kernel.name}
+        rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, known, 0.005)
         write_rows(path.with_suffix(".points.csv"), MEASUREMENT_COLUMNS, rows)
         write_rows(path.with_suffix(".samples.csv"), SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
 

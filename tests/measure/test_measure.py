@@ -405,7 +405,8 @@ def test_a_time_above_the_devices_peaks_is_no_time() -> None:
 
 def test_an_implausible_point_is_a_row_without_a_time(tmp_path: Path) -> None:
     kernel, one = planted_kernel(tmp_path), point(2**24, cache="cold")
-    (row,) = measurement_rows(kernel, {"variants": {}}, {one: Outcome("ok", visits=[Visit([0.5] * 7)])}, DEVICE, {})
+    outcomes = {one: Outcome("ok", visits=[Visit([0.5] * 7)])}
+    (row,) = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {}, 0.005)
     assert row["status"] == "implausible" and "time_us" not in row and "134,218 GB/s" in row["message"]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.second_input import second_seed
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.points import Point
 
@@ -43,14 +44,15 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     points = [Point({"n": n, "block": block}) for n in (4, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare_references(named, points, 7, print), range(2)))
+        list(jobs.map(lambda _: prepare_references(named, points, 7, True, print), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
-    assert [n for n, _ in calls] == ["4", "64"]
+    assert [n for n, _ in calls] == ["4", "4", "64", "64"]  # of two inputs each
     assert str(os.getpid()) not in {process for _, process in calls}
 
     # Another process finds them, and what a function raises is told.
     problem = problem_of(named)
     problem.prepare(points[0], 7)
-    assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 2
+    problem.prepare(points[0], second_seed(7))
+    assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 4
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
-        prepare_references(named, [Point({"n": 65, "block": 1})], 7, print)
+        prepare_references(named, [Point({"n": 65, "block": 1})], 7, True, print)

@@ -147,7 +147,9 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
 
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    summary = ["Recorded on NVIDIA H200", "Every point that was run is right", "fast as", "Every kernel's points"]
+    # The answer comes first: what is fastest at the largest size, how near to the peak, and whether all is right.
+    answer = ["✓ ", "<code>shuffle</code>", "4,652 GB/s", "96.6%", "fastest at"]
+    summary = [*answer, "Every point that was run is right", "Every kernel's points"]
     order = [
         *summary,
         'id="study-warp_shuffle"',
@@ -173,7 +175,7 @@ def test_nothing_is_wrong_with_the_page(driver: object, page: Path, width: int) 
     from chromium import Faults, open_page
 
     assert open_page(driver, page, width) == Faults([], [], [], [])
-    assert len(driver.find_elements("css selector", "figure img")) > 3
+    assert len(driver.find_elements("css selector", "figure img")) >= 3
 
 
 @pytest.mark.chromium

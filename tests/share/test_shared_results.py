@@ -18,12 +18,13 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.build import gcc
 from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_json
+from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, each_row, point_columns, write_rows
 from kernelsweep.share.best_constants import constants_header
 from kernelsweep.share.t4 import t4_files
-from kernelsweep.sweep.study import Study, read_study
+from kernelsweep.sweep.study import Study
 
 EXAMPLE = ROOT / "examples/own-repository"
 SIZES = (2**20, 2**24)
@@ -35,7 +36,7 @@ FASTEST = {"axpy": {2**20: 128, 2**24: 512}, "axpy_vectors": {2**20: 64, 2**24: 
 def axpy(monkeypatch: pytest.MonkeyPatch) -> Study:
     """The study of the example, in whose folder jobs run."""
     monkeypatch.chdir(EXAMPLE)
-    return read_study("axpy", EXAMPLE, {})
+    return load_study("axpy", EXAMPLE)
 
 
 def made_up(folder: Path, device: dict[str, Any] = H200) -> Path:

@@ -2,16 +2,11 @@
 # two keys, and answers some mistakes with a traceback.
 
 import functools
-import gc
 import os
 import sys
 from pathlib import Path
 
 from snakemake.logging import logger
-
-# What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
-# start's time.
-gc.freeze()
 
 # The folder of kernelsweep, wherever the user's own repository is.
 ROOT = Path(workflow.current_basedir).parents[1]

@@ -110,6 +110,7 @@ rule summarise:
 rule make_page:
     input:
         summary=files.summary(),
+        best=files.best("json"),
         measurements=for_job(inputs.joined_measurements),
         device=for_job(inputs.device),
         environment=for_job(inputs.environment),
@@ -146,6 +147,8 @@ rule make_page:
 rule end_run:
     input:
         summary=files.summary(),
+        best=files.best("json"),
+        claims=files.claims("csv"),
         judgements=for_job(inputs.judgements),
         measurements=for_job(inputs.joined_measurements),
         device=for_job(inputs.device),
@@ -162,6 +165,7 @@ rule end_run:
         "../../envs/kernelsweep.yaml"
     params:
         plan=for_job(parameters.planned_kernels),
+        studies=for_job(parameters.answered_settings),
         code=code_of("publish/end_run.py"),
     script:
         "../scripts/publish/end_run.py"

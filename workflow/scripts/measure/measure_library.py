@@ -36,7 +36,7 @@ with logged(snakemake.log[0]) as terminal:
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)
-    prepare_references(task.problem, [each.point for each in planned], params.seed, notify)
+    prepare_references(task.problem, [each.point for each in planned], params.seed, True, notify)
     with (
         Journal(Path(params.journal), notify) as journal,
         leased_device(wildcards.platform, device, notify),

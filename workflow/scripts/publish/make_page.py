@@ -7,7 +7,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
+from kernelsweep.judge.best.best_file import read_best
 from kernelsweep.logs import logged
+from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
@@ -17,10 +19,8 @@ from kernelsweep.publish.page.sections import (
     chapter_section,
     failed_html,
     has_content,
-    headline,
     html,
     missing_chapter,
-    study_figures,
     study_section,
 )
 from kernelsweep.results import each_row
@@ -40,20 +40,16 @@ with logged(snakemake.log[0]):
         measurements=[Path(path) for path in params.measurements],
         metrics=[Path(path) for path in params.metrics],
     )
-    figures = {name: study_figures(name, study["figures"], results) for name, study in studies.items()}
     found = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
 
     content = Page(
         title=f"{params.title}: {device['name']}",
         facts=run_facts(counted, device, environment),
-        statuses=list(counted.by_status()),
+        answers=answers(studies, read_best(inputs.best), counted, device),
+        settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, base),
-        headline=headline(list(figures.values())),
         summary=html(Path(inputs.summary), "every kernel's points", base),
-        studies=[
-            study_section(name, study, counted.by_status(name), figures[name], results)
-            for name, study in studies.items()
-        ],
+        studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         missing=[missing_chapter(name, base) for name in params.chapters if name not in found],
         environment=environment_facts(counted, device, environment),

@@ -195,15 +195,18 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
 
 
 def texts_of(figure: Figure) -> dict[str, str]:
-    """The title, message and caption of a figure, for readers who can't see it."""
+    """The title, message and caption of a figure, for readers who can't see it; and why it is empty, if it is."""
     kinds = ("title", "message", "caption")
-    return {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
+    texts = {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
+    reason = str(figure.get_label())
+    return texts | ({"missing": reason} if reason else {})
 
 
 def empty_figure(frame: Frame, reason: str) -> Figure:
     """A figure without data, which says why."""
     figure = new_figure(frame, EMPTY_BODY_IN)
     say_missing(figure.subplots(), reason)
+    figure.set_label(reason)
     return figure
 
 

@@ -307,12 +307,17 @@ def page_title(project: Project, scope: str) -> str:
     return project.studies[study].settings["title"] if study else "kernelsweep"
 
 
+def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
+    return {study: settings(project, study, "title", "problem", "reference") for study in project.studies_of(scope)}
+
+
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """The page's information about a scope's studies besides their results, in their order."""
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description"),
+            **settings(project, study, "title", "description", "problem", "reference"),
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()

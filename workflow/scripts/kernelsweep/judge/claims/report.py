@@ -47,6 +47,9 @@ CLAIM_COLUMNS = (
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
+# A table begins with the claims that do not hold.
+_ORDER = (FAILS, NOT_DECIDABLE, HOLDS, UNMEASURED)
+
 _DIGITS = 4
 
 
@@ -123,7 +126,7 @@ def claims_text(
 
 def _table(judged: Sequence[Judged]) -> list[str]:
     lines = ["| verdict | claim | published | measured | elsewhere | source |", "|---|---|---|---|---|---|"]
-    for one in judged:
+    for one in sorted(judged, key=lambda one: _ORDER.index(one.verdict)):
         claim = one.claim
         source = f"{claim.source}: {claim.device}" if claim.device else claim.source
         source += f" ({claim.code})" if claim.code else ""

@@ -17,6 +17,7 @@ from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
+from kernelsweep.measure.second_input import has_second_input, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance
@@ -26,11 +27,6 @@ from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.points import Point
-
-# A point is run with a second input, too, if its inputs are at most so large: to make and upload it, and to compute its
-# reference, takes seconds for a gigabyte. Without a clock, if all of its arrays are: a run takes as long as the check.
-SECOND_INPUT_BYTES = 2**28
-SECOND_INPUT_BYTES_WITHOUT_CLOCK = 2**18
 
 
 class Runner:
@@ -137,10 +133,9 @@ class Runner:
 
     def _has_second_input(self) -> bool:
         """Whether the point in memory is small enough to be run with a second input."""
-        most, size = SECOND_INPUT_BYTES, self._memory.contents_bytes
-        if not self._platform.has_clock:
-            most, size = SECOND_INPUT_BYTES_WITHOUT_CLOCK, self._memory.bytes
-        return self._task.protocol.second_input and size <= most
+        return self._task.protocol.second_input and has_second_input(
+            self._memory.contents_bytes, self._memory.bytes, self._platform.has_clock
+        )
 
     def _instance_at(self, point: Point) -> Instance:
         """The data and the judge of a point, kept until a point has others."""
@@ -155,6 +150,6 @@ class Runner:
     def _second_at(self, point: Point) -> Instance:
         """The same of another seed, for the point of the last call of _instance_at()."""
         if self._second is None:
-            longest, seed = self._task.longest, self._task.protocol.seed + 1
+            longest, seed = self._task.longest, second_seed(self._task.protocol.seed)
             self._second = self._problem.make_instance(self._task.kernel, point, longest, seed)
         return self._second

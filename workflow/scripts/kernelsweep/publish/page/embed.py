@@ -31,12 +31,14 @@ class Link:
 class Figure:
     """A figure on the page; width and height in CSS pixels, as the SVG has them.
 
+    name     by which it is linked to
     title    its heading
     message  what it shows, in a sentence
     caption  where its numbers come from
     source   the picture, as an address that holds all of it
     """
 
+    name: str
     title: str
     message: str
     caption: str
@@ -77,6 +79,7 @@ def embed(picture: Picture, base: Path) -> Figure:
     width, height = _size(path)
     siblings = [path.with_suffix(suffix) for suffix in _SUFFIXES]
     return Figure(
+        name=path.stem,
         title=picture.title,
         message=picture.texts.get("message", ""),
         caption=picture.texts.get("caption", ""),

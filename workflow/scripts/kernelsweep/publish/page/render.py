@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
+from kernelsweep.analysis.places import size_axes
+from kernelsweep.judge.best.best_words import also_text, configuration_text
+from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 
@@ -22,8 +26,8 @@ class Section:
 
     name         the anchor by which it is linked to
     description  a study's, as text
-    points       a study's number of points by status
     html         its table or text
+    undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
 
@@ -33,14 +37,15 @@ class Section:
     figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
     description: str = ""
-    points: Mapping[str, int] | None = None
+    undrawn: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Page:
     """All that the page shows.
 
-    statuses       the statuses that occur among the points
+    answers        the answer of each study
+    settings       the studies' problems and references, by which sizes are named
     failed         the points that failed, by name, as HTML
     summary        every kernel's points, as HTML
     missing        why chapters are missing, as HTML
@@ -49,9 +54,9 @@ class Page:
 
     title: str
     facts: Facts
-    statuses: Sequence[str]
+    answers: Sequence[StudyAnswer]
+    settings: Mapping[str, Mapping[str, Any]]
     failed: str
-    headline: Figure
     summary: str
     studies: Sequence[Section]
     chapters: Sequence[Section]
@@ -65,4 +70,34 @@ def render(page: Page) -> str:
     """The page as HTML."""
     template, style, script = ((SOURCES / name).read_text(encoding="utf-8") for name in (TEMPLATE, STYLE, SCRIPT))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(template).render(page=page, style=style, script=script)
+    words = {"configuration": configuration_text, "rate": rate_of, "also": also_text, "size": size_words}
+    return environment.from_string(template).render(
+        page=page, style=style, script=script, matrices=_matrices(page), **words
+    )
+
+
+def _matrices(page: Page) -> list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]]:
+    """The tables of studies by size: their sizes, and their studies with the number of each size's entry.
+
+    Studies with sizes in common stand in one table.
+    """
+    found: list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]] = []
+    for answer in page.answers:
+        sizes = {size_words(one, page.settings[answer.study]): number for number, one in enumerate(answer.sizes)}
+        table = next((table for table in found if set(sizes) & set(table[0])), None)
+        if table is None and sizes:
+            found.append((list(sizes), [(answer, sizes)]))
+        elif table is not None:
+            table[1].append((answer, sizes))
+            table[0][:] = sorted({*table[0], *sizes}, key=lambda size: _place(size, page))
+    return found
+
+
+def _place(size: str, page: Page) -> tuple[Any, ...]:
+    """Where a size stands among others."""
+    return next(
+        tuple(one.point[axis] for axis in size_axes(page.settings[answer.study]))
+        for answer in page.answers
+        for one in answer.sizes
+        if size_words(one, page.settings[answer.study]) == size
+    )

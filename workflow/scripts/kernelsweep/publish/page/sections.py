@@ -58,20 +58,24 @@ def failed_html(counted: RowCounts, base: Path) -> str:
     return to_html(text, "failed points", _LEVEL, base, base)
 
 
-# The figures of times that may stand at the top of the page, the first first.
-TOP_FIGURES = ("ladder", "effect", "lines")
-
-
-def study_figures(name: str, figures: Mapping[str, Mapping[str, Any]], results: Results) -> dict[str, Figure]:
-    """A study's figures by name, in the order of its story; whether points are right comes last.
+def study_figures(
+    name: str, figures: Mapping[str, Mapping[str, Any]], points: Mapping[str, int], results: Results
+) -> tuple[list[Figure], list[str]]:
+    """A study's figures in the order of its story, and sentences on those that would show nothing.
 
     figures  by name, the figure's declaration and the file that draws it
+    points   the number of the study's points with each status
     """
     folder = results.study(name)
     texts = read_json(folder / "figures" / TEXTS_FILE)
-    embedded = {}
+    embedded, undrawn = [], []
     for figure in sorted(figures, key=lambda figure: figure == CORRECTNESS):
         declared = figures[figure]
+        if figure == CORRECTNESS and not set(points) - {"ok", "skipped"}:
+            continue
+        if reason := texts[figure].get("missing"):
+            undrawn.append(f"{declared['title']}: {reason}")
+            continue
         metrics = results.metrics if "metrics" in declared["needs"] else []
         picture = Picture(
             path=folder / f"figures/{figure}.svg",
@@ -80,35 +84,25 @@ def study_figures(name: str, figures: Mapping[str, Mapping[str, Any]], results: 
             data=[folder / "table.csv", *results.measurements, *metrics],
             texts=texts[figure],
         )
-        embedded[figure] = embed(picture, results.base)
-    return embedded
+        embedded.append(embed(picture, results.base))
+    return embedded, undrawn
 
 
-def headline(figures: Sequence[Mapping[str, Figure]]) -> Figure:
-    """The figure at the top: the first study's times, or whether its points are right where no study has times.
-
-    figures  the studies' figures by name
-    """
-    times = [of_study[name] for of_study in figures for name in TOP_FIGURES if name in of_study]
-    return [*times, *(of_study[CORRECTNESS] for of_study in figures)][0]
-
-
-def study_section(
-    name: str, study: Mapping[str, Any], points: Mapping[str, int], figures: Mapping[str, Figure], results: Results
-) -> Section:
+def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int], results: Results) -> Section:
     """A study's story: its table, its figures, and the files that they come from.
 
-    study   its title, description, file and kernels' files
+    study   its title, description, figures, file and kernels' files
     points  the number of its points with each status
     """
     folder, base = results.study(name), results.base
+    figures, undrawn = study_figures(name, study["figures"], points, results)
     return Section(
         name=name,
         title=study["title"],
         description=study["description"],
-        points=points,
+        undrawn=undrawn,
         html=html(folder / "table.md", study["title"], base),
-        figures=list(figures.values()),
+        figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],

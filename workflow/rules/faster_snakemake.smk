@@ -1,0 +1,47 @@
+# What Snakemake 9 does without need, at every start or during a run, is left out.
+
+import gc
+import sys
+import threading
+
+from snakemake.persistence import PersistenceBase
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+# What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
+# start's time.
+gc.freeze()
+
+
+# The scheduler starts a timer at each look for jobs, and each timer leads to another look: after a hundred jobs it looks a
+# hundred times a second, which takes a fifth of a core. Here one timer runs at a time. The limit of jobs a second
+# (--max-jobs-per-timespan), for which the timers exist, still holds.
+SCHEDULERS_WITH_A_TIMER = set()
+
+
+def look_again(scheduler, seconds):
+    """Have the scheduler look for jobs after this time, unless it already will."""
+
+    def look():
+        SCHEDULERS_WITH_A_TIMER.discard(scheduler)
+        scheduler._open_jobs.release()
+
+    if scheduler not in SCHEDULERS_WITH_A_TIMER:
+        SCHEDULERS_WITH_A_TIMER.add(scheduler)
+        timer = threading.Timer(seconds, look)
+        timer.daemon = True  # Else the last one would hold up the end of the run.
+        timer.start()
+
+
+JobScheduler._schedule_reevalutation = look_again
+
+
+# To compare the jobs' parameters with those of the last run, Snakemake imports pandas, a fifth of a start's time. None is
+# a pandas.DataFrame unless pandas is there already.
+def serialized(persistence, value):
+    """A parameter's value as text."""
+    if "pandas" in sys.modules:
+        return persistence._serialize_param_pandas(value)
+    return persistence._serialize_param_builtin(value)
+
+
+PersistenceBase._serialize_param = serialized

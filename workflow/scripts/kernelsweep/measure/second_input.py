@@ -1,0 +1,18 @@
+"""Which points are run with a second input, too, and its seed."""
+
+from __future__ import annotations
+
+# A point is run with a second input, too, if its inputs are at most so large: to make and upload it, and to compute its
+# reference, takes seconds for a gigabyte. Without a clock, if all of its arrays are: a run takes as long as the check.
+_BYTES = 2**28
+_BYTES_WITHOUT_CLOCK = 2**18
+
+
+def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> bool:
+    """Whether a point is small enough, by the bytes of its inputs (each counted once where it repeats) and arrays."""
+    return input_bytes <= _BYTES if has_clock else array_bytes <= _BYTES_WITHOUT_CLOCK
+
+
+def second_seed(seed: int) -> int:
+    """The seed of the second input."""
+    return seed + 1

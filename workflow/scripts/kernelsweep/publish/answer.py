@@ -1,0 +1,120 @@
+"""The answer of a run: by study, whether its points are right, what is fastest, and how near that is to the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.row_counts import RowCounts
+from kernelsweep.analysis.words import axis_title, axis_value
+from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.best.best_words import configuration_text
+from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, peak_share
+
+# The widths of the terminal's columns: study and size, kernel, configuration.
+_WIDTHS = (24, 28, 24)
+
+
+@dataclass(frozen=True)
+class StudyAnswer:
+    """One study's answer.
+
+    right, run  its points with the right result, and those that were run
+    skipped     its points that were not run
+    sizes       the fastest at each size, the smallest first; empty without times
+    shares      the share of the memory's peak of each, or None
+    first       the story's first kernel with a time at the largest size
+    gain        that kernel's best time over the fastest time there; None without times
+    """
+
+    study: str
+    title: str
+    right: int
+    run: int
+    skipped: int
+    sizes: Sequence[Fastest]
+    shares: Sequence[float | None]
+    first: str
+    gain: Interval | None
+
+    @property
+    def largest(self) -> Fastest | None:
+        """The fastest at the largest size."""
+        return self.sizes[-1] if self.sizes else None
+
+
+def answers(
+    studies: Mapping[str, Mapping[str, Any]], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
+) -> list[StudyAnswer]:
+    """The answer of each study.
+
+    studies  title, problem and reference of each, by name
+    found    the entries of best.json
+    """
+    return [_answer(name, study, found, counted, device) for name, study in studies.items()]
+
+
+def _answer(
+    name: str, study: Mapping[str, Any], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
+) -> StudyAnswer:
+    counts = counted.by_status(name)
+    shown = at_reference_kind((best for best in found if best.study == name), study)
+    sizes = fastest_by_size(shown, study)
+    first, gain = "", None
+    if sizes:
+        there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
+        first = there.kernel
+        fastest = sizes[-1].configuration
+        gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(fastest)))
+    return StudyAnswer(
+        study=name,
+        title=study["title"],
+        right=counts["ok"],
+        run=counts.total() - counts["skipped"],
+        skipped=counts["skipped"],
+        sizes=sizes,
+        shares=[peak_share(fastest.configuration, device) for fastest in sizes],
+        first=first,
+        gain=gain,
+    )
+
+
+def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:
+    """A point's size: `2²⁴`, or `n=4096 k=512`."""
+    axes = size_axes(study)
+    if tuple(axes) == ("array_size",):
+        return axis_value("array_size", fastest.point["array_size"])
+    return " ".join(f"{axis_title(axis)}={axis_value(axis, fastest.point[axis])}" for axis in axes)
+
+
+def rate_of(fastest: Fastest) -> str:
+    """Its throughput with its unit: GFLOP/s where the work names flops, else GB/s; "" where it names neither."""
+    one = fastest.configuration
+    if one.gflops:
+        return f"{one.gflops:,.0f} GFLOP/s"
+    return f"{one.bandwidth_gbs:,.0f} GB/s" if one.bandwidth_gbs else ""
+
+
+def answer_text(found: Sequence[StudyAnswer], studies: Mapping[str, Mapping[str, Any]], provenance: str) -> str:
+    """The answer for the terminal: points, then a line for each study with times."""
+    right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
+    lines = [f"{right:,} of {run:,} points right, {skipped:,} skipped; {provenance}"]
+    timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
+    if timed:
+        heads = ("fastest, largest size", "kernel", "configuration")
+        lines += ["", "  " + "".join(f"{head:<{width}}" for head, width in zip(heads, _WIDTHS, strict=True))]
+        lines[-1] += f"{'time':>12} {'throughput':>16} {'of peak':>8} {'× first':>8}"
+    for one, largest, share in timed:
+        name = f"{one.study}, {size_words(largest, studies[one.study])}"
+        kernel = largest.kernel + ("*" if largest.ties else "")
+        gain = f"{one.gain.value:.1f}×" if one.gain else ""
+        lines.append(
+            f"  {name:<{_WIDTHS[0]}}{kernel:<{_WIDTHS[1]}}{configuration_text(largest.configuration):<{_WIDTHS[2]}}"
+            f"{largest.configuration.time_us:>9,.1f} µs {rate_of(largest):>16}"
+            f" {f'{share:.1%}' if share is not None else '':>8} {gain:>8}"
+        )
+    if any(largest.ties for _, largest, _ in timed):
+        lines.append("  * others are as fast: see best.md")
+    return "\n".join(lines)
