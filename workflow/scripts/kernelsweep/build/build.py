@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,14 @@ from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.kernels.source import included_files
+from kernelsweep.sweep.kernels.source import included_files, read_source
 from kernelsweep.sweep.kernels.units import Unit, variant_name
+
+# A declaration of a name, of a variable or a parameter.
+_DECLARED = (
+    r"\b(?:bool|char|short|int|long|unsigned|float|double|half|auto|\w+_t)\b"
+    r"[\s*&]*(?:const\s+|__restrict__\s+)*\b({name})\b"
+)
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -81,13 +88,23 @@ def build(
             built = list(threads.map(compiled, units, stems))
         except BuildError as error:
             threads.shutdown(cancel_futures=True)
-            report.update(status="build_failed", message=str(error))
+            report.update(status="build_failed", message=_macro_clash(source.file, units) + str(error))
             built = []
         write_binary(binary, stems if built else [])
         report["message"] = report["message"] or "\n".join(dict.fromkeys(message for message, _ in built if message))
         for number, (unit, (_, functions)) in enumerate(zip(units, built, strict=False)):
             report["variants"] |= _variants(unit, functions, number)
     return report
+
+
+def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
+    """A sentence on a macro that has the name of a variable or parameter of the kernel's file; empty without one."""
+    text = read_source(file)
+    for name in dict.fromkeys(name for unit in units for name in unit.macros):
+        if declared := re.search(_DECLARED.format(name=re.escape(name)), text):
+            line = text.count("\n", 0, declared.start(1)) + 1
+            return f"{file}:{line}: {name} is a variable here, and the kernel's macros define {name}. Rename one. "
+    return ""
 
 
 def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
