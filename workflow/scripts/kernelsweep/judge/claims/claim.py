@@ -23,7 +23,7 @@ OUTPUT = "output"
 # The kinds of claims, which are counted apart.
 DIRECTION = "direction"
 AMOUNT = "amount"
-KINDS = (DIRECTION, AMOUNT, OUTPUT)
+CLAIM_KINDS = (DIRECTION, AMOUNT, OUTPUT)
 
 # The array size of a claim whose source names none: it is judged at every size of the sweep.
 EVERY_SIZE = "every"
@@ -98,7 +98,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """One of KINDS: an amount has a number other than 1, or a tolerance."""
+        """One of CLAIM_KINDS: an amount has a number other than 1, or a tolerance."""
         if self.quantity == OUTPUT:
             return OUTPUT
         return DIRECTION if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else AMOUNT

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import device_text, size_text
-from kernelsweep.judge.claims.claim import KINDS, OUTPUT
+from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
@@ -147,7 +147,7 @@ def _table(judged: Sequence[Judged]) -> list[str]:
 def _counted(judged: Sequence[Judged]) -> str:
     """How many claims of each kind hold, of those that could be judged; claims on code of ours are left out."""
     texts = []
-    for kind in KINDS:
+    for kind in CLAIM_KINDS:
         known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
         held = sum(one.verdict == HOLDS for one in known)
         texts.append(f"{held} of {len(known)} {kind}s")
