@@ -101,7 +101,7 @@ def answer_text(found: Sequence[StudyAnswer], studies: Mapping[str, Mapping[str,
     """The answer for the terminal: points, then a line for each study with times."""
     right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
-    lines = [f"{verdict}: {right:,} of {run:,}, and {skipped:,} skipped; {provenance}"]
+    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     if timed:
         heads = ("fastest, largest size", "kernel", "configuration")
