@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from checkout import ROOT
@@ -88,7 +90,13 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     snakefile = (own / "Snakefile").read_text()
     (own / "Snakefile").write_text(snakefile.replace("../../Snakefile", str(ROOT / "Snakefile")))
     points = [f"results/emulator/points/{name}.csv" for name in ("axpy/axpy", "axpy/axpy_vectors", "total/block_sums")]
+    start = [sys.executable, str(ROOT / "workflow/scripts/new_study.py"), "scaled"]
+    assert subprocess.run(start, cwd=own, capture_output=True).returncode == 0
+    assert b"exists already" in subprocess.run(start, cwd=own, capture_output=True).stderr
+    points.append("results/emulator/points/scaled/scaled.csv")
     assert snakemake(own, *points, "--config", "platform=emulator").returncode == 0
+    with (own / points[3]).open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file)] == 6 * ["ok"], "a new study runs as it is written"
     with (own / points[2]).open(newline="") as file:
         launched = {(row["parameters"], row["launches"], row["status"]) for row in csv.DictReader(file)}
     assert {("n=1 block=32", "1", "ok"), ("n=1000 block=32", "2", "ok"), ("n=5000 block=32", "3", "ok")} < launched
@@ -107,6 +115,10 @@ def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -
     assert refused.returncode == 1 and "build_kernel" not in refused.stdout, "mistakes are found before any build"
     last_words = refused.stdout.strip().splitlines()[-1]
     assert last_words.startswith("config/studies/axpy.yaml: the kernel 'axpy': launches.0.arguments has 'xx'; did you")
+    study.write_text(study.read_text().replace("[y, xx, a, n]", "[y, x, a]"))
+    refused = snakemake(own, points[0], "--config", "platform=emulator")
+    last_words = refused.stdout.strip().splitlines()[-1]
+    assert last_words.endswith("'axpy': launches: axpy has 4 parameters, and the launch gives 3 arguments.")
 
 
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:

@@ -49,4 +49,5 @@ def error_bound(expected, radius):
 
 def work(width, height, radius):
     """The image passes once between memory and the GPU, in each direction. The arithmetic is that of two passes."""
-    return {"flops": 4 * (2 * radius + 1) * width * height, "bytes": 2 * 4 * width * height}
+    flops = 4 * (2 * radius + 1) * width * height
+    return {"flops": flops, "arithmetic": "float32", "bytes": 2 * 4 * width * height}

@@ -40,9 +40,9 @@ def error_bound(A, B, k, precision):
     return {"C": (of_inputs + (1 + of_inputs) * _gamma(2 * k, 2 * FLOAT32)) * size}
 
 
-def work(m, n, k):
+def work(m, n, k, precision):
     """A multiplication and an addition for each product. A, B and C pass once between memory and the GPU."""
-    return {"flops": 2 * m * n * k, "bytes": 4 * (m * k + k * n + m * n)}
+    return {"flops": 2 * m * n * k, "arithmetic": precision, "bytes": 4 * (m * k + k * n + m * n)}
 
 
 def _gamma(count, error):

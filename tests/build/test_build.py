@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import sys
 from collections.abc import Sequence
@@ -13,10 +14,12 @@ import pytest
 from checkout import ROOT
 from planted import point, source_of
 
-from kernelsweep.build import nvcc, toolkit
+from kernelsweep.build import gcc, nvcc, toolkit
+from kernelsweep.build.binaries import unit_files
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import EXCHANGE
@@ -131,6 +134,16 @@ def test_a_kernel_that_does_not_compile_is_reported_with_its_line(tmp_path: Path
 
 
 @pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
+def test_a_macro_with_the_name_of_a_parameter_is_named(tmp_path: Path, target: str) -> None:
+    kernel = tmp_path / "scale.cu"
+    kernel.write_text("// n elements\n__global__ void scale(float *const __restrict__ y, int n) { y[0] = n; }\n")
+    for macro, named in (("n", True), ("y", True), ("scale_by", False)):
+        report = build(source_of(kernel), tmp_path / "built.bin", target, [Unit({macro: "64"}, [["scale"]])])
+        clash = f"scale.cu:2: {macro} is a variable here, and the kernel's macros define {macro}. Rename one. "
+        assert (clash in report["message"]) == named == (report["status"] == "build_failed")
+
+
+@pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
 def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: Path, target: str) -> None:
     # Pins: 64 KB of static shared memory, "ok" on the emulator, where nvcc refuses the kernel.
     source = TOY.replace("shared[block_size];", "shared[192 * block_size];")
@@ -143,6 +156,43 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
     if target == "emulator":
         assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in report["message"]
         assert "extern __shared__" in report["message"]
+
+
+def test_compiled_units_are_kept_until_what_they_depend_on_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, header = tmp_path / "toy.cu", tmp_path / "toy.cuh"
+    kernel.write_text('#include "toy.cuh"\n__global__ void toy(int *data) { data[threadIdx.x] = SIDE + ADDED; }\n')
+    header.write_text("#define ADDED 1\n")
+    compiled: list[Path] = []
+    compile_unit = gcc.compile_for_emulator
+
+    def counted(unit: Path, *arguments: Any, **named: Any) -> str:
+        compiled.append(unit)
+        return compile_unit(unit, *arguments, **named)
+
+    monkeypatch.setattr(gcc, "compile_for_emulator", counted)
+    store = UnitStore(tmp_path / "units")
+
+    def built(*sides: int) -> dict[str, str]:
+        compiled.clear()
+        units = [Unit({"SIDE": f"{side}"}, [["toy"]]) for side in sides]
+        report = build(source_of(kernel), tmp_path / "out/toy.bin", "emulator", units, 2, store)
+        assert report["status"] == "ok", report["message"]
+        return {name: variant["binary_sha256"] for name, variant in report["variants"].items()}
+
+    first = built(1, 2)
+    assert len(compiled) == 2
+    more = built(1, 2, 3)
+    assert len(compiled) == 1 and first.keys() <= more.keys()
+    assert built(1, 2, 3) == more and not compiled
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    for file, digest in zip(unit_files(tmp_path / "out/toy.bin", folder), more.values(), strict=True):
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == digest
+    header.write_text("#define ADDED 2\n")
+    assert not set(built(1, 2, 3).values()) & set(more.values())
+    assert len(compiled) == 3
 
 
 def test_the_emulator_refuses_a_block_beyond_a_kernels_launch_bounds(tmp_path: Path) -> None:

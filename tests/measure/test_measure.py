@@ -463,7 +463,7 @@ CONTRACT = (
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
-    ",width,arguments,output,visits,parameters,gflops"  # ours, behind the contract's
+    ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
 )
 OF_TIMES = [
     "samples",

@@ -500,6 +500,10 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
         ("def error_bound(): return {'c': np.ones(3)}", "error_bound gives c the shape (3,). Allowed: (48,), or one "),
         ("def error_bound(): return {'d': 1}", "error_bound returns d. reference returns c."),
         ("def work(n): return {'flops': 'many'}", "work: flops is 'many'. Allowed: numbers from 0."),
+        (
+            "def work(n): return {'arithmetic': 'tf31'}",
+            "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",
+        ),
         ("def work(n): return {'flops': -n}", "work: flops is -48. Allowed: numbers from 0."),
         ("def launches(n): return {}", "launches returns {}. It has to return a list of launches"),
         ("def scratch(n): return {'c': (n, np.int8)}", "scratch returns 'c', which is an output already."),

@@ -71,12 +71,12 @@ COSTS: dict[str, dict[Any, float]] = {
 }
 
 
-def study(root: Path, figures: str = "[effect, lines, heatmap]") -> Study:
+def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = PROBLEM) -> Study:
     (root / "kernels/product").mkdir(parents=True, exist_ok=True)
     (root / "config/studies").mkdir(parents=True, exist_ok=True)
     if not (root / "workflow").exists():
         (root / "workflow").symlink_to(ROOT / "workflow")
-    (root / "kernels/product/problem.py").write_text(PROBLEM)
+    (root / "kernels/product/problem.py").write_text(problem)
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures))
@@ -171,7 +171,8 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     data = made_up(here)
     assert data.measurements["n"].dtype == "Int64" and data.measurements["array_size"].isna().all()
     table, text = table_of(data)
-    naive, tiled = table.to_dict("records")
+    naive, tiled, *beside = table.to_dict("records")
+    assert [row["kernel"] for row in beside] == ["cublas_matmul", "cublas_matmul", "limit_copy"]
     best = {"n": 1024, "cache": "cold", "block_x": 32, "tile": 1, "order": "rows", "time_us": 40.0}
     assert best.items() <= tiled.items()
     assert (naive["speedup"], tiled["speedup"], tiled["compared"], tiled["as_fast"]) == (1, 4, 18, "tile=2")
@@ -190,7 +191,7 @@ def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> Non
     data = made_up(here)
     failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)
     table, text = table_of(StudyData(data.settings, failed, H200))
-    assert table["time_us"].isna().tolist() == [True, False] and table["speedup"].isna().all()
+    assert table["time_us"].isna().tolist() == [True, *4 * [False]] and table["speedup"].isna().all()
     assert "No time at n=1024: 18 launch failed; too many threads" in as_markdown(text)
     table, text = table_of(made_up(here, EMULATOR))
     assert "time_us" not in table and "| 54 of 54 |" in as_markdown(text) and "µs" not in as_markdown(text)
@@ -227,6 +228,37 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
     texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
     shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53687", "correctness": "18/18"}
     assert shown[name] in texts
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
+    width: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    h200 = {**H200, "compute_capability": "9.0", "multiprocessors": 132, "multiprocessor_clock_mhz": 1980.0}
+    work = 'return {"flops": 2 * n**3, "bytes": 12 * n**2, "arithmetic": "tf32" if order == "rows" else "float32"}'
+    rows = made_up(tmp_path).measurements
+    settings = study(
+        tmp_path, "[roofline]", f"{PROBLEM.rpartition('def work')[0]}def work(n, order): {work}\n"
+    ).settings
+    named = {"gflops": 2 * 1024**3 / rows["time_us"] / 1e3, "bandwidth_gbs": 12 * 1024**2 / rows["time_us"] / 1e3}
+    data = StudyData(settings, rows.assign(**named), h200)
+    figure = import_module("kernelsweep.publish.figures.roofline").draw(data, WIDTHS[width])
+    check_texts(figure, 8)
+    texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
+    assert "float32: 66,908" in texts and "tf32: 535,265" in texts
+    # 25 us of cuBLAS with tf32 are 86 TFLOP/s of 535; 22 us with float32 are more than the 67 of CUDA cores.
+    assert "Nearest to its roof: cublas_matmul, float32, at 146% of the peak of float32." in texts
+    table, text = table_of(data)
+    beside = table[table["kernel"] == "cublas_matmul"].set_index("order")
+    assert beside["peak_of"].to_dict() == {"rows": "tf32", "columns": "float32"}
+    assert beside.loc["columns", "speedup"] == pytest.approx(160 / 22) and beside["tile"].isna().all()
+    assert "of nearest peak" in as_markdown(text) and "float32, 66,908 GFLOP/s" not in as_markdown(text)
+    assert (
+        "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
+    )
+    older = replace(data, device={**h200, "compute_capability": "12.1"})
+    assert "The peak of tf32 is unknown for compute capability 12.1." in table_of(older)[1].explanation
 
 
 def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:

@@ -17,7 +17,11 @@ rule build_kernel:
     priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
+    # Units are compiled side by side, on as many cores as there are.
+    threads: for_job(parameters.unit_count)
     params:
+        # Not an output: Snakemake deletes those before a job starts, and compiled units must survive.
+        store=files.unit_store(),
         units=for_job(parameters.translation_units),
         options=for_job(parameters.compiler_options),
         constants=for_job(parameters.constants),

@@ -15,6 +15,7 @@ rule judge_claims:
         device=for_job(inputs.device),
         metrics=for_job(inputs.made_metrics),
         claims=inputs.published_claims(PROJECT),
+        sources=inputs.published_sources(PROJECT),
     output:
         md=report(
             files.claims("md"),

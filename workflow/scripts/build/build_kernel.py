@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kernelsweep.build.build import Source, build
 from kernelsweep.build.build_report import write_report
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import logged
 from kernelsweep.sweep.kernels.units import read_units
 
@@ -21,7 +22,8 @@ with logged(snakemake.log[0]) as terminal:
         constants=params.constants,
     )
     binary = Path(snakemake.output.binary)
-    report = build(source, binary, snakemake.wildcards.target, read_units(params.units), snakemake.threads)
+    store = UnitStore(Path(params.store))
+    report = build(source, binary, snakemake.wildcards.target, read_units(params.units), snakemake.threads, store)
     write_report(Path(snakemake.output.report), report)
     print(report["message"])
     if report["status"] != "ok":

@@ -21,6 +21,10 @@ class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
 
 
+class MisfitError(LaunchError):
+    """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
+
+
 class IllegalAccess(LaunchError):
     """A launch that ended where a thread accessed memory that it must not; `address` is that place."""
 

@@ -32,7 +32,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   time_low_us, time_high_us  95% confidence interval of that median, widened to span the visits' medians
 #   noise                      interquartile range over the median, a fraction
 #   bandwidth_gbs              10^9 bytes a second, with each input byte counted once
-#   peak_fraction              bandwidth over the memory's theoretical peak
+#   peak_fraction              bandwidth over the memory's theoretical peak; where the problem's work names a kind of
+#                              arithmetic, the larger one of that and of gflops over the arithmetic's peak
 #   clock_mhz                  the multiprocessors' lowest clock while sampling
 #   flags                      remarks, separated by spaces:
 #                                noisy                a visit reached its sample or time limit before the precision
@@ -56,6 +57,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
 #   visits                     the number of visits behind the time
 #   parameters                 the point's axes that have no column of their own
+#   peak_of                    the peak that peak_fraction is a share of: memory, or a kind of arithmetic; empty: memory
 #   gflops                     10^9 floating-point operations a second, where the problem's work names flops
 CONTRACT_COLUMNS = (
     "study",
@@ -96,6 +98,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "visits",
     "parameters",
     "gflops",
+    "peak_of",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +16,18 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.binaries import write_binary
 from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
+from kernelsweep.build.unit_store import Compiled, UnitStore
+from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
+from kernelsweep.sweep.kernels.source import included_files, read_source
 from kernelsweep.sweep.kernels.units import Unit, variant_name
+
+# A declaration of a name, of a variable or a parameter.
+_DECLARED = (
+    r"\b(?:bool|char|short|int|long|unsigned|float|double|half|auto|\w+_t)\b"
+    r"[\s*&]*(?:const\s+|__restrict__\s+)*\b({name})\b"
+)
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -41,11 +51,19 @@ class Source:
     constants: Sequence[str] = ()
 
 
-def build(source: Source, binary: Path, target: str, units: Sequence[Unit], workers: int | None = None) -> Report:
+def build(
+    source: Source,
+    binary: Path,
+    target: str,
+    units: Sequence[Unit],
+    workers: int | None = None,
+    store: UnitStore | None = None,
+) -> Report:
     """Compile a kernel's units into `binary`.
 
     target   an architecture such as sm_90, "emulator" or "counting"
     workers  how many units are compiled side by side; None for a unit a core
+    store    keeps the units of a kernel with several
 
     A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
     continues with the other kernels. Raises BuildError if the compiler is missing.
@@ -54,21 +72,53 @@ def build(source: Source, binary: Path, target: str, units: Sequence[Unit], work
     is_emulator = target_named(target).is_emulator
     report = new_report(target, gcc.version() if is_emulator else nvcc.version())
     compile_unit = _for_emulator if is_emulator else _for_gpu
+    sources = _content(source, target, report["compiler"]) if store else {}
+
+    def compiled(unit: Unit, stem: Path) -> Compiled:
+        if store is None or stem == binary:
+            return compile_unit(source, stem, target, unit)
+        content = {**sources, "macros": dict(unit.macros), "functions": unit.functions}
+        return store.compiled(content, stem, lambda: compile_unit(source, stem, target, unit))
+
     texts = list(map(str, range(len(units))))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
         # A single unit stays beside its binary, for readers.
         stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
         try:
-            built = list(threads.map(lambda unit, stem: compile_unit(source, stem, target, unit), units, stems))
+            built = list(threads.map(compiled, units, stems))
         except BuildError as error:
             threads.shutdown(cancel_futures=True)
-            report.update(status="build_failed", message=str(error))
+            report.update(status="build_failed", message=_macro_clash(source.file, units) + str(error))
             built = []
         write_binary(binary, stems if built else [])
         report["message"] = report["message"] or "\n".join(dict.fromkeys(message for message, _ in built if message))
         for number, (unit, (_, functions)) in enumerate(zip(units, built, strict=False)):
             report["variants"] |= _variants(unit, functions, number)
     return report
+
+
+def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
+    """A sentence on a macro that has the name of a variable or parameter of the kernel's file; empty without one."""
+    text = read_source(file)
+    for name in dict.fromkeys(name for unit in units for name in unit.macros):
+        if declared := re.search(_DECLARED.format(name=re.escape(name)), text):
+            line = text.count("\n", 0, declared.start(1)) + 1
+            return f"{file}:{line}: {name} is a variable here, and the kernel's macros define {name}. Rename one. "
+    return ""
+
+
+def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
+    """All that determines a kernel's units, besides what differs between them."""
+    headers = sorted(source.emulator.glob("**/*.h*")) if target_named(target).is_emulator else []
+    included = included_files(source.file, source.include)
+    return {
+        "files": [sha256_of(file) for file in (source.file, *included, *headers)],
+        "options": list(source.options),
+        "constants": list(source.constants),
+        "target": target,
+        "compiler": compiler,
+        "code": code_hash(map(Path(__file__).with_name, ("build.py", "gcc.py", "nvcc.py", "translation_unit.py"))),
+    }
 
 
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:

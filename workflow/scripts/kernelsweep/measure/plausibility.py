@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.platforms.arithmetic_peak import ARITHMETIC, arithmetic_peak_gflops
+from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops
+from kernelsweep.problems.problem import ARITHMETIC
 
 # How far above a peak a time may be: clocks vary, and the timer has steps.
 MARGIN = 1.05
@@ -16,11 +17,11 @@ _FASTEST = {"float32": "tf32", "tf32": "tf32", "int32": "int32"}
 
 
 def why_implausible(
-    point: Mapping[str, Any], work: Mapping[str, float], time_us: float, device: Mapping[str, Any]
+    point: Mapping[str, Any], work: Mapping[str, Any], time_us: float, device: Mapping[str, Any]
 ) -> str | None:
     """Why a point can't have taken so little time, in a sentence, or None if it can.
 
-    work    the work of one run, by unit: bytes and flops are known
+    work    the work of one run, by unit: bytes and flops are known, and the kind of arithmetic
     device  a device.json
 
     A point in a hot cache may be faster than the memory.
@@ -28,7 +29,7 @@ def why_implausible(
     rates = []
     if point["cache"] == "cold" and "bytes" in work:
         rates.append(("GB/s", work["bytes"], device["peak_bandwidth_gbs"], "the memory's"))
-    types = [value for value in point.values() if value in ARITHMETIC]
+    types = [work["arithmetic"]] if "arithmetic" in work else [one for one in point.values() if one in ARITHMETIC]
     if len(types) == 1 and "flops" in work:
         arithmetic = _FASTEST.get(types[0])
         peak = arithmetic_peak_gflops(device, arithmetic) if arithmetic else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.measure.plausibility import why_implausible
+from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.kernels.constants import unset_constants
@@ -58,7 +59,7 @@ def measurement_rows(
     return rows
 
 
-def _plausible(outcome: Outcome, point: Point, work: Mapping[str, float], device: Mapping[str, Any]) -> Outcome:
+def _plausible(outcome: Outcome, point: Point, work: Mapping[str, Any], device: Mapping[str, Any]) -> Outcome:
     """The outcome, or that of an implausible point in its place."""
     if outcome.status != "ok" or not outcome.visits:
         return outcome
@@ -67,7 +68,7 @@ def _plausible(outcome: Outcome, point: Point, work: Mapping[str, float], device
     return replace(outcome, status="implausible", message=reason) if reason else outcome
 
 
-def _times(outcome: Outcome, work: Mapping[str, float], device: Mapping[str, Any]) -> Row:
+def _times(outcome: Outcome, work: Mapping[str, Any], device: Mapping[str, Any]) -> Row:
     """The columns that only a timed point has; `work` is one run's, by unit."""
     visits = outcome.visits
     if outcome.status != "ok" or not visits:
@@ -75,7 +76,7 @@ def _times(outcome: Outcome, work: Mapping[str, float], device: Mapping[str, Any
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
     energies = [visit.energy_mj for visit in visits if visit.energy_mj is not None]
     return {
-        **time_columns([visit.counted for visit in visits], work, device["peak_bandwidth_gbs"]),
+        **_of_peak(time_columns([visit.counted for visit in visits], work, device["peak_bandwidth_gbs"]), work, device),
         "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
         "temperature_c": max(
             (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
@@ -87,6 +88,15 @@ def _times(outcome: Outcome, work: Mapping[str, float], device: Mapping[str, Any
         "seconds": f"{sum(visit.seconds for visit in visits):.4f}",
         "busy_seconds": f"{sum(visit.busy_seconds for visit in visits):.4f}",
     }
+
+
+def _of_peak(times: Row, work: Mapping[str, Any], device: Mapping[str, Any]) -> Row:
+    """The columns of a timed point, with its share of the nearest peak where its work names a kind of arithmetic."""
+    if "arithmetic" not in work:
+        return times
+    bandwidth_gbs, gflops = (float(times[column]) if times[column] else None for column in ("bandwidth_gbs", "gflops"))
+    share, of = share_of_nearest_peak(bandwidth_gbs, gflops, work["arithmetic"], device)
+    return {**times, "peak_fraction": "" if share is None else f"{share:.5f}", "peak_of": of}
 
 
 def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iterator[Row]:

@@ -18,6 +18,7 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.points import Point
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
@@ -94,6 +95,7 @@ def find_work(
     code = code_hash([*measuring_files(), *problem_of(task.problem).files])
     sampling = asdict(task.protocol.sampling) if task.protocol.sampling else None
     work = Work(order, dict(outcomes), visited, [[] for _ in visits])
+    plan = planner(task.plan, task.listed)
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
             continue
@@ -108,6 +110,8 @@ def find_work(
             "driver": device.get("driver"),
             "visit": visit,
         }
+        if task.listed:  # A plan by name is part of the code.
+            parts["plan"] = repr(plan(each.point))
         known = journal.get(journal_key(parts)) or {}
         try:
             work.visited[each.point][visit] = read_outcome(known["outcome"])

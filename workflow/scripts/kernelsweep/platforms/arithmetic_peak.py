@@ -22,13 +22,12 @@ _A_CYCLE: Mapping[str, Mapping[str, int]] = {
 
 _OPERATIONS_OF_A_MULTIPLY_ADD = 2
 
-ARITHMETIC = ("float64", "float32", "float16", "int32", "tf32")
-
 
 def arithmetic_peak_gflops(device: Mapping[str, Any], arithmetic: str) -> float | None:
-    """The peak of one kind of arithmetic, one of ARITHMETIC, in 10^9 operations a second; None where it is unknown.
+    """The peak of a kind of arithmetic in 10^9 operations a second; None where it is unknown.
 
-    device  a device.json: its compute_capability, multiprocessors and multiprocessor_clock_mhz, which is the highest
+    arithmetic  one of problems.problem.ARITHMETIC
+    device      a device.json: its compute_capability, multiprocessors and multiprocessor_clock_mhz (the highest)
 
     Operations a cycle and multiprocessor, times multiprocessors, times the clock. Tensor cores count for tf32 only: a
     kernel that multiplies float64 or float16 on them can be faster than that type's peak.
@@ -46,3 +45,25 @@ def why_unknown(device: Mapping[str, Any], arithmetic: str) -> str:
     if not capability or not device.get("multiprocessor_clock_mhz"):
         return f"The arithmetic peak is unknown: {device['name']} names no compute capability or no clock."
     return f"The peak of {arithmetic} is unknown for compute capability {capability}."
+
+
+def share_of_nearest_peak(
+    bandwidth_gbs: float | None, gflops: float | None, arithmetic: str | None, device: Mapping[str, Any]
+) -> tuple[float | None, str]:
+    """What a point reaches of the device's nearest peak, as a fraction, and the peak: "memory" or the arithmetic.
+
+    bandwidth_gbs, gflops  the throughputs that follow from the point's work; None where it names no bytes, or no flops
+    arithmetic             the kind of the flops, one of problems.problem.ARITHMETIC; None if it is unknown
+
+    The larger share says which peak limits the point. (None, "") without any. Method: Williams, Waterman and Patterson,
+    Roofline, Communications of the ACM 52 (2009): a point's roof is the lower of the two.
+    """
+    peaks = {"memory": device.get("peak_bandwidth_gbs")}
+    reached = {"memory": bandwidth_gbs}
+    if arithmetic:
+        peaks[arithmetic], reached[arithmetic] = arithmetic_peak_gflops(device, arithmetic), gflops
+    shares = {of: value / peak for of, value in reached.items() if value and (peak := peaks[of])}
+    if not shares:
+        return None, ""
+    nearest = max(shares, key=shares.__getitem__)
+    return shares[nearest], nearest

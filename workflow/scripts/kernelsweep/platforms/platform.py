@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import LaunchError, MisfitError
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
@@ -170,10 +170,10 @@ class Platform(Protocol):
 def constant_bytes(name: str, values: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The content of a variable of `size` bytes in constant memory: the values, then ones.
 
-    Raises LaunchError if the values are longer.
+    Raises MisfitError if the values are longer.
     """
     if values.nbytes > size:
-        raise LaunchError(f"the variable {name} in constant memory has {size} bytes, its values have {values.nbytes}")
+        raise MisfitError(f"the variable {name} in constant memory has {size} bytes, its values have {values.nbytes}")
     content = np.full(size, 0xFF, np.uint8)
     content[: values.nbytes] = values.view(np.uint8)
     return content

@@ -20,6 +20,9 @@ TILE_LENGTH = 4_194_301  # The largest prime below 2^22.
 # A word of ones, repeated, is NaN in every floating-point type, and -1 in every type of integers.
 ALL_ONES = 0xFFFFFFFF
 
+# The kinds of arithmetic whose peak may be known; tf32 is that of tensor cores.
+ARITHMETIC = ("float64", "float32", "float16", "int32", "tf32")
+
 # The input of problems that have one array of it.
 DATA = "data"
 
@@ -179,7 +182,8 @@ class Problem:
     make_instance        the instance for a kernel of this name and a point, from the number of elements of the longest
                          array and a seed
     instance_axes        the axes that an instance depends on
-    work                 the work of one run at a point by unit: "bytes" counts each byte of the input once
+    work                 the work of one run at a point by unit: "bytes" counts each byte of the input once,
+                         "flops" are of the kind "arithmetic", one of ARITHMETIC
     races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
                          the driver may do the same work beside them
     draws_accesses       whether the accesses of a kernel's first warp are worth a picture
@@ -210,7 +214,7 @@ class Problem:
     skip_reason: Callable[[str, Point], str | None]
     make_instance: Callable[[str, Point, int, int], Instance]
     instance_axes: Sequence[str]
-    work: Callable[[Point], Mapping[str, int | float]]
+    work: Callable[[Point], Mapping[str, Any]]
     races: bool
     draws_accesses: bool
     table: str

@@ -119,6 +119,11 @@ def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel:
     return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
 
 
+def unit_store() -> str:
+    """The folder of compiled units, which outlive the jobs that compile them."""
+    return f"{RESULTS}/build/units"
+
+
 def cub(suffix: str, target: str = "{target}", library: str = "{library}") -> str:
     """Some of CUB's functions as a library (suffix so), its build report (json) or its compiler's log (log)."""
     return f"{RESULTS}/build/{target}/{library}.{suffix}"

@@ -93,6 +93,12 @@ def translation_units(project: Project, target: str, study: str, kernel: str) ->
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
 
 
+def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
+    """How many units a kernel has: several only where variants differ in macros."""
+    listed = project.kernel(study, kernel).listed
+    return len(_units(project, target, study, kernel)) if listed and listed.macros else 1
+
+
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
     if target_named(target).counts:

@@ -10,7 +10,7 @@ import pandas
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text, failures_text, point_text
+from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
@@ -25,12 +25,19 @@ def axes_of_figure(data: StudyData, figure: str) -> Mapping[str, str]:
     return chosen
 
 
+def with_tied(data: StudyData, axes: Collection[str]) -> set[str]:
+    """The axes, and those that vary together with one of them."""
+    groups = [group for group in data.settings["tied"] if {*group} & {*axes}]
+    return {*axes, *(axis for group in groups for axis in group)}
+
+
 def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
-    """The kernels' rows at the place where kernels are compared; the axes in `drawn` may differ from it.
+    """The kernels' rows at the place where kernels are compared; the axes in `drawn` may differ, and axes tied to them.
 
     Kernels of undefined behaviour are left out.
     """
-    place = {axis: value for axis, value in shown_place(data).items() if axis not in drawn}
+    free = with_tied(data, drawn)
+    place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
     rows = at_place(data.kernel_rows, place)
     return rows[~rows[KERNEL].isin(undefined_kernels(data.measurements))]
 
@@ -69,7 +76,11 @@ def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
 
 def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     """The caption of a figure: where its times are from, at which place, and what failed there."""
-    place = {axis: value for axis, value in shown_place(data).items() if axis not in drawn}
+    free = with_tied(data, drawn)
+    place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
+    if free > {*drawn}:
+        together = [axis for axis in size_axes(data.settings) if axis in free]
+        meaning += f" Varying together: {list_texts(together, most=len(together))}."
     cache = place.pop("cache", None)
     words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]
     there = f" {', '.join(words)[:1].upper()}{', '.join(words)[1:]}." if words and not place else ""

@@ -70,7 +70,7 @@ def rate_text(one: Configuration, device: Mapping[str, Any]) -> str:
     share = peak_share(one, device)
     texts = [f"{one.gflops:,.0f} GFLOP/s"] if one.gflops else []
     texts += [f"{one.bandwidth_gbs:,.0f} GB/s"] if one.bandwidth_gbs else []
-    return ", ".join([*texts, *([f"{share:.1%} of the memory's peak"] if share is not None else [])])
+    return ", ".join([*texts, *([f"{share:.1%} of the memory's peak"] if share is not None and not one.gflops else [])])
 
 
 def fastest_text(fastest: Fastest, device: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import LaunchError, MisfitError
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, OutOfBounds, Platform
 from kernelsweep.problems.problem import Instance, Judgement
@@ -87,12 +87,12 @@ class PointRun:
         return queue
 
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
-        """What a launch passes. Raises LaunchError where arguments don't fit the function's parameters."""
+        """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
         found = [self.memory.argument(value, place) for value in launch.arguments]
         function = self.variant_of(launch)
         sizes = self.platform.parameter_bytes(function)
         if sizes and len(sizes) != len(found):
-            raise LaunchError(f"{function} has {len(sizes)} parameters, and the launch gives {len(found)} arguments")
+            raise MisfitError(f"{function} has {len(sizes)} parameters, and the launch gives {len(found)} arguments")
         passed = []
         for name, value, size in zip(launch.arguments, found, sizes or itertools.repeat(None, len(found)), strict=True):
             passed.append(of_size(value, size, f"{function}: the argument {name}"))
@@ -134,7 +134,7 @@ def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:
     """An argument for a parameter of `size` bytes, or of a size that nothing tells.
 
     Python's numbers have no width of their own, and take the parameter's. Raises LaunchError for a number that doesn't
-    fit, and for an array or a NumPy scalar of another size.
+    fit, and MisfitError for an array or a NumPy scalar of another size.
     """
     if not isinstance(value, np.generic):  # np.float64 is one of Python's floats, too.
         if isinstance(value, bool | int) and size in (1, 2, 4, 8):
@@ -147,5 +147,5 @@ def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:
     own = value.nbytes if isinstance(value, np.generic) else _ADDRESS_BYTES
     if size is not None and own != size:
         kind = "array" if own == _ADDRESS_BYTES and not isinstance(value, np.generic) else f"{value.dtype}"
-        raise LaunchError(f"{shown} is of type {kind}, which has {own} bytes. The kernel's parameter has {size}")
+        raise MisfitError(f"{shown} is of type {kind}, which has {own} bytes. The kernel's parameter has {size}")
     return value

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
 from kernelsweep.measure.point.memory import KernelMemory
@@ -62,7 +62,8 @@ class Runner:
         companions  the process ids of our other processes that have the device open
         updated     the arrays that the check found to be changed, for a point that was checked before
 
-        Raises ContextLost if nothing more can be run in this process. Any other failure becomes the outcome's status.
+        Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
+        point's launches could have. Any other failure becomes the outcome's status.
         """
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point, variant)
@@ -95,6 +96,8 @@ class Runner:
         except MemoryError as error:
             self.free_memory()
             return Outcome("out_of_memory", str(error))
+        except MisfitError as error:
+            raise UserError(f"{self._task.listed['place'] if self._task.listed else point}: {error}.") from error
         except LaunchError as error:
             self._memory.forget_contents()
             return Outcome("launch_failed", str(error))

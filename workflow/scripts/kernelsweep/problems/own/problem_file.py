@@ -12,7 +12,7 @@ reference). So it is known which axes the data depends on. GIVEN in functions.py
     error_bound  how far each output may be off; an output without a bound has to be exact
     result       what is compared with the reference instead of the outputs
     mistake      instead of a reference: what is wrong with the outputs, in a sentence, or None
-    work         counts of one run by unit, such as "bytes" and "flops"
+    work         counts of one run by unit, such as "bytes" and "flops"; "arithmetic" is the flops' kind, as "float32"
     launches     the launches of one run of a kernel: each a Launch, which the function gets as a parameter, too
 """
 
@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.code_hash import code_hash
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.launch import UserLaunch, read_launches
 from kernelsweep.problems.own.file_instance import FileInstance, Inputs, make_instance
 from kernelsweep.problems.own.functions import OF_DATA, UserFunction, read_functions
 from kernelsweep.problems.own.reference_store import ReferenceStore
 from kernelsweep.problems.own.user_module import UserModule, load
-from kernelsweep.problems.problem import Point
+from kernelsweep.problems.problem import ARITHMETIC, Point
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class ProblemFile:
             self._latest["inputs"] = inputs
         return make_instance(self.functions, values, self._latest["inputs"], store, self.axes)
 
-    def work(self, point: Point) -> dict[str, int | float]:
+    def work(self, point: Point) -> dict[str, Any]:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
         if "work" not in self.functions:
             return {}
@@ -91,11 +91,19 @@ class ProblemFile:
             raise UserError(
                 f"{self.module.shown}: work returns {work!r}. It has to return counts, such as {{'bytes': n}}."
             )
-        for unit, count in work.items():
+        kind = work.get("arithmetic")
+        if kind is not None and kind not in ARITHMETIC:
+            raise UserError(
+                f"{self.module.shown}: work: arithmetic is {kind!r}{nearest(str(kind), ARITHMETIC) or ';'} Allowed: "
+                f"{', '.join(ARITHMETIC)}."
+            )
+        counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
+        for unit, count in counts.items():
             is_number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
             if not is_number or not math.isfinite(count) or count < 0:
                 raise UserError(f"{self.module.shown}: work: {unit} is {count!r}. Allowed: numbers from 0.")
-        return {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in work.items()}
+        plain = {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
+        return {**plain, **({} if kind is None else {"arithmetic": kind})}
 
     @cached_property
     def launch_axes(self) -> tuple[str, ...]:

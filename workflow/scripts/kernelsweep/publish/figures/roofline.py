@@ -13,6 +13,8 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import logarithmic, points_caption, points_figure, why_no_points
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.publish.roofline_of_work import draw_work
 
 FIGURE = Declaration(
     title="Roofline",
@@ -31,8 +33,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A point for each ladder step, logarithmic both ways, and the roof that the memory's peak bandwidth sets.
 
     An operation combines two elements, so an array has as many operations as elements: the work that a kernel must do,
-    not the instructions that it executes. The bytes come from the profiler, the time from a run without it.
+    not the instructions that it executes. The bytes come from the profiler, the time from a run without it. In a study
+    with a problem file, both come from the work that the problem names.
     """
+    if problem_of(data.settings["problem"]).described is not None:
+        return draw_work(data, width)
     found = step_metrics(data)
     points = _points(data, found)
     caption = _caption(data, found)

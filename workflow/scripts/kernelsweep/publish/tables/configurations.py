@@ -7,13 +7,17 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.limits import limit_kernel
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
+from kernelsweep.analysis.roofs import arithmetic_kinds
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, axis_value, device_text, failures_text, point_text
-from kernelsweep.intervals import Interval, ratio
+from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import fastest_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of
+from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.tables.formats import (
     EMPTY,
     Column,
@@ -25,6 +29,7 @@ from kernelsweep.publish.tables.formats import (
 )
 from kernelsweep.publish.tables.ladder_text import NO_TIMES_OF_OURS
 from kernelsweep.publish.tables.point_notes import POINT_COUNTS, flag_notes, numbered, point_counts, right_text
+from kernelsweep.results import INTERVAL
 
 TIME_COLUMNS = (
     "time_us",
@@ -32,6 +37,7 @@ TIME_COLUMNS = (
     "time_high_us",
     "bandwidth_gbs",
     "peak_fraction",
+    "peak_of",
     "gflops",
     "speedup",
     "speedup_low",
@@ -42,10 +48,12 @@ TIME_COLUMNS = (
 FURTHER_COLUMNS = (*POINT_COUNTS, "failures", "flags", "message")
 # Ties beyond the closest are counted, since a table's column has little room.
 MOST_TIES = 2
+# More axes stand in a second table in LaTeX, since its page is narrow.
+MOST_AXES = 6
 
 
 def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.DataFrame:
-    """One row for each kernel, in the order of the study.
+    """One row for each kernel, in the order of the study, then for each rival and limit with each of its words.
 
     found  the kernels' best configurations where they are compared, as best_at() finds them
 
@@ -53,7 +61,7 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
       kernel
       the axes that say what is computed, and cache: the reference point's values, the same in all rows
       the other axes: the kernel's best configuration there; empty where it has no time
-      time_us, time_low_us, time_high_us, bandwidth_gbs, peak_fraction, gflops
+      time_us, time_low_us, time_high_us, bandwidth_gbs, peak_fraction, peak_of, gflops
                                 of that configuration, as in measurements.csv
       speedup, speedup_low, speedup_high
                                 the first kernel's time over this one's, and its 95% interval
@@ -80,29 +88,59 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
         rows.append(row)
     columns = ["kernel", *place, *FURTHER_COLUMNS]
     if data.has_times:
+        rows += _beside(place, first, data)
         columns[1 + len(place) : 1 + len(place)] = [*parameters, *TIME_COLUMNS]
     return pandas.DataFrame(rows, columns=columns)
 
 
+def _beside(place: Mapping[str, Any], first: Best | None, data: StudyData) -> list[dict[str, Any]]:
+    """The rows of the study's rivals and limits: one for each of their points at a place."""
+    rows = []
+    for name in (*data.settings["rivals"], *map(limit_kernel, data.settings["limits"])):
+        counts = {"kernel": name, **place, **point_counts(name, data.measurements), "flags": "", "message": ""}
+        there = at_place(data.measurements[data.measurements["kernel"] == name], place)
+        for found in ({str(column): value for column, value in row.items()} for row in there.to_dict("records")):
+            row = counts | {axis: found[axis] for axis in kernel_axes(data.settings)}
+            if found["status"] == "ok":
+                row |= {column: found[column] for column in (*INTERVAL, "bandwidth_gbs", "gflops")}
+                row |= _compared(time_interval(found), first) | _peak(found, data)
+            else:
+                row["message"] = f"{found['status'].replace('_', ' ')}: {found['message']}"
+            rows.append(row)
+    return rows
+
+
+def _compared(time: Interval, first: Best | None) -> dict[str, Any]:
+    """The columns of the first kernel's time over another."""
+    if first is None or first.undefined:
+        return {}
+    gain = ratio(over=_time(first.fastest), under=time)
+    return {"speedup": gain.value, "speedup_low": gain.low, "speedup_high": gain.high}
+
+
+def _peak(throughput: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
+    """The columns of the device's peak, from a row's bandwidth_gbs and gflops, and its values on the axes."""
+    known = {axis: value for axis, value in throughput.items() if not pandas.isna(value)}
+    arithmetic = problem_of(data.settings["problem"]).work(known).get("arithmetic")
+    share, of = share_of_nearest_peak(known.get("bandwidth_gbs"), known.get("gflops"), arithmetic, data.device)
+    return {"peak_fraction": share, "peak_of": of}
+
+
 def _measured(best: Best, first: Best | None, data: StudyData) -> dict[str, Any]:
     one = best.fastest
-    peak = data.device["peak_bandwidth_gbs"]
-    gain = None
-    if first is not None and not first.undefined:
-        gain = ratio(over=_time(first.fastest), under=_time(one))
-        if first is best:
-            gain = Interval(1.0, 1.0, 1.0)
+    gain = _compared(_time(one), first)
+    if gain and first is best:
+        gain = {"speedup": 1.0, "speedup_low": 1.0, "speedup_high": 1.0}
+    throughput = {"bandwidth_gbs": one.bandwidth_gbs, "gflops": one.gflops}
     return {
         **one.parameters,
         "time_us": one.time_us,
         "time_low_us": one.time_low_us,
         "time_high_us": one.time_high_us,
         "bandwidth_gbs": one.bandwidth_gbs,
-        "peak_fraction": one.bandwidth_gbs / peak if one.bandwidth_gbs and peak else None,
         "gflops": one.gflops,
-        "speedup": gain and gain.value,
-        "speedup_low": gain and gain.low,
-        "speedup_high": gain and gain.high,
+        **_peak({**best.point, **one.parameters, **throughput}, data),
+        **gain,
         "compared": best.compared,
         "as_fast": "" if not best.ties else ties_text(best, len(best.ties)),
         "message": "",
@@ -142,14 +180,16 @@ def configuration_text(table: pandas.DataFrame, found: Mapping[str, Best], data:
         ],
         notes=notes,
         explanation=_explanation(found, data),
-        main_rows=len(table),
+        main_rows=len(data.kernel_names),
     )
 
 
 def _columns(table: pandas.DataFrame, found: Mapping[str, Best], data: StudyData) -> list[Column]:
+    axes = varied(data.kernel_rows, kernel_axes(data.settings))
+    many = len(axes) > MOST_AXES
     columns = [
-        Column(axis, [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]])
-        for axis in varied(data.kernel_rows, kernel_axes(data.settings))
+        Column(axis, [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]], apart=many)
+        for axis in axes
     ]
     decimals = [shown_decimals(table["time_us"])] * len(table)
     columns += [
@@ -157,13 +197,19 @@ def _columns(table: pandas.DataFrame, found: Mapping[str, Best], data: StudyData
         Column("95% interval (µs)", intervals(table, decimals)),
         Column("speedup", speedups(table["speedup"])),
     ]
-    rates = [("bandwidth (GB/s)", "bandwidth_gbs", 1.0, 0, ""), ("of peak", "peak_fraction", 100.0, 1, "%")]
+    rates = [("bandwidth (GB/s)", "bandwidth_gbs", 1.0, 0, ""), (_peak_header(table), "peak_fraction", 100.0, 1, "%")]
     for header, column, factor, places, unit in [*rates, ("GFLOP/s", "gflops", 1.0, 0, "")]:
         if table[column].notna().any():
             columns.append(Column(header, numbers(table[column].astype("float64") * factor, places, unit)))
     ties = [ties_text(found[kernel], MOST_TIES) if kernel in found else EMPTY for kernel in table["kernel"]]
-    columns.append(Column("as fast", ties, right=False, apart=True))
+    columns.append(Column("as fast", ties, right=False, apart=not many))
     return columns
+
+
+def _peak_header(table: pandas.DataFrame) -> str:
+    """What the shares in a table are of: all of one peak, or each of the nearest one."""
+    of = {str(peak) for peak in table["peak_of"].dropna() if peak}
+    return f"of {of.pop()} peak" if len(of) == 1 else "of nearest peak"
 
 
 def _notes(row: pandas.Series[Any], where: str) -> list[str]:
@@ -173,6 +219,18 @@ def _notes(row: pandas.Series[Any], where: str) -> list[str]:
         message = message if len(message) <= MESSAGE_LENGTH else message[: MESSAGE_LENGTH - 1] + "…"
         texts.append(f"No time{f' at {where}' if where else ''}: {message}")
     return texts
+
+
+def _peaks(data: StudyData) -> list[str]:
+    """What a share of a peak is, where the device has one."""
+    peak = data.device["peak_bandwidth_gbs"]
+    if peak is None or data.kernel_rows["bandwidth_gbs"].isna().all():
+        return []
+    kinds = arithmetic_kinds(data)
+    known = {kind: arithmetic_peak_gflops(data.device, kind) for kind in kinds}
+    texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in known.items() if gflops]
+    missing = [why_unknown(data.device, kind) for kind, gflops in known.items() if not gflops]
+    return [f"Theoretical peaks: {', '.join([f'memory {peak:,.0f} GB/s', *texts])}.", *missing]
 
 
 def _explanation(found: Mapping[str, Best], data: StudyData) -> str:
@@ -186,6 +244,7 @@ def _explanation(found: Mapping[str, Best], data: StudyData) -> str:
             "Each row: the kernel's fastest configuration at this point. Speedup: the first kernel's time over this"
             " one's. As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values"
             " that differ.",
+            *_peaks(data),
             right,
         ]
     )

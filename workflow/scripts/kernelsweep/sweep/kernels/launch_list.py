@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.problems.element_types import CXX_TYPES
+from kernelsweep.problems.element_types import OWN_TYPES
 from kernelsweep.sweep.expressions import Expression, expression
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.kernels.units import variant_name
@@ -225,7 +225,7 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
+    return OWN_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
 def _value(given: str | float, point: Mapping[str, Any]) -> Any:

@@ -19,6 +19,7 @@ def as_values(listed: LaunchList | LaunchFunction | None) -> dict[str, Any] | No
     """Launches as JSON has them."""
     if isinstance(listed, LaunchFunction):
         return {
+            "place": listed.place,
             "problem": listed.problem.named,
             "kernel": listed.kernel,
             "macros": listed.macros,

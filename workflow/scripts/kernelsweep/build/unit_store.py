@@ -1,0 +1,46 @@
+"""Compiled units, kept by their content: a unit is compiled once for the same sources, macros, options and compiler.
+
+So a build that a new axis value, another study or an interruption causes compiles only what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+# What compiling a unit to a file returns: the compiler's warnings, and what the report says of each function.
+Compiled = tuple[str, dict[str, Any]]
+
+
+class UnitStore:
+    """A folder of compiled units. Several processes may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def compiled(self, content: Mapping[str, Any], file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
+        """The unit in `file`: a copy of the one that is kept, or what compile_unit() leaves there, which is then kept.
+
+        content  all that determines the unit, as JSON's types
+
+        Raises what compile_unit() raises; then nothing is kept.
+        """
+        kept = self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        report = kept.with_suffix(".json")
+        if report.is_file():  # It is written last.
+            shutil.copyfile(kept, file)
+            warnings, functions = json.loads(report.read_text(encoding="utf-8"))
+            return warnings, functions
+        warnings, functions = compile_unit()
+        part = kept.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(file, part)
+        part.replace(kept)
+        part.write_text(json.dumps([warnings, functions]), encoding="utf-8")
+        part.replace(report)
+        return warnings, functions
