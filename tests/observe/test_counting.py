@@ -497,7 +497,7 @@ def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
     (counted,) = counted_with(kernel, [point(4096, 128, unroll=8)], tmp_path, check=True)
     assert {finding.kind for finding in counted.mistakes} == {"race"}
-    assert all("unrolled_warps_volatile.cu" in line for line in counted.mistakes[0].lines)
+    assert all("volatile_tree.cuh" in line for line in counted.mistakes[0].lines)
 
 
 def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
