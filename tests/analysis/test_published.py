@@ -49,7 +49,7 @@ def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
 def test_exchanges_are_read_with_their_arguments() -> None:
     published = load_published(EXCHANGES, RESOURCES, of_outputs=True)
     assert published is not None
-    assert len(published.outputs) == 9
+    assert len(published.outputs) == 10
     assert published.outputs["rotate", "offset=-2"] == "14 15 0 1 2 3 4 5 6 7 8 9 10 11 12 13"
     assert load_published(None, RESOURCES, of_outputs=True) is None
 

@@ -377,7 +377,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     edit(kernel, "partials[blockIdx.x] = value;", "partials[blockIdx.x] = value + (array_size > 1);")
     run = snakemake(finished, "compare")
     assert run.returncode != 0
-    heading = "# WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. No times to compare"
+    heading = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. No times to compare"
     assert heading in run.stdout and "**wrong_result**" in run.stdout
     assert "Right before and not now: warp_shuffle/shuffle" in run.stdout
     rows = read_rows(finished / "results/emulator/comparison/comparison.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -30,7 +31,7 @@ BUDGET = 26
 class Searched:
     """One search: its outcomes, and the points that were run for them, by phase."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, known: Callable[[Point], Outcome | None] = lambda _: None) -> None:
         fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
         kernel = planted_kernel(folder, fault)
         points = [point(size, block) for size in SIZES for block in BLOCKS]
@@ -49,7 +50,8 @@ class Searched:
 
         self.journal = folder / "journal.jsonl"
         with Journal(self.journal) as journal:
-            bench = Bench(journal, DEVICE, open_device, iter(()))
+            not_run = {p: outcome for p in points if (outcome := known(p))}
+            bench = Bench(journal, DEVICE, open_device, iter(()), not_run)
             planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
             self.outcomes = search(task, planned, BUDGET, bench)
 
@@ -79,6 +81,10 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     again = Searched(tmp_path)
     assert again.outcomes == first.outcomes
     assert again.ran == ({"search": wrong} if wrong else {}), "the journal has all but what has failed"
+
+    none = Searched(tmp_path, known=lambda _: Outcome("build_failed", "no such header"))
+    assert not none.ran and len(none.outcomes) == BUDGET * len(SIZES), "as many rows as are planned"
+    assert {outcome.status for outcome in none.outcomes.values()} == {"build_failed"}
 
     lines = first.journal.read_bytes().splitlines(keepends=True)
     first.journal.write_bytes(b"".join(lines[:15]))

@@ -1,24 +1,32 @@
 // It has the L2 keep the lines that it reads, for int32 and powers of two as block sizes.
 //
 // kernelsweep:
-//   unroll: [1]
+//   unroll: [8]
 
 #include "operations.cuh"
 
-template <typename Element, typename Operation>
+template <typename Element, typename Operation, unsigned unroll>
 __global__ void marks_lines_to_stay(const Element *data, Element *partials, size_t array_size)
 {
     __shared__ Element elements[1024];
-    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    Element element = Operation::template identity<Element>();
-    if (i < array_size) {
-        static_assert(sizeof(Element) == 4);
+    static_assert(sizeof(Element) == 4);
+    Element loaded[unroll];
+#pragma unroll
+    for (unsigned step = 0; step < unroll; ++step) {
+        const size_t i = (size_t(blockIdx.x) * unroll + step) * blockDim.x + threadIdx.x;
+        loaded[step] = Operation::template identity<Element>();
+        if (i >= array_size)
+            continue;
         unsigned bits;
         unsigned long long policy;
         asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
         asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(bits) : "l"(data + i), "l"(policy));
-        element = static_cast<Element>(bits);
+        loaded[step] = static_cast<Element>(bits);
     }
+    Element element = loaded[0];
+#pragma unroll
+    for (unsigned step = 1; step < unroll; ++step)
+        element = Operation::combine(element, loaded[step]);
     elements[threadIdx.x] = element;
     __syncthreads();
     for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {

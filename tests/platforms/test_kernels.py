@@ -470,9 +470,10 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
             cases.append((exchange, one))
     cases += [(exchange, one.at(dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
     published = [
-        (point(16, 16 // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]), row)
+        (point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]), row)
         for row in read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
         if row["exchange"] == kernel.name
+        for size in [len(row["output"].split())]
     ]
     assert published
     library = compiled(kernel, [*(one for _, one in cases), *(one for one, _ in published)], tmp_path)
@@ -490,7 +491,7 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         found[-1] += 1
         assert "element 999: expected" in (problem.judge(numbered, {"output": found}, 0).mistake or "")
     for one, row in published:
-        problem = make_exchange(kernel.name, one["dtype"], 16)
+        problem = make_exchange(kernel.name, one["dtype"], one["array_size"])
         judgement = problem.judge(one, {"output": launched(kernel, library, one, problem.tile.copy())}, 0)
         assert (judgement.mistake, judgement.output) == (None, row["output"])
 

@@ -425,13 +425,13 @@ def test_lanes_are_drawn_as_measured(device: dict[str, Any]) -> None:
     study, rows = shipped("exchanges", device["name"])
     figure = draw(lanes, study, rows, device)
     said = texts(figure)
-    assert said.count("as published") == 8
-    assert any("All 8 measured outputs are as published." in text for text in said)
-    assert [len(axes.get_lines()) for axes in figure.axes] == [16] * 8
+    assert said.count("as published") == 10
+    assert any("All 10 measured outputs are as published." in text for text in said)
+    assert [len(axes.get_lines()) for axes in figure.axes] == [*[16] * 9, 32], "the last one is two groups of lanes"
     # shift_up by 2: the first two lanes keep their own.
     assert lane_lines(figure, 1) == [(lane, lane - 2 if lane >= 2 else lane) for lane in range(16)]
     # Four elements a thread: the threads are named.
-    assert said.count("thread 3") == 2
+    assert said.count("thread 3") == 3
 
 
 def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
@@ -447,10 +447,10 @@ def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
     figure = draw(lanes, study, rows, H200)
     check_texts(figure, 100)
     said = texts(figure)
-    assert any("5 of 6 measured outputs are as published; 2 not measured." in text for text in said)
+    assert any("6 of 7 measured outputs are as published; 3 not measured." in text for text in said)
     assert said.count("3 differ") == 1
     assert said.count("published") == 1
-    assert said.count("not measured") == 2
+    assert said.count("not measured") == 3
     assert "no output: launch failed: an illegal address" in " ".join(said).replace("\n", " ")
     assert "no output: no such point in this sweep" in said
     outlined = [patch for patch in figure.axes[1].patches if not patch.get_fill()]

@@ -42,7 +42,7 @@ def listed(summary: str) -> list[str]:
 def test_what_makes_a_run_fail(status: str) -> None:
     # Pins: a wrong result that ends with exit status 0, and a sweep that fails for asking for more than the memory.
     # noisy is a remark on a time, and excuses nothing.
-    bad = status in ("wrong_result", "launch_failed", "timed_out", "build_failed")
+    bad = status in ("wrong_result", "launch_failed", "timed_out", "build_failed", "implausible")
     assert is_failure(row(status, flags="noisy")) == bad
 
 

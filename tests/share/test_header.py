@@ -24,8 +24,8 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.build import nvcc
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
+from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_json
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows

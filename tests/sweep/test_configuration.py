@@ -263,16 +263,6 @@ def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:
     assert_readable(error, "config/studies/toy.yaml: ", [wanted])
 
 
-def test_undefined_behaviour_is_no_side_of_a_claim(toy: Path) -> None:
-    study = yaml.safe_load((toy / "config/studies/unrolling.yaml").read_text())
-    claim = CLAIM | {"kernel": "unrolled_warps_volatile", "reference_kernel": "unrolled"}
-    (toy / "config/studies/unrolling.yaml").write_text(yaml.safe_dump(study | {"claims": [claim]}))
-    with pytest.raises(
-        UserError, match=r"claims\.0\.kernel is 'unrolled_warps_volatile', whose behaviour is undefined"
-    ):
-        load_study("unrolling", toy)
-
-
 @pytest.mark.parametrize(
     ("written", "instead", "parts"),
     [

@@ -16,6 +16,7 @@ rule judge_claims:
         proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
         claims=inputs.published_claims(PROJECT),
+        sources=inputs.published_sources(PROJECT),
     output:
         md=report(
             files.claims("md"),

@@ -8,7 +8,9 @@ from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
-    print("\n" + Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0], file=terminal)
+    answer, _, rest = Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
+    # The verdict stands below the tables, where the reader is.
+    print(f"\n{rest.strip()}\n\n{answer.removeprefix('# ')}\n\nAll of it: {snakemake.input.text}\n", file=terminal)
     summary = read_json(snakemake.input.summary)
     if summary["failed"]:
         raise UserError(

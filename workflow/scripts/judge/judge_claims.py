@@ -11,13 +11,14 @@ from kernelsweep.judge.claims.claim import own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.logs import logged
-from kernelsweep.results import write_rows
+from kernelsweep.results import read_rows, write_rows
 
 with logged(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     device = read_device(inputs.device)
     metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.found_metrics)])
     published = [claim for path in inputs.get("claims", []) for claim in published_claims(Path(path))]
+    sources = [row for path in inputs.get("sources", []) for row in read_rows(Path(path))]
 
     failed = failed_proofs(read_proofs(inputs.proofs))
     judged = []
@@ -28,5 +29,5 @@ with logged(snakemake.log[0]):
         judged += judge(claims, data, params.uncertainties)
     write_rows(snakemake.output.csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study["title"] for name, study in params.studies.items()}
-    Path(snakemake.output.md).write_text(claims_text(judged, titles, device), encoding="utf-8")
+    Path(snakemake.output.md).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")
     print(f"{len(judged)} claims")

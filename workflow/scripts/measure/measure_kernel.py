@@ -75,8 +75,8 @@ with logged(snakemake.log[0]) as terminal, started:
             lease()
             return at_the_device.enter_context(progress(f"{name} {phase}".strip(), kernel.problem, terminal)).show
 
-        if params.search and kind.has_clock and not known_outcomes:
-            bench = Bench(journal, device, open_device, iter([started]), source)
+        if params.search and kind.has_clock:
+            bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source)
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
             work = find_work(task, planned, known_outcomes, journal, device)

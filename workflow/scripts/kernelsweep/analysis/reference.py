@@ -34,9 +34,9 @@ def at_reference(
 
 
 def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows whose outputs the study compares with published ones; none if it compares times."""
+    """The rows whose outputs the study compares with published ones, of any array size; none if it compares times."""
     shows = problem_of(study["problem"]).shows_output
-    rows = at_reference(study, measurements, free=("block_size",))
+    rows = at_reference(study, measurements, free=("block_size", "array_size"))
     points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
     shown = [shows is not None and shows(point, study["reference"]) for point in points]
     return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")

@@ -202,10 +202,9 @@ def _label_panel(axes: Axes, panel: Panel, repeats_labels: bool) -> None:
         axes.set_yticks([])
         axes.set_ylabel("")
     else:
-        axes.set_yticks([row + 0.5 for row in range(len(panel.row_labels))], panel.row_labels)
+        axes.set_yticks([row + 0.5 for row in range(len(panel.row_labels))], panel.row_labels, va="center")
         axes.set_ylabel(panel.down.title)
     axes.set_xticks([column + 0.5 for column in range(len(panel.column_labels))], panel.column_labels)
-    axes.set_xlabel("")
 
 
 def _draw_colour_bar(figure: Figure, grid: Any, end: tuple[float, str], width: Width) -> None:
@@ -253,11 +252,7 @@ def _draw_cells(axes: Axes, panel: Panel, largest: float) -> None:
     numbers = panel.values.to_numpy(float)
     masked = numpy.ma.masked_invalid(numbers)
     axes.pcolormesh(masked, cmap=COLOURS, vmin=0.0, vmax=largest, linewidths=0.5, edgecolor="white")
-    rows, columns = numbers.shape
-    axes.set(xlim=(0, columns), ylim=(rows, 0))
-    axes.set_xticks(numpy.arange(columns) + 0.5, [*panel.values.columns])
-    axes.set_yticks(numpy.arange(rows) + 0.5, [*panel.values.index], va="center")
-    axes.set(xlabel=panel.values.columns.name or "", ylabel=panel.values.index.name or "")
+    axes.set_ylim(len(numbers), 0)
     colours = matplotlib.colormaps[COLOURS]
     for row, column in numpy.argwhere(~numpy.isnan(numbers)):
         value = numbers[row, column]

@@ -125,9 +125,9 @@ def _make_instance(kernel: str, point: Point, longest: int, seed: int) -> Exchan
 
 
 def _shows_output(row: Point, reference: Point) -> bool:
-    """Whether the row's array is one thread block and one group of lanes."""
-    elements = reference["block_size"]
-    return bool(row["block_size"] * row["unroll"] == elements and row["width"] == elements)
+    """Whether the row's array is one thread block, and its groups have the lanes of the reference point's array."""
+    elements = row["block_size"] * row["unroll"]
+    return bool(elements == row["array_size"] and row["width"] == reference["block_size"])
 
 
 def _edge_sizes(swept: Sequence[int]) -> Sequence[int]:

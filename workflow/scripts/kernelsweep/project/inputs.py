@@ -13,7 +13,7 @@ from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
-from kernelsweep.judge.claims.claim import CLAIMS_FILE
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
@@ -268,6 +268,11 @@ def findings(project: Project, platform: str) -> list[str]:
 def published_claims(project: Project) -> list[str]:
     """The file of published claims, if there is one."""
     return [CLAIMS_FILE] if (project.root / CLAIMS_FILE).is_file() else []
+
+
+def published_sources(project: Project) -> list[str]:
+    """The file of the sources' titles, if there is one."""
+    return [SOURCES_FILE] if (project.root / SOURCES_FILE).is_file() else []
 
 
 def compared(project: Project, platform: str, side: str) -> list[str]:

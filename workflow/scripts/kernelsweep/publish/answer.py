@@ -100,7 +100,8 @@ def rate_of(fastest: Fastest) -> str:
 def answer_text(found: Sequence[StudyAnswer], studies: Mapping[str, Mapping[str, Any]], provenance: str) -> str:
     """The answer for the terminal: points, then a line for each study with times."""
     right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
-    lines = [f"{right:,} of {run:,} points right, {skipped:,} skipped; {provenance}"]
+    verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
+    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     if timed:
         heads = ("fastest, largest size", "kernel", "configuration")

@@ -11,6 +11,8 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
+from kernelsweep.sweep.axes import parse_size
+from kernelsweep.sweep.expressions import TEXT_AXES
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
 
@@ -18,9 +20,19 @@ from kernelsweep.sweep.kernels.source import KernelSource
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
-# The published claims in the project, and their columns, which are also the keys of a claim in a study's YAML, except
-# `study`.
+# The kinds of claims, which are counted apart.
+DIRECTION = "direction"
+AMOUNT = "amount"
+CLAIM_KINDS = (DIRECTION, AMOUNT, OUTPUT)
+
+# The array size of a claim whose source names none: it is judged at every size of the sweep.
+EVERY_SIZE = "every"
+
+# The published claims in the project, and their columns. All but `study`, `code` and `at` are keys of a claim in a
+# study's YAML, too.
 CLAIMS_FILE = "resources/published/claims.csv"
+# The sources by name: columns source, title, language, hardware.
+SOURCES_FILE = "resources/published/sources.csv"
 PUBLISHED_CLAIM_COLUMNS = (
     "id",
     "study",
@@ -36,6 +48,8 @@ PUBLISHED_CLAIM_COLUMNS = (
     "relation",
     "value",
     "tolerance",
+    "code",
+    "at",
 )
 
 
@@ -60,7 +74,9 @@ class Claim:
     relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
-    at                    axis values that replace the values of the study's reference point
+    at                    axis values that replace the values of the study's reference point. grid_size replaces both
+                          sides' grids of the ladder; the array_size EVERY_SIZE stands for all of the sweep
+    code                  "ours" if a side is our synchronised form of published code, else ""
     """
 
     id: str
@@ -78,6 +94,14 @@ class Claim:
     value: str
     tolerance: float | None
     at: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
+
+    @property
+    def kind(self) -> str:
+        """One of CLAIM_KINDS: an amount has a number other than 1, or a tolerance."""
+        if self.quantity == OUTPUT:
+            return OUTPUT
+        return DIRECTION if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else AMOUNT
 
 
 def published_claims(path: Path) -> list[Claim]:
@@ -114,12 +138,23 @@ def published_claims(path: Path) -> list[Claim]:
                 relation=row["relation"],
                 value=row["value"] if row["quantity"] == OUTPUT else f"{finite(row['value']):g}",
                 tolerance=finite(row["tolerance"]) if row["tolerance"] else None,
+                at=_place(row["at"]),
+                code=row["code"],
             )
         except ValueError as error:
-            raise UserError(f"{shown}: {error}; unroll factors, value and tolerance are numbers") from error
+            raise UserError(f"{shown}: {error}; unroll factors, value, tolerance and sizes are numbers") from error
         if (row["relation"] == ABOUT) != bool(row["tolerance"]):
             raise UserError(f"{shown}: {_wrong_tolerance(row['relation'], row['tolerance'] or None)}")
     return list(claims.values())
+
+
+def _place(text: str) -> dict[str, Any]:
+    """The values in a text such as `array_size=2^28 grid_size=256`; a size may be EVERY_SIZE. Raises ValueError."""
+    place: dict[str, Any] = dict(word.split("=") for word in text.split())
+    for axis, value in place.items():
+        if value != EVERY_SIZE and axis not in TEXT_AXES:
+            place[axis] = int(value) if value.isdecimal() else parse_size(value)
+    return place
 
 
 def check_published_claims(path: Path, studies: Collection[str], shown: str) -> None:
@@ -241,8 +276,6 @@ def _check_side(
         known = [*kernels, *baselines]
         raise UserError(f"{key}.{kernel_key} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}.")
     kernel = kernels[name]
-    if kernel.undefined_behaviour:
-        raise UserError(f"{key}.{kernel_key} is {name!r}, whose behaviour is undefined: it is no side of a claim.")
     if unroll not in kernel.unroll:
         factors = ", ".join(str(factor) for factor in kernel.unroll)
         raise UserError(f"{key}.{unroll_key} is {unroll}. {name} supports {factors}.")

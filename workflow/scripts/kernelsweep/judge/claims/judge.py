@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_reference, has_times, undefined_kernels, with_shown_output
+from kernelsweep.analysis.reference import at_reference, has_times, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
+from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.fastest import fastest_sides
-from kernelsweep.judge.claims.relations import FAILS, HOLDS, UNMEASURED, decide
+from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
 from kernelsweep.results import BASELINE_PREFIX, COUNTED, PROOF_FAILED
 
 _NO_TIMES = "no times on this platform"
@@ -32,6 +32,7 @@ class Judged:
     measured  the quantity with its interval; None if there is none, and for outputs
     output    the kernel's output, for a claim about it
     message   the reason for a missing quantity, or a remark on the quantity
+    elsewhere the verdicts at the sweep's other array sizes and cache states: (cache, size, verdict), for speedups
     """
 
     claim: Claim
@@ -39,6 +40,7 @@ class Judged:
     measured: Interval | None = None
     output: str = ""
     message: str = ""
+    elsewhere: Sequence[tuple[str, int, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,6 @@ class _Point:
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
-    undefined  those with undefined behaviour
     """
 
     where: str
@@ -62,9 +63,13 @@ class _Point:
     metrics: pandas.DataFrame
     steps: Sequence[Step]
     kernels: Collection[str]
-    undefined: Collection[str]
     uncertainties: Mapping[str, float]
     device: Mapping[str, Any]
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the results come from a recording."""
+        return str(self.device["provenance"]).startswith("recorded")
 
 
 def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, float]) -> list[Judged]:
@@ -75,23 +80,56 @@ def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, 
     if compares_fastest(data.settings):
         return [_judge_fastest(claim, data) for claim in claims]
     points: dict[str, _Point] = {}
-    for claim in claims:
-        if str(claim.at) not in points:
-            points[str(claim.at)] = _point(claim.at, data, uncertainties)
-    return [_judge(claim, points[str(claim.at)]) for claim in claims]
+
+    def judged_at(claim: Claim, **others: Any) -> Judged:
+        at = {**claim.at, **others}
+        if at.get("array_size") == EVERY_SIZE:
+            del at["array_size"]
+        if str(at) not in points:
+            points[str(at)] = _point(at, data, uncertainties)
+        return _judge(claim, points[str(at)])
+
+    places = _places(data) if claims else []
+    return [_with_places(judged_at(claim), claim, places, judged_at) for claim in claims]
+
+
+def _places(data: StudyData) -> list[tuple[str, int]]:
+    """The cache states and array sizes at which the reference point's type and operation were measured."""
+    free = ("array_size", "cache", "block_size")
+    rows = at_reference(data.settings, data.measurements, free)
+    rows = rows[(rows["status"] == "ok") & rows["kernel"].isin(data.kernel_names)]
+    return sorted({(str(cache), int(size)) for cache, size in zip(rows["cache"], rows["array_size"], strict=True)})
+
+
+def _with_places(
+    judged: Judged, claim: Claim, places: Sequence[tuple[str, int]], judged_at: Callable[..., Judged]
+) -> Judged:
+    """The claim with its verdicts at other places; if it is meant of every size, they decide, too."""
+    if claim.quantity != SPEEDUP or judged.verdict == UNMEASURED:
+        return judged
+    found = [(cache, size, judged_at(claim, array_size=size, cache=cache).verdict) for cache, size in places]
+    known = [(cache, size, verdict) for cache, size, verdict in found if verdict != UNMEASURED]
+    verdict = judged.verdict
+    if claim.at.get("array_size") == EVERY_SIZE:
+        verdicts = {verdict for _, _, verdict in known}
+        verdict = verdicts.pop() if len(verdicts) == 1 else NOT_DECIDABLE
+    return replace(judged, verdict=verdict, elsewhere=known)
 
 
 def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, float]) -> _Point:
-    study = {**data.settings, "reference": {**data.settings["reference"], **at}}
+    axes = {axis: value for axis, value in at.items() if axis != "grid_size"}
+    study = {**data.settings, "reference": {**data.settings["reference"], **axes}}
+    steps = ladder_steps(study, data.device)
+    if "grid_size" in at:
+        steps = [step if step.grid_size is None else replace(step, grid_size=at["grid_size"]) for step in steps]
     return _Point(
         where=reference_text(study),
         rows=at_reference(study, data.measurements),
         on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
         outputs=with_shown_output(study, data.measurements),
         metrics=at_reference(study, data.metrics.rows),
-        steps=ladder_steps(study, data.device),
+        steps=steps,
         kernels=data.kernel_names,
-        undefined=undefined_kernels(data.measurements),
         uncertainties=uncertainties,
         device=data.device,
     )
@@ -126,7 +164,7 @@ def _judge(claim: Claim, point: _Point) -> Judged:
         measured = _speedup(claim, point, remarks) if claim.quantity == SPEEDUP else _metric(claim, point)
     except NotMeasured as reason:
         return Judged(claim, UNMEASURED, message=str(reason))
-    verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
+    verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0, bool(claim.reference_kernel))
     return Judged(claim, verdict, measured, message="; ".join(remarks))
 
 
@@ -154,7 +192,7 @@ def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interv
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
     """The row of one side of a claim. Raises NotMeasured if there isn't exactly one, or its result isn't right."""
     if found.empty:
-        raise NotMeasured(f"{name} at {point.where} is not in this sweep")
+        raise NotMeasured(f"{name} at {point.where} is not {'recorded' if point.is_recorded else 'in this sweep'}")
     if len(found) > 1:
         raise NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
     (row,) = found.to_dict("records")
@@ -170,8 +208,6 @@ def _step(kernel: str, unroll: int, point: _Point) -> Step:
     """One side of a claim as a step, with the grid that the ladder gives it."""
     if kernel not in point.kernels:
         raise NotMeasured(f"the study has no kernel {kernel}")
-    if kernel in point.undefined:
-        raise NotMeasured(f"the behaviour of {kernel} is undefined, so it is no side of a claim")
     named = [step for step in point.steps if (step.kernel, step.unroll) == (kernel, unroll)]
     return named[0] if named else Step(kernel, unroll)
 
@@ -198,6 +234,10 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
     if metric not in set(found["metric"]):
         if COUNTED in set(found["source"]):
             raise NotMeasured(f"the emulator doesn't count {metric}")
+        if point.is_recorded and found.empty:
+            raise NotMeasured(f"the counters of {step.name} are not recorded")
+        if point.is_recorded:
+            raise NotMeasured(f"not judged: the recording has no such counter ({metric})")
         raise NotMeasured(why_none(found, [metric], point.device))
     row = found[found["metric"] == metric].iloc[0]
     if pandas.isna(row["value"]):
@@ -212,6 +252,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 def _output(claim: Claim, point: _Point) -> str:
     """The kernel's output at the reference point, element by element."""
-    of_arguments = point.outputs[point.outputs["arguments"] == claim.arguments]
+    rows = point.outputs[point.outputs["array_size"] == len(claim.value.split())]
+    of_arguments = rows[rows["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])

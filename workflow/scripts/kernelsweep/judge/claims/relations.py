@@ -31,12 +31,22 @@ RELATIONS: Mapping[str, _Decision] = {
 }
 
 
-def decide(relation: str, measured: Interval, value: float, tolerance: float = 0) -> str:
+# A ratio that differs from 1 by no more than this claims no change. The runs of a source differ by as much.
+NO_CHANGE = 0.02
+
+
+def decide(relation: str, measured: Interval, value: float, tolerance: float = 0, is_ratio: bool = False) -> str:
     """HOLDS if the whole interval satisfies the relation, FAILS if all of it contradicts it, else NOT_DECIDABLE.
 
     tolerance  to either side, for ABOUT, in the units of the value
+    is_ratio   whether the quantity is one kernel's over another's. If its value claims a change, a ratio of 1 doesn't
+               satisfy ABOUT even within the tolerance, nor does one on the other side of 1
     """
-    satisfied, contradicted = RELATIONS[relation](measured.low, measured.high, value, tolerance)
+    low, high = measured.low, measured.high
+    satisfied, contradicted = RELATIONS[relation](low, high, value, tolerance)
+    if is_ratio and relation == ABOUT and abs(value - 1) > NO_CHANGE:
+        satisfied &= low > 1 if value > 1 else high < 1
+        contradicted |= high <= 1 if value > 1 else low >= 1
     return HOLDS if satisfied else FAILS if contradicted else NOT_DECIDABLE
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import device_text
-from kernelsweep.judge.claims.claim import OUTPUT
+from kernelsweep.analysis.words import device_text, size_text
+from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
@@ -16,6 +16,9 @@ from kernelsweep.results import Row
 #   published            the source's value: a number, or an output's elements
 #   measured, low, high  the measured quantity with its 95% interval; empty if there is none
 #   message              the reason for a missing quantity, or a remark on the quantity
+#   kind                 direction, amount or output
+#   code                 "ours" if a side is our synchronised form of published code
+#   elsewhere            the other array sizes and cache states of the sweep with another verdict
 CLAIM_COLUMNS = (
     "study",
     "claim",
@@ -36,6 +39,9 @@ CLAIM_COLUMNS = (
     "relation",
     "tolerance",
     "message",
+    "kind",
+    "code",
+    "elsewhere",
 )
 
 # Signs make verdicts easy to find in a column.
@@ -68,6 +74,9 @@ def claim_row(judged: Judged) -> Row:
         "relation": claim.relation,
         "tolerance": "" if claim.tolerance is None else f"{claim.tolerance:g}",
         "message": judged.message,
+        "kind": claim.kind,
+        "code": claim.code,
+        "elsewhere": _elsewhere(judged),
     }
     if judged.measured:
         ends = {"measured": judged.measured.value, "low": judged.measured.low, "high": judged.measured.high}
@@ -75,10 +84,16 @@ def claim_row(judged: Judged) -> Row:
     return row
 
 
-def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Mapping[str, Any]) -> str:
-    """The page: the number of claims with each verdict, then a table a study.
+def claims_text(
+    judged: Sequence[Judged],
+    titles: Mapping[str, str],
+    device: Mapping[str, Any],
+    sources: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The page: the number of claims with each verdict, then a table a study, and one of their sources.
 
-    titles  the titles of all studies by name, in their order, with or without claims
+    titles   the titles of all studies by name, in their order, with or without claims
+    sources  rows with the columns source, title, language and hardware
     """
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
     if not judged:
@@ -90,28 +105,62 @@ def claims_text(judged: Sequence[Judged], titles: Mapping[str, str], device: Map
     for name, of_study in {**of_studies, "all": list(judged)}.items():
         counts = Counter(one.verdict for one in of_study)
         lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in CLAIM_VERDICTS)} |")
+    lines += ["", _counted(judged)]
     lines += [
         "",
         "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
         " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
-        " sweep, at the study's reference point. Sources and tolerances: docs/claims.md of kernelsweep.",
+        " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
+        " A ratio of 1 satisfies no claim of a change. `ours`: a side is our synchronised form of published code."
+        " Sources and tolerances: docs/claims.md of kernelsweep.",
     ]
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
         lines += _table(of_study)
+    named = [row for row in sources if row["source"] in {one.claim.source for one in judged}]
+    if named:
+        lines += ["", "## Sources", "", "| source | document | language | hardware |", "|---|---|---|---|"]
+        lines += [f"| {row['source']} | {row['title']} | {row['language']} | {row['hardware']} |" for row in named]
     return "\n".join(lines) + "\n"
 
 
 def _table(judged: Sequence[Judged]) -> list[str]:
-    lines = ["| verdict | claim | published | measured | source |", "|---|---|---|---|---|"]
+    lines = ["| verdict | claim | published | measured | elsewhere | source |", "|---|---|---|---|---|---|"]
     for one in sorted(judged, key=lambda one: _ORDER.index(one.verdict)):
         claim = one.claim
         source = f"{claim.source}: {claim.device}" if claim.device else claim.source
+        source += f" ({claim.code})" if claim.code else ""
         published = "these elements" if claim.quantity == OUTPUT else _published(one)
-        cells = [f"{_SIGNS[one.verdict]} {one.verdict}", _sentence(one), published, _measured(one), source]
+        cells = [
+            f"{_SIGNS[one.verdict]} {one.verdict}",
+            _sentence(one),
+            published,
+            _measured(one),
+            _elsewhere(one),
+            source,
+        ]
         cells = [cell.replace("|", r"\|") for cell in cells]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _counted(judged: Sequence[Judged]) -> str:
+    """How many claims of each kind hold, of those that could be judged; claims on code of ours are left out."""
+    texts = []
+    for kind in CLAIM_KINDS:
+        known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
+        held = sum(one.verdict == HOLDS for one in known)
+        texts.append(f"{held} of {len(known)} {kind}s")
+    return f"{texts[0]}, {texts[1]} and {texts[2]} hold for the published code."
+
+
+def _elsewhere(judged: Judged) -> str:
+    """The places with another verdict: `✗ at 2²⁸, 2³⁰; hot: ✗ at 2²⁰`. A claim about every size names all places."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for cache, size, verdict in judged.elsewhere:
+        if verdict != judged.verdict:
+            groups.setdefault((cache, _SIGNS[verdict]), []).append(size_text(size))
+    return "; ".join(f"{cache}: {sign} at {', '.join(sizes)}" for (cache, sign), sizes in groups.items())
 
 
 def _published(judged: Judged) -> str:

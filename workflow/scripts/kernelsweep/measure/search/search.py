@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
 from typing import Any
@@ -44,6 +44,7 @@ class Bench:
     open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
                    points. A search whose points are all in the journal needs no device
     prepared       processes for workers that wait already
+    known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
     source_sha256  the kernel's
     """
 
@@ -51,13 +52,14 @@ class Bench:
     device: Mapping[str, Any]
     open_device: Callable[[str], Progress]
     prepared: Iterator[WorkerProcess]
+    known: Mapping[Point, Outcome] = field(default_factory=dict)
     source_sha256: str = ""
 
 
 def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, bench: Bench) -> dict[Point, Outcome]:
     """The outcomes of the points that were measured, in the candidates' order.
 
-    candidates  the points that may be measured, none of them skipped
+    candidates  the points that may be measured
     budget      how many of them are measured at each place: at each problem size and cache state
 
     Raises UserError where Optuna isn't installed, and as do_work() does.
@@ -140,7 +142,7 @@ class _Evaluator:
 
     def __call__(self, planned: PlannedPoint) -> Outcome:
         """A point's outcome, from the journal if it has it."""
-        work = find_work(self._task, [planned], {}, self._bench.journal, self._bench.device)
+        work = find_work(self._task, [planned], self._bench.known, self._bench.journal, self._bench.device)
         self._done += 1
         for missing in work.missing[0]:
             workers, recorder, show = self._at_device = self._at_device or self._opened()

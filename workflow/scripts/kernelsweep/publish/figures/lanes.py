@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from kernelsweep.analysis.reference import with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import style
@@ -37,9 +38,11 @@ FIGURE = Declaration(
     needs=("outputs",),
 )
 PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}
+# A picture of more elements takes the whole width of a figure of two columns; one column has no room for it.
+MOST_CELLS = 16
 # Heights in a picture, from its title down, in points. All pictures of a column must fit on one page.
 TITLE_PT, THREADS_PT, CELL_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 11.0, 9.0
-LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 22.0}
+LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 12.0}
 # The reason for a missing output has room for this many lines between the cells.
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
@@ -106,27 +109,34 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         frame = Frame(width, data.title, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     pictures = _pictures(data, data.published.outputs)
+    if width is ONE_COLUMN and any(len(picture.published) > MOST_CELLS for picture in pictures):
+        pictures = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
+        caption += f" Arrays of more than {MOST_CELLS} elements are in the figure for two columns."
     columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
-    heights_pt = [
-        max(_height_pt(picture, lines_pt) for picture in pictures[start : start + columns])
-        for start in range(0, len(pictures), columns)
-    ]
+    rows = _rows(pictures, columns)
+    heights_pt = [max(_height_pt(picture, lines_pt) for picture in row) for row in rows]
     frame = Frame(width, data.title, _message(pictures), caption)
     figure = new_figure(frame, sum(heights_pt) / POINTS_PER_INCH)
-    grid = figure.subplots(len(heights_pt), columns, squeeze=False, height_ratios=heights_pt)
-    for index, axes in enumerate(grid.flat):
-        axes.set_axis_off()
-        if index < len(pictures):
-            axes.set_ylim(heights_pt[index // columns], 0)
-            _draw_picture(axes, pictures[index], _frame(pictures[index], lines_pt, width.points / columns))
+    grid = figure.add_gridspec(len(rows), columns, height_ratios=heights_pt)
+    for number, row in enumerate(rows):
+        for place, picture in enumerate(row):
+            wide = len(picture.published) > MOST_CELLS
+            axes = figure.add_subplot(grid[number, :] if wide else grid[number, place])
+            axes.set_axis_off()
+            axes.set_ylim(heights_pt[number], 0)
+            _draw_picture(axes, picture, _frame(picture, lines_pt, width.points / (1 if wide else columns)))
     return figure
 
 
+def _rows(pictures: Sequence[_Picture], columns: int) -> list[list[_Picture]]:
+    """The pictures in rows of `columns`; those of more than MOST_CELLS elements follow, each in a row of its own."""
+    narrow = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
+    rows = [narrow[start : start + columns] for start in range(0, len(narrow), columns)]
+    return rows + [[picture] for picture in pictures if len(picture.published) > MOST_CELLS]
+
+
 def _pictures(data: StudyData, published: Mapping[tuple[str, str], str]) -> list[_Picture]:
-    rows = data.at_reference("block_size")
-    # As published: the whole array in one thread block and one group of lanes.
-    one_block = rows["block_size"] * rows["unroll"] == rows["array_size"]
-    rows = rows[one_block & (rows["width"] == rows["array_size"]).fillna(False)]
+    rows = with_shown_output(data.settings, data.measurements)
     kernels = data.settings["kernels"]
     elements = {str(kernel["name"]): int(kernel["axes"].get("unroll", [1])[0]) for kernel in kernels}
     return [
@@ -315,7 +325,7 @@ def _message(pictures: Sequence[_Picture]) -> str:
 def _caption(data: StudyData) -> str:
     reference = data.settings["reference"]
     return (
-        f"{device_text(data.device)}. {reference['array_size']} elements of {reference['dtype']} in one group of lanes,"
-        f" width {reference['array_size']}; before the exchange, element i has the value i. Colours: the thread that"
+        f"{device_text(data.device)}. Elements of {reference['dtype']} in one thread block, groups of"
+        f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
         " holds an element before the exchange; lines: where its value went. Threads of several elements are named."
     )

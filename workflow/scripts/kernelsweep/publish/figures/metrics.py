@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.step_metrics import by_step, heading, sources, step_metrics, title, unit_of, why_none
 from kernelsweep.analysis.steps import grids_text, step_labels
@@ -38,7 +37,7 @@ FIGURE = Declaration(
     needs=("metrics",),
 )
 PANELS_A_ROW = 3
-BAR_IN, FRAME_IN = 0.145, 0.42
+BAR_IN, FRAME_IN = 0.141, 0.42
 # Where panels are narrow, their headings are wrapped.
 NARROW_HEADING_PT, HEADING_LINE_IN = 66.0, 0.12
 BAR_HEIGHT = 0.62
@@ -68,8 +67,8 @@ class _Words:
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """Small multiples: a panel for each metric that the study names, a bar for each step, a mark for a published value.
 
-    Published metrics of another kind of device are drawn in proportion, such that the first step with a value meets
-    ours. A step without a value has a dash in its place, and the caption says why.
+    Published metrics of another kind of device have an axis of their own, in their own units, above each panel. A step
+    without a value has a dash in its place, and the caption says why.
     """
     found = step_metrics(data)
     shown = [name for name in data.settings["metrics"] if name in set(found["metric"])]
@@ -86,7 +85,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     grid = figure.subplots(math.ceil(len(shown) / columns), columns, squeeze=False, sharey=True)
     for axes, name in zip(grid.flat, shown, strict=False):
         ours, theirs = (by_step(found, name, column, len(words.labels)) for column in ("value", "published"))
-        _draw_panel(axes, ours, _in_proportion(ours, theirs, published), unit_of(found, name) == "%", TICKS[width])
+        own_axis = theirs.notna().any() and published is not None and published.only_ratios
+        _draw_panel(axes, ours, theirs * math.nan if own_axis else theirs, unit_of(found, name) == "%", TICKS[width])
+        if own_axis:
+            _draw_on_its_own_axis(axes, theirs, TICKS[width])
         axes.set_xlabel(words.headings[name])
     for axes in grid.flat[len(shown) :]:
         axes.set_axis_off()
@@ -146,16 +148,17 @@ def _tick(value: float) -> str:
     return f"{value:g}"
 
 
-def _in_proportion(
-    ours: pandas.Series[float], theirs: pandas.Series[float], published: Published | None
-) -> pandas.Series[float]:
-    """Published values as they are; of another kind of device, scaled to meet ours at the first step that has both."""
-    if published is None or not published.only_ratios:
-        return theirs
-    both = ours.notna() & theirs.notna() & (ours != 0) & (theirs != 0)
-    if not both.any():
-        return theirs * float("nan")
-    return theirs * (ours[both].iloc[0] / theirs[both].iloc[0])
+def _draw_on_its_own_axis(axes: Axes, theirs: pandas.Series[float], ticks: int) -> None:
+    """Values of another kind of device, in their own units, on an axis above the panel."""
+    above = axes.twiny()
+    above.plot(theirs, theirs.index, zorder=3, clip_on=False, **MARK)
+    above.set_xlim(0, ROOM * max(theirs.max(), 1.0))
+    above.xaxis.set_major_locator(MaxNLocator(ticks))
+    above.xaxis.set_major_formatter(lambda value, _: _tick(value))
+    above.tick_params(axis="x", colors=style.VERMILLION)
+    above.spines["left"].set_visible(False)
+    above.spines["top"].set_visible(True)
+    above.spines["top"].set_color(style.VERMILLION)
 
 
 def _message(data: StudyData, found: pandas.DataFrame, name: str) -> str:
@@ -186,7 +189,8 @@ def _caption(data: StudyData, found: pandas.DataFrame, shown: Sequence[str]) -> 
     of_shown = found[found["metric"].isin(shown)]
     if data.published and data.published.only_ratios and of_shown["published"].notna().any():
         texts.append(
-            "Published values, another kind of device's, are drawn in proportion, to meet ours at their first step."
+            "Published values, another kind of device's, have the axis above a panel: active threads of 64, branches a"
+            " wavefront, and conflicts as printed. Only directions compare."
         )
     messages = [message for message in of_shown["message"].unique() if message]
     if messages and of_shown["value"].notna().any():

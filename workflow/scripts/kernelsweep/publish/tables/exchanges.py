@@ -48,8 +48,8 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
 
     Columns (`TABLE_COLUMNS`):
       kernel, arguments             the exchange
-      width, block_size, unroll     lanes of a group, threads of the block, elements a thread: the reference point's
-                                    array in one thread block that is one group
+      width, block_size, unroll     lanes of a group, threads of the block, elements a thread: an array in one thread
+                                    block, as long as the published output or the reference point's array
       status                        of that point: one of `results.STATUSES`, `not_measured`, or `published_only` where
                                     the study has no such kernel
       output                        the elements that it left, in order
@@ -74,7 +74,9 @@ def exchange_table(data: StudyData) -> pandas.DataFrame:
             row |= {"status": NOT_MEASURED, "width": data.settings["reference"]["block_size"]}
             row |= {"flags": UNDEFINED_BEHAVIOUR if kernel in undefined else ""}
             row |= point_counts(kernel, data.measurements)
+        elements = len(outputs.get((kernel, arguments), "").split()) or data.settings["reference"]["array_size"]
         found = reference[(reference["kernel"] == kernel) & (reference["arguments"] == arguments)]
+        found = found[found["array_size"] == elements]
         if not found.empty:
             row |= {column: found[column].iloc[0] for column in MEASURED_COLUMNS}
         row["published_output"] = outputs.get((kernel, arguments), "")
@@ -118,7 +120,7 @@ def exchange_text(table: pandas.DataFrame, data: StudyData) -> TableText:
         columns=columns,
         notes=notes,
         explanation=(
-            f"Output: where element i of the input is the number i, from 0 to {elements - 1}."
+            f"Output: where element i of the input is the number i. Most have {elements} elements."
             " Width: lanes of a group. Right: points of the kernel's whole sweep, all its arguments and widths,"
             " whose every element was right."
         ),
@@ -129,7 +131,7 @@ def exchange_text(table: pandas.DataFrame, data: StudyData) -> TableText:
 def _place(study: Mapping[str, Any]) -> str:
     """The point whose outputs are shown, in words."""
     reference = study["reference"]
-    return f"{reference['array_size']} elements of {reference['dtype']} in one thread block, one group of lanes"
+    return f"elements of {reference['dtype']} in one thread block, groups of {reference['block_size']} lanes"
 
 
 def _output(row: pandas.Series[Any]) -> str:
