@@ -32,8 +32,6 @@
 //     const char *emulator_partial_barrier()
 //         The file and line of a barrier that threads of the last launch passed only because others of their block had
 //         ended: the first in the lowest such block. Empty if there is none.
-//     void *emulator_fault_address()
-//         The address where the last launch ended with an illegal access; null if it didn't, or if none is known.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 #pragma once
@@ -98,14 +96,12 @@ struct Launch {
     uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
     uint64_t failed_block; // the lowest so far, or the number of blocks
     char message[512];     // of that block
-    void *fault_address;   // of its illegal access, or null
     uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
     Site partial_barrier;
     pthread_mutex_t lock; // for what the workers report
 };
 
 inline char partial_barrier[512]; // of the last launch
-inline void *fault_address;       // the same
 
 // Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
 template <typename Next, typename... Later, typename Kernel, typename... Done>
@@ -206,7 +202,6 @@ EMULATOR_COLD inline void report(Launch &launch, const Worker &worker)
     if (worker.failed && worker.block_number < launch.failed_block) {
         launch.failed_block = worker.block_number;
         memcpy(launch.message, worker.message, sizeof launch.message);
-        launch.fault_address = worker.fault_address;
     }
     if (worker.partial_block < launch.partial_block) {
         launch.partial_block = worker.partial_block;
@@ -349,7 +344,6 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     }
     restore_fault_handlers();
 
-    fault_address = launch.fault_address;
     partial_barrier[0] = 0;
     if (launch.partial_block != blocks)
         snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", launch.partial_barrier.file,
@@ -397,6 +391,5 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     {                                                                                                                  \
         return emulator::Symbol::find(name, size);                                                                     \
     }                                                                                                                  \
-    EMULATOR_EXPORTED void *emulator_fault_address() { return emulator::fault_address; }                               \
     EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }                     \
     EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

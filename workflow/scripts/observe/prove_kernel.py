@@ -22,7 +22,7 @@ from kernelsweep.sweep.own_study import kernel_of_job
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd())
+    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     report = read_report(Path(snakemake.input.report))
     kind = KINDS[EMULATOR]
 

@@ -20,7 +20,7 @@ with logged(snakemake.log[0]) as terminal:
     counted = row_counts(row for row in rows if row["study"] in studies)
     found = answers(studies, read_best(snakemake.input.best), counted, device)
     claims = Counter(row["verdict"] for row in each_row(snakemake.input.claims))
-    if counted.failed:
+    if +counted.failures:
         print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
     print(f"\n{answer_text(found, studies, device['provenance'])}", file=terminal)
     if claims:

@@ -9,26 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError, MisfitError
+from kernelsweep.errors import MisfitError
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
 
 # The numbers of blocks of a grid, or of threads of a block, in x, y and z.
 Size = tuple[int, int, int]
-
-
-class OutOfBounds(LaunchError):
-    """A launch that ended where a thread accessed memory outside of the arrays.
-
-    argument  the launch's argument that is nearest, by its number from 0
-    offset    bytes from the start of this array
-    """
-
-    def __init__(self, text: str, argument: int, offset: int) -> None:
-        super().__init__(text)
-        self.argument = argument
-        self.offset = offset
 
 
 class ContextLost(Exception):
@@ -148,7 +135,7 @@ class Platform(Protocol):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError and OutOfBounds."""
+        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.

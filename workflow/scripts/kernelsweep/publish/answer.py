@@ -21,7 +21,8 @@ _WIDTHS = (24, 28, 24)
 class StudyAnswer:
     """One study's answer.
 
-    right, run  its points with the right result, and those that were run
+    right, run  its points with the right result, and those that were run; without those in `excused`
+    excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     sizes       the fastest at each size, the smallest first; empty without times
     shares      the share of the memory's peak of each, or None
@@ -33,6 +34,7 @@ class StudyAnswer:
     title: str
     right: int
     run: int
+    excused: int
     skipped: int
     sizes: Sequence[Fastest]
     shares: Sequence[float | None]
@@ -62,6 +64,7 @@ def _answer(
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
+    excused = sum(count for (study_name, _), count in counted.excused.items() if study_name == name)
     first, gain = "", None
     if sizes:
         there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
@@ -72,7 +75,8 @@ def _answer(
         study=name,
         title=study["title"],
         right=counts["ok"],
-        run=counts.total() - counts["skipped"],
+        run=counts.total() - counts["skipped"] - excused,
+        excused=excused,
         skipped=counts["skipped"],
         sizes=sizes,
         shares=[peak_share(fastest.configuration, device) for fastest in sizes],
@@ -99,9 +103,11 @@ def rate_of(fastest: Fastest) -> str:
 
 def answer_text(found: Sequence[StudyAnswer], studies: Mapping[str, Mapping[str, Any]], provenance: str) -> str:
     """The answer for the terminal: points, then a line for each study with times."""
-    right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
+    names = ("right", "run", "excused", "skipped")
+    right, run, excused, skipped = (sum(getattr(one, name) for one in found) for name in names)
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
-    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
+    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
+    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     if timed:
         heads = ("fastest, largest size", "kernel", "configuration")

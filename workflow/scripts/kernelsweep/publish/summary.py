@@ -143,13 +143,26 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 
 
 def failed_points(counted: RowCounts) -> list[str]:
-    """Each kernel's first failed points as Markdown, the worst kernels first; or a sentence that none failed."""
-    if not counted.failed:
-        run = counted.points.total() - counted.skipped.total()
-        return ["Every point that was run is right." if run else "**No point was run.**"]
-    lines = ["## Failed", ""]
+    """Each kernel's first failed points as Markdown, the worst kernels first; or a sentence that none failed.
+
+    Kernels of which undefined behaviour explains all failed points come before, and contradict no such sentence.
+    """
+    excused = [kernel for kernel in counted.failed if counted.failed[kernel] == counted.excused[kernel]]
+    expected = ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
     # The worst come first.
-    for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
+    failed = sorted(
+        (kernel for kernel in counted.failed if kernel not in excused),
+        key=lambda name: not counted.points[(*name, "wrong_result")],
+    )
+    if failed:
+        return [*expected, "## Failed", "", *_listed(counted, failed)]
+    run = counted.points.total() - counted.skipped.total()
+    return [*expected, "Every point that was run is right." if run else "**No point was run.**"]
+
+
+def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]:
+    lines = []
+    for study, kernel in kernels:
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from kernelsweep.analysis.published import CPU, Published
-from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
@@ -285,9 +285,10 @@ def _message(data: StudyData, table: pandas.DataFrame, width: Width) -> str:
         return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
         return "No step has a measured time at the reference point."
-    allowed = table[table["time_us"].notna() & ~table["kernel"].isin(undefined_kernels(table))]
+    left_out = undefined_kernels(table) | unproven_kernels(table)
+    allowed = table[table["time_us"].notna() & ~table["kernel"].isin(left_out)]
     if allowed.empty:
-        return "Only steps with undefined behaviour have a time."
+        return "Only steps with undefined behaviour, or with a mistake that their proof found, have a time."
     sentence = _steps_sentence(data, table, allowed)
     fastest = None if width.stacks else fastest_of(best_at(data).values())
     return f"{sentence} {fastest_text(fastest, data.device)}" if fastest else sentence
