@@ -13,6 +13,9 @@ from workflow_runs import snakemake
 
 from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
 
+# One run of the pipeline has all kernels.
+pytestmark = pytest.mark.xdist_group("planted_proofs")
+
 HERE = Path(__file__).parent
 START = "    __shared__"
 FILL = r"shared\[thread\] = (place < array_size) \? (.*) : .*;"

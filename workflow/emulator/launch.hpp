@@ -317,7 +317,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
     const dim3 block_size = sides(block);
     const dim3 grid_size = sides(grid);
-    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, nullptr, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
+    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
     install_fault_handlers();
     Worker *own = nullptr; // the calling thread works too
     unsigned assigned = 0;
