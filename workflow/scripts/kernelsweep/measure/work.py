@@ -21,6 +21,14 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.points import Point
 
+# After this many points of a kernel have timed out, the others are not run.
+_MOST_TIMED_OUT = 2
+
+# A point may take this many times the longest that another point of the kernel took, and at least these seconds: input
+# and reference of a large array take some. measuring.timeout_seconds is the most.
+_TIMES_THE_LONGEST = 100
+_SHORTEST_LIMIT = 30.0
+
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
 
@@ -136,11 +144,13 @@ def do_work(
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
     the result. Visits that the journal has are not repeated; the others are recorded as they finish. A point that fails
-    is not visited again in this run, but in the next.
+    is not visited again in this run, but in the next. Once two points have timed out, the others become skipped.
     """
     total = sum(map(len, work.missing))
     done = 0
     failed: set[Point] = set()
+    timed_out: list[Point] = []
+    longest = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             workers.begin(visit)
@@ -150,12 +160,23 @@ def do_work(
                 point = missing.point
                 if point in failed:
                     continue
-                outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0))
+                if len(timed_out) == _MOST_TIMED_OUT:
+                    outcome = Outcome(
+                        "skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}"
+                    )
+                else:
+                    started, limit = time.perf_counter(), task.protocol.timeout_seconds
+                    if longest:
+                        limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
+                    outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit)
                 work.visited[point][visit] = outcome
                 if outcome.status == "ok":
+                    longest = max(longest, time.perf_counter() - started)
                     recorder.add(outcome, missing.determined_by)
                 else:
                     failed.add(point)
+                if outcome.status == "timed_out":
+                    timed_out.append(point)
                 progress(done, total, point, outcome)
             workers.free_memory(visit)
     workers.kill()

@@ -146,7 +146,7 @@ class _Evaluator:
         self._done += 1
         for missing in work.missing[0]:
             workers, recorder, show = self._at_device = self._at_device or self._opened()
-            outcome = workers.run(0, missing.point, missing.variant, None)
+            outcome = workers.run(0, missing.point, missing.variant, None, self._task.protocol.timeout_seconds)
             if outcome.status == "ok":
                 recorder.add(outcome, missing.determined_by)
             work.visited[missing.point][0] = outcome

@@ -54,30 +54,32 @@ class Worker:
         if self._process is None:
             self._start()
 
-    def run(self, point: Point, variant: str, **settings: Any) -> Outcome:
+    def run(self, point: Point, variant: str, seconds: float, **settings: Any) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
+        seconds   the time limit
         settings  the other arguments of runner.Runner.run
 
         Raises UserError if no worker can start, and where a function of the user's fails.
         """
         request = {"point": dict(point), "variant": variant, **settings}
-        outcome, killed = self._outcome(request)
+        outcome, killed = self._outcome(request, seconds)
         if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
-            outcome, _ = self._outcome(request)
+            outcome, _ = self._outcome(request, seconds)
         return outcome
 
-    def _outcome(self, request: Mapping[str, Any]) -> tuple[Outcome, bool]:
+    def _outcome(self, request: Mapping[str, Any], seconds: float) -> tuple[Outcome, bool]:
         """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
         process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome(
                 "launch_failed", "the worker process died twice before the point could be handed to it"
             ), False
-        answer = _answer(process, self._timeout)
+        answer = _answer(process, seconds)
         if answer is None:
             self.stop()
-            message = f"no result within {self._timeout:g} s (measuring.timeout_seconds)"
+            why = "measuring.timeout_seconds" if seconds == self._timeout else "by the kernel's other points"
+            message = f"no result within {seconds:.3g} s ({why})"
             return Outcome("timed_out", message), False
         if not answer:
             status, words = self._last_words(process)
@@ -176,16 +178,18 @@ class Workers:
             self._workers[self._following[visit]].prepare()
         self._workers[visit].open()
 
-    def run(self, visit: int, point: Point, variant: str, checked: Outcome | None) -> Outcome:
+    def run(self, visit: int, point: Point, variant: str, checked: Outcome | None, seconds: float) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
         checked  the outcome of the first visit, for the others
+        seconds  the time limit
 
         Raises UserError if a worker can't start.
         """
         return self._workers[visit].run(
             point,
             variant,
+            seconds,
             check=visit == 0,
             companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
             updated=checked.updated if checked else [],
