@@ -21,8 +21,8 @@ SMALL_SPEEDUP = 0.1
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
-# The letters of a text on one line of a cell.
-CELL_LETTERS = 34
+# The letters of a line of a cell: words, and numbers alone, such as the output of half a warp.
+WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
 
 # The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
@@ -290,7 +290,7 @@ def _heading(column: Column) -> str:
 
 def _cell(text: str) -> str:
     """A cell on as many lines as it needs, such as the output of a whole warp."""
-    lines = textwrap.wrap(text, CELL_LETTERS)
+    lines = textwrap.wrap(text, WORDS_LETTERS if re.search("[a-z]", text) else OUTPUT_LETTERS)
     return escape(text) if len(lines) <= 1 else _stacked(lines, "t", "l")
 
 
