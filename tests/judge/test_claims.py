@@ -329,8 +329,9 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     held, failed, _, missing = (
         {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in CLAIM_VERDICTS
     )
+    reasons = "not recorded|recording has no such counter|Profiled in another build"
     for claim in missing:
-        assert re.search("not recorded|recording has no such counter", judged[claim].message), claim
+        assert re.search(reasons, judged[claim].message), claim
     # Claims that follow from the kernels alone hold on every GPU.
     assert {one for one in judged if one.endswith("-efficiency") or one.startswith("exchanges-")} <= held | missing
     assert {one for one in judged if one.startswith("loops-") and "-faster-than-" in one} <= held

@@ -181,6 +181,16 @@ def test_a_kernel_that_never_ends_costs_one_point(tmp_path: Path) -> None:
     assert "timeout_seconds" in failed.message
 
 
+def test_after_two_points_that_never_end_the_others_are_skipped(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, "while (array_size >= 64 && *(volatile const Element *)data >= 0) {}")
+    outcomes, _ = run_counted(kernel, [point(size) for size in SIZES], tmp_path, timeout_seconds=1, seed=SEED)
+    hanging = [outcome for point, outcome in outcomes.items() if point["array_size"] >= 64]
+    timed_out = [outcome for outcome in hanging if outcome.status == "timed_out"]
+    assert len(hanging) > 2 and len(timed_out) == 2
+    skipped = [outcome for outcome in outcomes.values() if outcome.status == "skipped"]
+    assert skipped and all("took too long" in outcome.message for outcome in skipped)
+
+
 def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path, "if (array_size == 64) __builtin_abort();")
     failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")

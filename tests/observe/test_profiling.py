@@ -448,7 +448,8 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     run = snakemake(project, "warp_shuffle")
     assert run.returncode == 0, run.stdout
     assert "rule profile_kernel" not in run.stdout and metrics.stat().st_mtime_ns == stamp
-    assert "## Counters that are missing" in run.stdout and "ERR_NVGPUCTRPERM" in run.stdout
+    summary = (project / "results/emulator/studies/warp_shuffle/summary.md").read_text()
+    assert "## Counters that are missing" in summary and "ERR_NVGPUCTRPERM" in summary
     table = (project / "results/emulator/studies/warp_shuffle/table.md").read_text()
     assert "### Hardware counters" in table and "bank conflict" in table
     assert "NVreg_RestrictProfilingToAdminUsers=0" in table, "the note says why shuffle has none"

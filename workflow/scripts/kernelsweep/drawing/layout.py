@@ -338,7 +338,8 @@ def legend_below_in(legend: Legend, width: Width) -> float:
     """The height in inches of the axes that `legend_below` needs."""
     columns = _legend_columns(legend.labels, width.points)
     lines = math.ceil(sum(label.count("\n") + 1 for label in legend.labels) / columns) + bool(legend.title)
-    return (lines * BELOW_LINE_PT + 3 * MARGIN_PT) / POINTS_PER_INCH
+    margins = 4 if width.stacks else 3  # A narrow figure's legend is longer, and its caption comes right below.
+    return (lines * BELOW_LINE_PT + margins * MARGIN_PT) / POINTS_PER_INCH
 
 
 def legend_below(figure: Figure, axes: Axes, handles: Sequence[Artist], title: str = "") -> None:

@@ -164,13 +164,12 @@ def do_work(
                     outcome = Outcome(
                         "skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}"
                     )
-                    work.outcomes[point] = outcome
                 else:
                     started, limit = time.perf_counter(), task.protocol.timeout_seconds
                     if longest:
                         limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
                     outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit)
-                    work.visited[point][visit] = outcome
+                work.visited[point][visit] = outcome
                 if outcome.status == "ok":
                     longest = max(longest, time.perf_counter() - started)
                     recorder.add(outcome, missing.determined_by)

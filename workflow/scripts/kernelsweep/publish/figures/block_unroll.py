@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas
@@ -35,16 +36,27 @@ FREE = ("block_size",)
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A panel for each kernel with several unroll factors; kernels with one share the first panel, a row each.
 
+    A kernel with undefined behaviour and one unroll factor is left out, and named below.
+
     Columns are block sizes, cells are annotated with GB/s, one colour scale for all. Failed points are hatched, with a
     letter for their status; combinations outside the sweep stay blank. Where a kernel's grid size is swept, the
     fastest one is drawn. Published times are for one block size only and are not drawn.
     """
     rows = bandwidths(data.at_reference(*FREE), data.device)
+    left_out = _published_alone(rows)
+    rows = rows[~rows["kernel"].isin(left_out)]
     cells = _fastest_grids(rows)
     best = best_cell(cells, ["kernel", "unroll", "block_size"])
-    frame = Frame(width, data.title, _message(cells, best), _caption(data, rows, cells))
+    frame = Frame(width, data.title, _message(cells, best), _caption(data, rows, cells, left_out))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     return bandwidth_figure(frame, _panels(data, cells, best), "block size (threads)", reason)
+
+
+def _published_alone(rows: pandas.DataFrame) -> list[str]:
+    """The kernels with undefined behaviour and one unroll factor: there for the published code's sake."""
+    undefined = rows[rows["kernel"].isin(undefined_kernels(rows))]
+    factors = undefined[undefined["status"] != "skipped"].groupby("kernel")["unroll"].nunique()
+    return sorted(factors[factors == 1].index)
 
 
 def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -81,11 +93,13 @@ def _message(cells: pandas.DataFrame, best: Any) -> str:
     )
 
 
-def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame) -> str:
+def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame, left_out: Sequence[str]) -> str:
     other_grids = rows.drop(cells.index)
     grids = ""
     if not other_grids.empty:
         grids = " Where the grid size is swept too: the fastest grid."
         hidden = failures_text(list(other_grids.loc[other_grids["status"] != "skipped", "status"]))
         grids += f" Failed at the others: {hidden}." if data.has_times and hidden else ""
+    if left_out:
+        grids += f" Left out, with undefined behaviour and one unroll factor: {' and '.join(left_out)}."
     return bandwidth_caption(data, rows, FREE, cells="the best outlined", further=grids)

@@ -21,6 +21,9 @@ SMALL_SPEEDUP = 0.1
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
+# The letters of a line of a cell: words, and numbers alone, such as the output of half a warp.
+WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
+
 # The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
 
@@ -265,7 +268,7 @@ def _tabular(names: Sequence[str], columns: Sequence[Column], rows: Sequence[int
     for row in rows:
         if row >= main_rows and body and r"\midrule" not in body:
             body.append(r"\midrule")
-        body.append(" & ".join([names[row], *(escape(column.cells[row]) for column in columns)]) + r" \\")
+        body.append(" & ".join([names[row], *(_cell(column.cells[row]) for column in columns)]) + r" \\")
     header = " & ".join(["kernel", *(_heading(column) for column in columns)])
     return [
         rf"\begin{{tabular}}{{@{{}}l{''.join('r' if column.right else 'l' for column in columns)}@{{}}}}",
@@ -282,10 +285,18 @@ def _heading(column: Column) -> str:
     r"""A column's header on several lines, unit or device below, so that columns stay as narrow as their numbers."""
     first, bracket, second = column.header.partition(" (")
     lines = textwrap.wrap(first, HEADING_LETTERS) + textwrap.wrap(bracket.strip() + second, HEADING_LETTERS)
-    if len(lines) == 1:
-        return escape(column.header)
-    stacked = r"\\".join(escape(line) for line in lines)
-    return rf"\begin{{tabular}}[b]{{@{{}}{'r' if column.right else 'l'}@{{}}}}{stacked}\end{{tabular}}"
+    return escape(column.header) if len(lines) == 1 else _stacked(lines, "b", "r" if column.right else "l")
+
+
+def _cell(text: str) -> str:
+    """A cell on as many lines as it needs, such as the output of a whole warp."""
+    lines = textwrap.wrap(text, WORDS_LETTERS if re.search("[a-z]", text) else OUTPUT_LETTERS)
+    return escape(text) if len(lines) <= 1 else _stacked(lines, "t", "l")
+
+
+def _stacked(lines: Sequence[str], line_up: str, side: str) -> str:
+    stacked = r"\\".join(map(escape, lines))
+    return rf"\begin{{tabular}}[{line_up}]{{@{{}}{side}@{{}}}}{stacked}\end{{tabular}}"
 
 
 def escape(text: str) -> str:

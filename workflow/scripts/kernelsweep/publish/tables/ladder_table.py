@@ -124,9 +124,10 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     table = pandas.DataFrame(rows, columns=list(TABLE_COLUMNS))
     table = table.astype(dict.fromkeys(INTEGER_COLUMNS, "Int64") | dict.fromkeys(FLOAT_COLUMNS, "float64"))
     table[list(TEXT_COLUMNS)] = table[list(TEXT_COLUMNS)].astype(object).fillna("").astype(str)
-    for ratios, times in (("", "time_us"), ("published_", "published_time_us")):
+    # The published code of a step may be undefined behaviour, and still is the published step before the next one.
+    for ratios, times, left_out in (("", "time_us", undefined), ("published_", "published_time_us", set[str]())):
         table[f"{ratios}speedup"] = table[times].iloc[0] / table[times]
-        table[f"{ratios}step_gain"] = _before(table[times], steps, undefined) / table[times]
+        table[f"{ratios}step_gain"] = _before(table[times], steps, left_out) / table[times]
     if not data.has_times:
         return table.drop(columns=list(TIME_COLUMNS))
     return _with_fractions(table, data)
@@ -210,11 +211,11 @@ def _published_only(published: Published, steps: Sequence[Step]) -> list[dict[st
     ]
 
 
-def _before(times: pandas.Series[float], steps: Sequence[Step], undefined: set[str]) -> pandas.Series[float]:
-    """The time of the step before each row; NaN for the first row, and for rows that are no steps."""
+def _before(times: pandas.Series[float], steps: Sequence[Step], left_out: set[str]) -> pandas.Series[float]:
+    """The time of the last step before each row that has one, without some kernels; NaN for rows that are no steps."""
     before: list[float] = []
     last = float("nan")
     for step, time_us in zip(steps, times, strict=False):
         before.append(last)
-        last = last if step.kernel in undefined else time_us
+        last = last if step.kernel in left_out or pandas.isna(time_us) else time_us
     return pandas.Series(before, dtype="float64").reindex(times.index)
