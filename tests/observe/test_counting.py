@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from checkout import ROOT
-from emulator_units import INCLUDE, KERNELS, line_of, write_unit
+from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from matplotlib.colors import to_hex
 from planted import point, source_of
 from shipped_kernels import shipped_kernels
@@ -90,7 +90,7 @@ class Kernels:
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
         unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
-        assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
+        assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(counting=True), INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
         self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})

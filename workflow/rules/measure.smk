@@ -89,10 +89,10 @@ use rule measure_kernel as measure_chunk with:
         problem=for_job(inputs.problem_files),
     output:
         temp(files.chunk()),
-    wildcard_constraints:
-        platform=names.MEASURED,
     log:
         files.log("measure_kernel", "{study}", "{kernel}", "{chunk}-of-{chunks}"),
+    wildcard_constraints:
+        platform=names.MEASURED,
 
 
 rule collect:

@@ -20,7 +20,8 @@
 //     unsigned emulator_traced(Traced *entries)
 #pragma once
 
-#include "../launch.hpp"
+#include "../block.hpp"
+#include "on_events.hpp"
 
 namespace emulator::counting {
 
@@ -74,12 +75,12 @@ EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, O
     }
 }
 
-EMULATOR_UNCOUNTED inline void observe_atomic(const void *address, size_t size, const void *caller)
+EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const void *caller)
 {
     observe(address, size, atomic, caller);
 }
 
-EMULATOR_UNCOUNTED inline void observe_fence()
+EMULATOR_UNCOUNTED void observe_fence()
 {
     if (state.worker != nullptr)
         ordering.fenced[state.worker->current->index] = true;

@@ -139,6 +139,11 @@ def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel:
     return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
 
 
+def emulator_runtime(suffix: str) -> str:
+    """What every library for the emulator contains, compiled (suffix o), or its compiler's log (log)."""
+    return f"{RESULTS}/build/{EMULATOR}/runtime.{suffix}"
+
+
 def unit_store() -> str:
     """The folder of compiled units, which outlive the jobs that compile them."""
     return f"{RESULTS}/build/units"

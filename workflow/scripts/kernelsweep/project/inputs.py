@@ -73,6 +73,11 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     return sorted(_relative(project, path) for path in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
 
 
+def emulator_runtime(project: Project, target: str) -> list[str]:
+    """The emulator's runtime, if the target is linked with it."""
+    return [files.emulator_runtime("o")] if target_named(target).is_emulator else []
+
+
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
     """A kernel's binary on a platform."""
     return files.build("bin", project.target(platform), study, kernel)
