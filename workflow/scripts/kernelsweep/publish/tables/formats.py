@@ -25,7 +25,7 @@ HEADING_LETTERS = 14
 WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
 
 # A number: its digits before and after the point, and its unit.
-NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)([%×]?)")
+CELL_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)([%×]?)")
 
 # The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
@@ -54,7 +54,7 @@ LATEX_SPECIAL = {
     "→": r"$\to$",
     "\N{NO-BREAK SPACE}": "~",
 }
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
+LATEX_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
 
 @dataclass(frozen=True)
@@ -293,8 +293,8 @@ def _tabular(names: Sequence[str], columns: Sequence[Column], rows: Sequence[int
 def _kind(column: Column) -> str:
     """How LaTeX sets a column: at the decimal points where its cells are numbers, else right or left."""
     cells = [cell for cell in column.cells if cell != EMPTY]
-    numbers_of = [found for cell in cells if (found := NUMBER.fullmatch(cell))]
-    others = [cell for cell in cells if not NUMBER.fullmatch(cell)]
+    numbers_of = [found for cell in cells if (found := CELL_NUMBER.fullmatch(cell))]
+    others = [cell for cell in cells if not CELL_NUMBER.fullmatch(cell)]
     if not column.right or not numbers_of or re.search(r"\d", "".join(others)):
         return "r" if column.right else "l"
     whole, decimals = (max(len(found[part].replace(",", "")) for found in numbers_of) for part in (1, 2))
@@ -313,7 +313,7 @@ def _heading(column: Column) -> str:
 def _cell(text: str, kind: str) -> str:
     """A cell on as many lines as it needs, such as the output of a whole warp; bare numbers for siunitx."""
     if kind.startswith("S"):
-        found = NUMBER.fullmatch(text)
+        found = CELL_NUMBER.fullmatch(text)
         if found is None:
             return f"{{{escape(text)}}}"
         return text.replace(",", "").removesuffix(found[3]) + (f"{{{escape(found[3])}}}" if found[3] else "")
@@ -330,7 +330,7 @@ def escape(text: str) -> str:
     """A text for LaTeX: the characters that tables use, in ASCII."""
     escaped = "".join(LATEX_SPECIAL.get(character, character) for character in text.replace("`", ""))
     return re.sub(
-        f"[{''.join(SUPERSCRIPTS)}]+",
-        lambda match: rf"\textsuperscript{{{''.join(SUPERSCRIPTS[digit] for digit in match[0])}}}",
+        f"[{''.join(LATEX_SUPERSCRIPTS)}]+",
+        lambda match: rf"\textsuperscript{{{''.join(LATEX_SUPERSCRIPTS[digit] for digit in match[0])}}}",
         escaped,
     )
