@@ -57,7 +57,7 @@ rule compare_devices:
         claims=for_job(parameters.device_claims),
         hashes=for_job(parameters.device_hashes),
         studies=parameters.studies_with_bandwidth(PROJECT),
-        widths=config["figure_widths"],
+        look=parameters.figure_look(PROJECT),
         code=code_of("share/compare_devices.py"),
     script:
         "../scripts/share/compare_devices.py"

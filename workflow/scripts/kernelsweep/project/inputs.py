@@ -283,7 +283,8 @@ def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """The names of the files of a study's figures, on platforms with a clock or without."""
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
     widths = project.config["figure_widths"]
-    return [*(file for name in drawn for width in widths for file in file_names(name, width)), figure_files.TEXTS_FILE]
+    files_of_figures = [file for name in drawn for width in widths for file in file_names(name, width)]
+    return [*files_of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:

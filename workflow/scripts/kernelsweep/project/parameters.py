@@ -388,6 +388,11 @@ def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
     return {name: study.settings for name, study in studies.items() if study.problem.races}
 
 
+def figure_look(project: Project) -> dict[str, Any]:
+    """The widths, texts and font of figures, as drawing.layout.chosen_widths() takes them."""
+    return {key: project.config[f"figure_{key}"] for key in ("widths", "text", "font")}
+
+
 def found_devices(project: Project) -> list[str]:
     """The platforms of GPUs with results from earlier runs, which this run uses but does not update."""
     descriptions = [read_json(path) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
