@@ -25,7 +25,7 @@ def functions(root: Path) -> dict[str, Callable[..., Any]]:
 
 
 def test_documents_quote_the_recording(root: Path, functions: dict[str, Callable[..., Any]]) -> None:
-    quoting = [page for page in (root / "README.md", *root.glob("docs/**/*.md")) if recording_of(page.read_text())]
+    quoting = [page for page in (*root.glob("*.md"), *root.glob("docs/**/*.md")) if recording_of(page.read_text())]
     assert len(quoting) > 5
     for page in quoting:
         renewed = rewrite(page.read_text(), functions, str(page.relative_to(root)))

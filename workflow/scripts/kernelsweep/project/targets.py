@@ -86,7 +86,8 @@ def compare(project: Project) -> list[str]:
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config["studies"])
-    shown = ("comparison.md", "comparison.csv", "comparison.json", *file_names("ratios", "two_columns"), ".verdict")
+    texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
+    shown = (*texts, *file_names("ratios", "two_columns"), ".verdict")
     return [files.comparison(name, platform) for name in shown]
 
 

@@ -1,6 +1,6 @@
 """Marks in documents: numbers, rows of tables and sentences that follow from a recording.
 
-    <!-- recorded: nvidia-h200 -->                     once in a document, names the recording
+    <!-- recorded: nvidia-h200 -->                     a line of its own, names the recording
     119.42<!--= time("unrolling/neighbored_less") -->  the number before the mark
     <!--rows {% for ... %}| ... |{% endfor %} -->      the rows of the table below the mark
     <!--holds time("a/b") < time("a/c") -->            the sentence before the mark is right where this is true
@@ -20,7 +20,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from kernelsweep.errors import UserError
 
-RECORDED = re.compile(r"<!-- recorded: ([\w.-]+) -->")
+RECORDED = re.compile(r"^<!-- recorded: ([\w.-]+) -->$", re.MULTILINE)
 _NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.(?P<decimals>\d+))?)<!--= (?P<expression>.*?) -->")
 _ROWS = re.compile(r"(?P<mark><!--rows\s(?P<template>.*?)-->\n\n\|[^\n]*\n\|[-:| ]*\n)(?:\|[^\n]*\n)*", re.DOTALL)
 _HOLDS = re.compile(r"<!--holds (?P<expression>.*?) -->", re.DOTALL)
