@@ -18,12 +18,12 @@ Row = Mapping[str, str]
 # With more, a page takes too long to open; measurements.csv has them all.
 MOST_POINTS = 200_000
 # Samples of a kernel are read at once; a larger file would take gigabytes.
-LARGEST_SAMPLES_BYTES = 200_000_000
+_LARGEST_SAMPLES_BYTES = 200_000_000
 # Quantiles of a visit's samples, which stand for thousands of them.
-QUANTILES = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
+_QUANTILES = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
 
 # The quantities that are shown, in this order: their columns in measurements.csv, and their units.
-QUANTITIES = {
+_QUANTITIES = {
     "peak_fraction": "share of the peak (%)",
     "bandwidth_gbs": "throughput (GB/s)",
     "gflops": "throughput (GFLOP/s)",
@@ -100,7 +100,7 @@ def _study(
                 }
             )
             at[axis] = [places[text] for text in texts]
-    shown = [column for column in QUANTITIES if any(point.get(column) for point in points)]
+    shown = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     built = [variants.of(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     data = {
@@ -111,7 +111,7 @@ def _study(
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
-        "quantities": {column: QUANTITIES[column] for column in shown},
+        "quantities": {column: _QUANTITIES[column] for column in shown},
         "at": at,
         "kernel": [names.index(point["kernel"]) for point in points],
         "flags": [remarks.index(point["flags"]) for point in points],
@@ -174,13 +174,13 @@ def _percent(text: str) -> float:
 
 
 def _quantiles(path: Path) -> dict[tuple[str, ...], list[list[float]]]:
-    """By point, for each visit to it: how many samples it took, and QUANTILES of their times in microseconds."""
-    if path.stat().st_size > LARGEST_SAMPLES_BYTES:
+    """By point, for each visit to it: how many samples it took, and _QUANTILES of their times in microseconds."""
+    if path.stat().st_size > _LARGEST_SAMPLES_BYTES:
         return {}
     names = [*ALL_POINT_COLUMNS, "visit"]
     types = {**dict.fromkeys(ALL_POINT_COLUMNS, str), "visit": int, "time_us": float}
     times = pandas.read_csv(path, usecols=[*types], dtype=types, keep_default_na=False).groupby(names)["time_us"]
-    table = times.quantile(np.array(QUANTILES)).unstack().round(3)
+    table = times.quantile(np.array(_QUANTILES)).unstack().round(3)
     table.insert(0, "samples", times.size())
     found: dict[tuple[str, ...], list[list[float]]] = {}
     for (*point, _), values in zip(table.index, table.to_numpy().tolist(), strict=True):
