@@ -60,7 +60,7 @@ def summary_text(
     lines += _chosen(planned)
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
     lines += proof_summary(proofs or {})
-    lines += [*failed_points(counted), *_incomplete(counted, planned)]
+    lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
 
 
@@ -142,22 +142,27 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
     ]
 
 
-def failed_points(counted: RowCounts) -> list[str]:
-    """Each kernel's first failed points as Markdown, the worst kernels first; or a sentence that none failed.
+def excused_points(counted: RowCounts) -> list[str]:
+    """The first failed points of each kernel of which undefined behaviour explains all, as Markdown; empty without one."""
+    excused = [kernel for kernel in counted.failed if _is_excused(counted, kernel)]
+    return ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
 
-    Kernels of which undefined behaviour explains all failed points come before, and contradict no such sentence.
-    """
-    excused = [kernel for kernel in counted.failed if counted.failed[kernel] == counted.excused[kernel]]
-    expected = ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
+
+def failed_points(counted: RowCounts) -> list[str]:
+    """The first failed points of each other kernel as Markdown, the worst kernels first; or a sentence that none failed."""
     # The worst come first.
     failed = sorted(
-        (kernel for kernel in counted.failed if kernel not in excused),
+        (kernel for kernel in counted.failed if not _is_excused(counted, kernel)),
         key=lambda name: not counted.points[(*name, "wrong_result")],
     )
     if failed:
-        return [*expected, "## Failed", "", *_listed(counted, failed)]
+        return ["## Failed", "", *_listed(counted, failed)]
     run = counted.points.total() - counted.skipped.total()
-    return [*expected, "Every point that was run is right." if run else "**No point was run.**"]
+    return ["Every point that was run is right." if run else "**No point was run.**"]
+
+
+def _is_excused(counted: RowCounts, kernel: tuple[str, str]) -> bool:
+    return counted.failed[kernel] == counted.excused[kernel]
 
 
 def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]:

@@ -17,7 +17,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
-from kernelsweep.publish.summary import failed_points
+from kernelsweep.publish.summary import excused_points, failed_points
 from kernelsweep.results import each_row
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
@@ -55,7 +55,7 @@ def html(file: Path, title: str, base: Path) -> str:
 
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """The kernels that aren't proven, and the points that failed, by name, or that none did."""
-    text = "\n".join(["# Summary", "", *proof_summary(proofs), *failed_points(counted)])
+    text = "\n".join(["# Summary", "", *proof_summary(proofs), *excused_points(counted), *failed_points(counted)])
     return to_html(text, "failed points", _LEVEL, base, base)
 
 
