@@ -143,13 +143,13 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 
 
 def excused_points(counted: RowCounts) -> list[str]:
-    """The first failed points of each kernel of which undefined behaviour explains all, as Markdown; empty without one."""
+    """The failed points of kernels of which undefined behaviour explains each, as Markdown; empty if there are none."""
     excused = [kernel for kernel in counted.failed if _is_excused(counted, kernel)]
     return ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
 
 
 def failed_points(counted: RowCounts) -> list[str]:
-    """The first failed points of each other kernel as Markdown, the worst kernels first; or a sentence that none failed."""
+    """The first failed points of the other kernels as Markdown, the worst kernels first; or that there are none."""
     # The worst come first.
     failed = sorted(
         (kernel for kernel in counted.failed if not _is_excused(counted, kernel)),
