@@ -117,7 +117,7 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
-        sources=inputs.page_sources(PROJECT),
+        sources=for_job(inputs.page_sources),
     output:
         report(
             files.page(),

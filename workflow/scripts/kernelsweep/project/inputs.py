@@ -318,9 +318,11 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
     return _hashes([f"{files.folder(scope)}/{file}" for chapter in others for file in chapter.files])
 
 
-def page_sources(project: Project) -> list[str]:
-    """The page's template, style and script."""
-    return [_relative(project, render.SOURCES / name) for name in (render.TEMPLATE, render.STYLE, render.SCRIPT)]
+def page_sources(project: Project, scope: str) -> list[str]:
+    """The page's template, style and script, and the kernels, whose comments it shows."""
+    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
+    parts = (render.TEMPLATE, render.STYLE, render.SCRIPT)
+    return [*(_relative(project, render.SOURCES / name) for name in parts), *kernels]
 
 
 # Devices beside each other
