@@ -73,7 +73,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
-            widths=config["figure_widths"],
+            look=parameters.figure_look(PROJECT),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             code=lambda wildcards: code_hash_of(
@@ -117,6 +117,8 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
+        builds=for_job(inputs.page_builds),
+        samples=for_job(inputs.page_samples),
         sources=for_job(inputs.page_sources),
     output:
         report(

@@ -26,6 +26,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import included_files
@@ -282,7 +283,8 @@ def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """The names of the files of a study's figures, on platforms with a clock or without."""
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
     widths = project.config["figure_widths"]
-    return [*(file for name in drawn for width in widths for file in file_names(name, width)), figure_files.TEXTS_FILE]
+    files_of_figures = [file for name in drawn for width in widths for file in file_names(name, width)]
+    return [*files_of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:
@@ -319,10 +321,23 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project, scope: str) -> list[str]:
-    """The page's template, style and script, and the kernels, whose comments it shows."""
+    """The page's template, style and scripts, and the kernels, whose comments it shows."""
     kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    parts = (render.TEMPLATE, render.STYLE, render.SCRIPT)
-    return [*(_relative(project, render.SOURCES / name) for name in parts), *kernels]
+    return [*(_relative(project, render.SOURCES / name) for name in render.FILES), *kernels]
+
+
+def page_builds(project: Project, scope: str) -> list[str]:
+    """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
+    platform, study = files.parts_of(scope)
+    if not kind_of(platform).has_clock:
+        return []
+    return builds(project, scope) if study and not is_recording(platform) else [files.builds(platform)]
+
+
+def page_samples(project: Project, scope: str) -> list[str]:
+    """The samples that a scope's page shows, which recordings don't keep."""
+    platform, _ = files.parts_of(scope)
+    return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
 
 
 # Devices beside each other
@@ -395,3 +410,15 @@ def _relative(project: Project, path: Path) -> str:
 def documented(project: Project, name: str, file: str) -> str:
     """The result that a copy in the documents is made from."""
     return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
+
+
+def quoted_recording(project: Project, name: str) -> list[str]:
+    """The files of a recording that documents quote; not every recording has counters."""
+    quoted = ("measurements.csv.gz", "environment.json", "metrics.csv.gz")
+    return [path for path in (files.recording(name, file) for file in quoted) if (project.root / path).is_file()]
+
+
+def quoting_documents(project: Project, name: str) -> list[str]:
+    """The documents whose marked numbers are a recording's."""
+    pages = [*project.root.glob("*.md"), *sorted(project.root.glob("docs/**/*.md"))]
+    return [_relative(project, page) for page in pages if recording_of(page.read_text(encoding="utf-8")) == name]
