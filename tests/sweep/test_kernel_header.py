@@ -115,7 +115,7 @@ def test_a_kernel_without_a_header_is_known_to_have_none(tmp_path: Path, comment
     ("text", "told"),
     [
         ("// An idea.\n//\n// Its *reason*.\n//\n// kernelsweep:\n//   macros: [n]\n", "An idea.\n\nIts *reason*."),
-        ("#include <cuda.h>\n\n/* An idea,\n * in two lines. */\n#define N 1\n// The size.\n", "An idea,\nin two lines."),
+        ("#include <cuda.h>\n\n/* An idea,\n * in two lines. */\n#define N 1\n// N.\n", "An idea,\nin two lines."),
         ("// An idea.\n\n// The code below.\nint n;", "An idea."),
         ("// SPDX-License-Identifier: MIT\n// All rights reserved.\n", ""),
         ("int n;  // No idea.\n", ""),
