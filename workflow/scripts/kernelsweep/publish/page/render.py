@@ -22,7 +22,7 @@ TEMPLATE, STYLE, SCRIPT, EXPLORER = FILES = ("template.html", "style.css", "scri
 
 
 @dataclass(frozen=True)
-class Step:
+class ToldKernel:
     """A kernel in its study's story: its file, and the file's words on what it changes, and why, as HTML."""
 
     kernel: Link
@@ -47,7 +47,7 @@ class Section:
     figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
     description: str = ""
-    steps: Sequence[Step] = ()
+    steps: Sequence[ToldKernel] = ()
     undrawn: Sequence[str] = ()
 
 

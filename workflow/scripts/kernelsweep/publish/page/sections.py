@@ -15,7 +15,7 @@ from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
 from kernelsweep.publish.page.markdown import comment_html, to_html
-from kernelsweep.publish.page.render import Section, Step
+from kernelsweep.publish.page.render import Section, ToldKernel
 from kernelsweep.publish.summary import failed_points
 from kernelsweep.results import each_row
 from kernelsweep.sweep.kernels.source import read_source
@@ -110,7 +110,7 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
         },
         steps=[
-            Step(link(Path(path), base, Path(path).stem), comment_html(story(read_source(Path(path)))))
+            ToldKernel(link(Path(path), base, Path(path).stem), comment_html(story(read_source(Path(path)))))
             for path in study["kernels"]
         ],
     )
