@@ -1,4 +1,4 @@
-"""Draw a study's figures, each as SVG, PNG and PDF, and as a PDF of each further width; texts.json has their texts."""
+"""Draw a study's figures, in the sweep's formats, and as PDFs of further widths; texts.json has their texts."""
 
 import json
 from pathlib import Path
@@ -21,8 +21,10 @@ with logged(snakemake.log[0]):
         with users_figure(Path(file)):
             module = load_figure(Path(file))
             for width in params.widths:
+                if not (names := file_names(name, width, params.formats)):
+                    continue
                 figure = module.draw(data, WIDTHS[width])
-                for file_name in file_names(name, width):
+                for file_name in names:
                     save(figure, folder / file_name)
                 if WIDTHS[width] == TWO_COLUMNS:
                     texts[name] = texts_of(figure)

@@ -39,5 +39,5 @@ with logged(snakemake.log[0]):
     for name, settings in params.studies.items():
         for width in params.widths:
             figure = devices_figure.draw(name, settings, sets, WIDTHS[width])
-            for file_name in file_names(name, width):
+            for file_name in file_names(name, width, params.formats):
                 save(figure, folder / file_name)
