@@ -175,6 +175,24 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
             assert "glyf" in tables and tables.isdisjoint(layout.TYPESETTING_TABLES)
 
 
+def test_a_papers_figure_has_no_texts_of_its_own_and_its_font(tmp_path: Path) -> None:
+    data = study_data(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
+    whole = ladder.draw(data)
+    try:
+        bare = ladder.draw(data, layout.chosen_widths(["two_columns"], "none", "DejaVu Serif")["two_columns"])
+        layout.save(bare, tmp_path / "bare.svg")
+    finally:
+        layout.chosen_widths(["two_columns"], "all", "DejaVu Sans")
+    # The words stay known, for captions, and their room is gone.
+    said = layout.texts_of(bare)
+    assert said == layout.texts_of(whole) and said["caption"] and bare.get_figheight() < whole.get_figheight() - 0.5
+    svg = (tmp_path / "bare.svg").read_text()
+    assert "speedup over" in svg and said["title"] not in svg and "Reference point" not in svg
+    assert "font-family: 'DejaVu Serif'" in svg
+    with pytest.raises(UserError, match="no font 'Ariall'"):
+        layout.chosen_widths(["two_columns"], "all", "Ariall")
+
+
 @pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:2]])
 def test_texts_stay_inside_clear_of_each_other_and_legible(figure: str, name: str) -> None:
     data = shipped_data(name, H200["name"])

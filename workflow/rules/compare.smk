@@ -17,6 +17,7 @@ rule compare_sweeps:
     output:
         rows=files.comparison("comparison.csv"),
         text=files.comparison("comparison.md"),
+        comment=files.comparison("comment.md"),
         summary=files.comparison("comparison.json"),
         figure=multiext(files.comparison("ratios"), *formats_of(config["sweep"])),
     log:

@@ -74,7 +74,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
-            widths=config["figure_widths"],
+            look=parameters.figure_look(PROJECT),
             formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),

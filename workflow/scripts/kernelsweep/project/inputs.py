@@ -26,6 +26,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import included_files
@@ -283,7 +284,7 @@ def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
     widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
     of_figures = (file for name in drawn for width in widths for file in file_names(name, width, formats))
-    return [*of_figures, figure_files.TEXTS_FILE]
+    return [*of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:
@@ -399,3 +400,15 @@ def _relative(project: Project, path: Path) -> str:
 def documented(project: Project, name: str, file: str) -> str:
     """The result that a copy in the documents is made from."""
     return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
+
+
+def quoted_recording(project: Project, name: str) -> list[str]:
+    """The files of a recording that documents quote; not every recording has counters."""
+    quoted = ("measurements.csv.gz", "environment.json", "metrics.csv.gz")
+    return [path for path in (files.recording(name, file) for file in quoted) if (project.root / path).is_file()]
+
+
+def quoting_documents(project: Project, name: str) -> list[str]:
+    """The documents whose marked numbers are a recording's."""
+    pages = [*project.root.glob("*.md"), *sorted(project.root.glob("docs/**/*.md"))]
+    return [_relative(project, page) for page in pages if recording_of(page.read_text(encoding="utf-8")) == name]
