@@ -78,6 +78,15 @@ def setting(project: Project, study: str, key: str) -> Any:
     return project.studies[study].settings[key]
 
 
+# What a study's configurations are compared by.
+_COMPARED = ("quantities", "objective")
+
+
+def searched_quantities(project: Project, study: str) -> dict[str, Any]:
+    """What a search compares configurations by; nothing else is measured otherwise for it."""
+    return settings(project, study, *_COMPARED) if setting(project, study, "search") else {}
+
+
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
     return {key: project.studies[study].settings[key] for key in keys}
@@ -210,7 +219,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims", *_COMPARED)
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 
@@ -222,7 +231,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for finding best configurations, without studies whose kernels don't compete."""
     return {
-        study: settings(project, study, "title", "problem", "kernels", "reference")
+        study: settings(project, study, "title", "problem", "kernels", "reference", *_COMPARED)
         for study in project.studies_of(scope)
         if project.studies[study].problem.races
     }

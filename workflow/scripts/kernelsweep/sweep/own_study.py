@@ -19,6 +19,7 @@ from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
+from kernelsweep.sweep.quantities import check_quantities
 from kernelsweep.sweep.schema import check
 
 # What readers of results ask of every study, and no study with a problem of its own has.
@@ -31,8 +32,8 @@ _WITHOUT: Mapping[str, Any] = {
 }
 
 
-# What a claim about a shipped problem says besides: here, the times of the fastest configurations are compared.
-_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": "", "quantity": "speedup"}
+# What a claim about a shipped problem says besides: here, the best configurations are compared.
+_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": ""}
 
 # The settings of a kernel that nothing sets.
 NO_SETTINGS: Mapping[str, Any] = {
@@ -73,6 +74,7 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    check_quantities(settings, problem, texts, shown)
     if settings["search"]:
         settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
