@@ -321,8 +321,22 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project) -> list[str]:
-    """The page's template, style and script."""
-    return [_relative(project, render.SOURCES / name) for name in (render.TEMPLATE, render.STYLE, render.SCRIPT)]
+    """The page's template, style and scripts."""
+    return [_relative(project, render.SOURCES / name) for name in render.FILES]
+
+
+def page_builds(project: Project, scope: str) -> list[str]:
+    """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
+    platform, study = files.parts_of(scope)
+    if not kind_of(platform).has_clock:
+        return []
+    return builds(project, scope) if study and not is_recording(platform) else [files.builds(platform)]
+
+
+def page_samples(project: Project, scope: str) -> list[str]:
+    """The samples that a scope's page shows, which recordings don't keep."""
+    platform, _ = files.parts_of(scope)
+    return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
 
 
 # Devices beside each other
