@@ -77,7 +77,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     if of_shown["value"].isna().all():
         reason = why_none(found, data.settings["metrics"], data.device)
         return empty_figure(Frame(width, title_text, "No metrics to draw.", _caption(data, of_shown)), reason)
-    known = sorted(of_shown.loc[of_shown[["value", "published"]].notna().any(axis=1), "step"].unique())
+    with_value = of_shown[["value", "published"]].notna().any(axis=1)
+    known = [int(step) for step in sorted(of_shown.loc[with_value, "step"].unique())]
     varying = [name for name in shown if _varies(found, name)] or shown[:1]
     panels = [_panel(data, found, name, known) for name in varying]
     words = _words(data, panels, known, width)
