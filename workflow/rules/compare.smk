@@ -15,6 +15,7 @@ rule compare_sweeps:
     output:
         rows=files.comparison("comparison.csv"),
         text=files.comparison("comparison.md"),
+        comment=files.comparison("comment.md"),
         summary=files.comparison("comparison.json"),
         figure=multiext(files.comparison("ratios"), ".svg", ".png", ".pdf"),
     log:

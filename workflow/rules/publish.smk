@@ -117,6 +117,8 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
+        builds=for_job(inputs.page_builds),
+        samples=for_job(inputs.page_samples),
         sources=inputs.page_sources(PROJECT),
     output:
         report(

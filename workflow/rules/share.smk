@@ -4,6 +4,7 @@
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     copy_document,
+    renew_numbers,
     archive_results,
     compare_devices,
     export_header,
@@ -134,3 +135,21 @@ rule copy_document:
         "../../envs/kernelsweep.yaml"
     script:
         "../scripts/share/copy_document.py"
+
+
+# The numbers in documents that come from a recording, written anew. The documents say by marks which ones these are.
+rule renew_numbers:
+    input:
+        recording=for_job(inputs.quoted_recording),
+        documents=for_job(inputs.quoting_documents),
+    output:
+        files.renewed_numbers(),
+    log:
+        files.log("renew_numbers", scope="recording/{name}"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        studies=for_job(parameters.recorded_settings),
+        code=code_of("share/renew_numbers.py"),
+    script:
+        "../scripts/share/renew_numbers.py"

@@ -26,6 +26,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import included_files
@@ -320,8 +321,22 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project) -> list[str]:
-    """The page's template, style and script."""
-    return [_relative(project, render.SOURCES / name) for name in (render.TEMPLATE, render.STYLE, render.SCRIPT)]
+    """The page's template, style and scripts."""
+    return [_relative(project, render.SOURCES / name) for name in render.FILES]
+
+
+def page_builds(project: Project, scope: str) -> list[str]:
+    """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
+    platform, study = files.parts_of(scope)
+    if not kind_of(platform).has_clock:
+        return []
+    return builds(project, scope) if study and not is_recording(platform) else [files.builds(platform)]
+
+
+def page_samples(project: Project, scope: str) -> list[str]:
+    """The samples that a scope's page shows, which recordings don't keep."""
+    platform, _ = files.parts_of(scope)
+    return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
 
 
 # Devices beside each other
@@ -394,3 +409,15 @@ def _relative(project: Project, path: Path) -> str:
 def documented(project: Project, name: str, file: str) -> str:
     """The result that a copy in the documents is made from."""
     return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
+
+
+def quoted_recording(project: Project, name: str) -> list[str]:
+    """The files of a recording that documents quote; not every recording has counters."""
+    quoted = ("measurements.csv.gz", "environment.json", "metrics.csv.gz")
+    return [path for path in (files.recording(name, file) for file in quoted) if (project.root / path).is_file()]
+
+
+def quoting_documents(project: Project, name: str) -> list[str]:
+    """The documents whose marked numbers are a recording's."""
+    pages = [*project.root.glob("*.md"), *sorted(project.root.glob("docs/**/*.md"))]
+    return [_relative(project, page) for page in pages if recording_of(page.read_text(encoding="utf-8")) == name]

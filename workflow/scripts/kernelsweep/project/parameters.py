@@ -18,7 +18,7 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import check_device, read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
-from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
@@ -205,6 +205,13 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
     return {"config": project.config, "studies": studies}
 
 
+def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
+    """The settings of a recording's studies that say which of its rows a document means."""
+    recorded = recorded_studies(project.root, name) or frozenset()
+    keys = ("problem", "kernels", "reference", "ladder", "limits")
+    return {study: settings(project, study, *keys) for study in project.studies if study in recorded}
+
+
 # Judgements
 
 
@@ -323,7 +330,14 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference"),
+            **settings(project, study, "title", "description", "problem", "reference", "tied"),
+            "names": list(project.studies[study].kernels),
+            # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
+            "gridded": [
+                name
+                for name, kernel in project.studies[study].kernels.items()
+                if kernel.listed or kernel.plan in PLANS_WITH_A_GRID
+            ],
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()

@@ -86,7 +86,8 @@ def compare(project: Project) -> list[str]:
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config["studies"])
-    shown = ("comparison.md", "comparison.csv", "comparison.json", *file_names("ratios", "two_columns"), ".verdict")
+    texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
+    shown = (*texts, *file_names("ratios", "two_columns"), ".verdict")
     return [files.comparison(name, platform) for name in shown]
 
 
@@ -112,10 +113,21 @@ def counted_against_ncu(project: Project) -> list[str]:
 
 
 def documents(project: Project) -> list[str]:
-    """The copies of recordings' results that the documents show, for the recordings that have a folder in docs/."""
-    shown = [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
+    """The copies of recordings' results that the documents show, and the numbers that they quote."""
+    shown = shown_recordings(project)
     copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
-    return [*copies, *(files.counted_against_ncu(name) for name in parameters.profiled_recordings(project))]
+    counted = [files.counted_against_ncu(name) for name in parameters.profiled_recordings(project)]
+    return [*copies, *counted, *numbers(project)]
+
+
+def numbers(project: Project) -> list[str]:
+    """The documents' numbers, as recorded."""
+    return [files.renewed_numbers(name) for name in shown_recordings(project)]
+
+
+def shown_recordings(project: Project) -> list[str]:
+    """The recordings that the documents show: they have a folder in docs/."""
+    return [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
 
 
 def sanitize(project: Project) -> list[str]:
