@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy
 import pandas
@@ -100,11 +101,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _varies(found: pandas.DataFrame, name: str) -> bool:
     """Whether a metric tells steps apart."""
-    values = found.loc[found["metric"] == name, ["value", "published"]].stack()
+    values: Any = found.loc[found["metric"] == name, ["value", "published"]].stack()
     return bool(values.max() - values.min() > LEAST_VARIATION * values.abs().max())
 
 
-def _panel(data: StudyData, found: pandas.DataFrame, name: str, known: Sequence[int]) -> _Panel:
+def _panel(data: StudyData, found: pandas.DataFrame, name: str, known: list[int]) -> _Panel:
     unit, steps = unit_of(found, name), len(data.steps)
     ours, theirs = (by_step(found, name, column, steps).reindex(known) for column in ("value", "published"))
     comparable = data.published is not None and not data.published.only_ratios
@@ -126,7 +127,7 @@ class _Words:
     caption: str = ""
 
 
-def _words(data: StudyData, panels: Sequence[_Panel], known: Sequence[int], width: Width) -> _Words:
+def _words(data: StudyData, panels: Sequence[_Panel], known: list[int], width: Width) -> _Words:
     every = step_labels(data.steps, undefined_kernels(data.measurements))
     labels, headings = [every[step] for step in known], [panel.heading for panel in panels]
     if not width.stacks:
@@ -194,7 +195,7 @@ def _digits(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2g}"
 
 
-def _left_out(data: StudyData, found: pandas.DataFrame, same: Sequence[str], known: Sequence[int]) -> str:
+def _left_out(data: StudyData, found: pandas.DataFrame, same: Sequence[str], known: list[int]) -> str:
     """Sentences on metrics without variation and on steps without values."""
     texts = []
     for name in same:
