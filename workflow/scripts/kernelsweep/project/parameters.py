@@ -330,7 +330,14 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference"),
+            **settings(project, study, "title", "description", "problem", "reference", "tied"),
+            "names": list(project.studies[study].kernels),
+            # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
+            "gridded": [
+                name
+                for name, kernel in project.studies[study].kernels.items()
+                if kernel.listed or kernel.plan in PLANS_WITH_A_GRID
+            ],
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()
