@@ -7,11 +7,11 @@ from typing import Any
 
 # The multiply-adds that a multiprocessor ends in a clock cycle, by compute capability.
 #
-# From the peaks in NVIDIA's white papers and data sheets, as operations / (2 x multiprocessors x clock): V100, RTX 2080
-# Ti, A100, RTX 3090, RTX 4090, H100 SXM5. For 7.x they agree with the CUDA C++ Programming Guide, "Throughput of Native
-# Arithmetic Instructions"; its later columns could not be looked up. float16 is that of pairs (half2); on 8.6 and 8.9 it
-# is no faster than float32. tf32 is on tensor cores, without sparsity. Where products of one compute capability differ,
-# as GeForce and RTX professional do, tensor cores are left out.
+# From printed peaks, as operations / (2 x multiprocessors x clock): NVIDIA's tables of V100, A100 and H100 SXM5, and data
+# sheets of cards with 7.5, 8.6 and 8.9. For 7.x they agree with the CUDA C++ Programming Guide, "Throughput of Native
+# Arithmetic Instructions". float16 is that of pairs (half2); on 8.6 and 8.9 it is as fast as float32. tf32 is on tensor
+# cores, without sparsity. Where products of one compute capability differ, as GeForce and RTX professional do, tensor
+# cores are left out.
 _A_CYCLE: Mapping[str, Mapping[str, int]] = {
     "7.0": {"float64": 32, "float32": 64, "float16": 128, "int32": 64},
     "7.5": {"float64": 2, "float32": 64, "float16": 128, "int32": 64},
