@@ -7,7 +7,7 @@ from typing import Any
 
 # The multiply-adds that a multiprocessor ends in a clock cycle, by compute capability.
 #
-# From printed peaks, as operations / (2 x multiprocessors x clock): NVIDIA's tables of V100, A100 and H100 SXM5, and data
+# From printed peaks, operations / (2 x multiprocessors x clock): NVIDIA's tables of V100, A100 and H100 SXM5, and data
 # sheets of cards with 7.5, 8.6 and 8.9. For 7.x they agree with the CUDA C++ Programming Guide, "Throughput of Native
 # Arithmetic Instructions". float16 is that of pairs (half2); on 8.6 and 8.9 it is as fast as float32. tf32 is on tensor
 # cores, without sparsity. Where products of one compute capability differ, as GeForce and RTX professional do, tensor
