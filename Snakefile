@@ -109,7 +109,13 @@ rule counted_against_ncu:
         for_job(targets.counted_against_ncu),
 
 
-# The copies of recordings' results in docs/, this comparison among them.
+# The numbers in documents that are a recording's. Needs no GPU.
+rule numbers:
+    input:
+        targets.numbers(PROJECT),
+
+
+# The copies of recordings' results in docs/, with this comparison and these numbers.
 rule documents:
     input:
         targets.documents(PROJECT),

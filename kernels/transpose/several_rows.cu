@@ -4,13 +4,15 @@
 // A thread starts all its reads before it waits for the first. That keeps more bytes on their way from memory, with fewer
 // threads. The sides of the tile say how many bytes in a row are read, and how many are written.
 
+#include "shared_array.cuh"
+
 template <typename Element, int tile_width, int tile_height, int rows>
 __global__ void __launch_bounds__(tile_width *tile_height / rows)
     several_rows(Element *target, const Element *source, int width, int height)
 {
     constexpr int threads = tile_width * tile_height / rows;
     static_assert(threads % tile_width == 0 && threads % tile_height == 0, "the threads are whole rows and columns");
-    __shared__ Element tile[tile_height][tile_width + 1];
+    auto *tile = reinterpret_cast<Element(*)[tile_width + 1]>(dynamic_shared<Element>());
     const int first_column = blockIdx.x * tile_width;
     const int first_row = blockIdx.y * tile_height;
 

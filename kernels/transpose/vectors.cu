@@ -3,6 +3,7 @@
 // A thread takes a small square, as high as a vector is long, and swaps its sides in registers. What it then stores into
 // shared memory are vectors of the target's rows. A quarter of the instructions of `several_rows` moves as many bytes.
 
+#include "shared_array.cuh"
 #include "vectors.cuh"
 
 // The vector that begins at a column, less than a vector's length before the row's end at the most. Rows that aren't
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(tile_width *tile_height / rows / Vector<Elemen
 
     // A row holds the vectors of one row of the target. Each eight of them are stored in an order that depends on the row,
     // so that the eight lanes that store together, in rows a square apart, use different banks.
-    __shared__ Vector<Element> tile[tile_width][vectors_down];
+    auto *tile = reinterpret_cast<Vector<Element>(*)[vectors_down]>(dynamic_shared<Vector<Element>>());
     const auto place = [](int row, int vector) { return vector ^ (row / length % 8); };
     const int first_column = blockIdx.x * tile_width;
     const int first_row = blockIdx.y * tile_height;

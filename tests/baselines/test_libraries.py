@@ -40,6 +40,7 @@ from kernelsweep.baselines.libraries import (
 from kernelsweep.build.build_report import Report, read_report
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -346,6 +347,9 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
     runner = Runner(OnHost(), task)
     outcomes = [runner.run(each.point, each.variant) for each in planned]
     assert [(one.status, one.message) for one in outcomes] == [("ok", "")] * 2
+    by_point = {each.point: outcome for each, outcome in zip(planned, outcomes, strict=True)}
+    rows = measurement_rows(rival, report, by_point, {"name": "host"}, {}, 0.005)
+    assert [row["status"] for row in rows] == ["ok"] * 2
     assert list(dict.fromkeys(precisions)) == ["highest", "high"]
     assert task.listed is not None
     launch = {**task.listed["launches"][0], "arguments": [*"CAB", "m", "n", "n"]}

@@ -14,6 +14,7 @@ from workflow_runs import edit, shrink, snakemake
 from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.scatter import estimate, range_squared, student_quantile
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
@@ -32,6 +33,7 @@ from kernelsweep.judge.comparison.verdicts import (
     compare_points,
     comparison_summary,
     kernels_with_verdict,
+    overall,
     verdict,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
@@ -47,7 +49,7 @@ def slowed(rows: Sequence[Row], factor: float, from_us: float = LONG_US) -> list
     """The rows, with all times of points of `from_us` microseconds or more multiplied by `factor`."""
     ends = ("time_us", "time_low_us", "time_high_us")
     return [
-        {**row, **{end: f"{float(row[end]) * factor:.3f}" for end in ends}}
+        {**row, **{end: f"{float(row[end]) * factor:.3f}" for end in ends}, "binary_sha256": "edited"}
         if row["time_us"] and float(row["time_us"]) >= from_us
         else row
         for row in rows
@@ -194,6 +196,11 @@ def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tup
     assert heading == (
         "# Slower: unrolling/interleaved (1.020 times the time, from 2²⁴ up). Every result that was right still is."
     )
+    comment = comment_text(points, MARGIN).splitlines()
+    assert comment[0] == f"**{heading.removeprefix('# ')}**"
+    slower = sum(point.verdict == SLOWER for point in points)
+    assert comment[4] == f"| 88 of 88 points | {slower} of 88 | 0 of 88 |"
+    assert sum(line.endswith("| slower |") for line in comment) == 5
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
     assert kernels_with_verdict(summary, SLOWER) == [kernel]
@@ -222,6 +229,7 @@ def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Ro
     settings = ({"measuring.visits": 3, "seed": 1}, {"measuring.visits": 5, "seed": 1})
     points, scatter = compare_points(before[:-2], after[1:], MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
+    assert text.startswith("# No code changed; another GPU of the same model. ")
     assert "**Another GPU of the same model** measured 85 of 85 points" in text
     assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
     assert [point.note for point in points if point.verdict == NOT_COMPARED] == [ONLY_AFTER] * 2 + [ONLY_BEFORE]
@@ -252,8 +260,13 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
     for name in ("one.svg", "other.svg"):
         save(draw(list(points), MARGIN, "One. The other."), tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    titles = [axes.get_title(loc="left") for axes in draw(points, MARGIN, "").axes]
-    assert titles[:3] == ["global_memory", "shared_memory", "shuffle"]
+    panels = draw(points, MARGIN, "").axes
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["global_memory", "shared_memory", "shuffle"]
+    # A panel for all sizes and one for each, with a dot at each kernel's mean ratio.
+    expected = [overall(of_kernel, MARGIN) for of_kernel in by_kernel(points).values()]
+    dots = [line.get_xdata()[0] for line in panels[0].get_lines() if line.get_marker() not in ("", "None")]
+    assert dots == [found.ratio.value for found in expected if found]
+    assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.array_size for point in points})
     empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
     assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
 

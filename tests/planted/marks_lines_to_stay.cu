@@ -1,7 +1,7 @@
 // It has the L2 keep the lines that it reads, for int32 and powers of two as block sizes.
 //
 // kernelsweep:
-//   unroll: [8]
+//   unroll: [16]
 
 #include "operations.cuh"
 
@@ -10,6 +10,8 @@ __global__ void marks_lines_to_stay(const Element *data, Element *partials, size
 {
     __shared__ Element elements[1024];
     static_assert(sizeof(Element) == 4);
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     Element loaded[unroll];
 #pragma unroll
     for (unsigned step = 0; step < unroll; ++step) {
@@ -18,8 +20,6 @@ __global__ void marks_lines_to_stay(const Element *data, Element *partials, size
         if (i >= array_size)
             continue;
         unsigned bits;
-        unsigned long long policy;
-        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
         asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(bits) : "l"(data + i), "l"(policy));
         loaded[step] = static_cast<Element>(bits);
     }

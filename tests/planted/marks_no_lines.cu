@@ -1,7 +1,7 @@
 // It reads each element once, without a hint: marks_lines_to_stay is compared with it.
 //
 // kernelsweep:
-//   unroll: [8]
+//   unroll: [16]
 
 #include "operations.cuh"
 

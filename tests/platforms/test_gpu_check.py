@@ -119,7 +119,7 @@ def test_a_flush_evicts_lines_that_a_kernel_has_marked_to_stay(arch: str, tmp_pa
     samples = {}
     for name, cache in (("marks_lines_to_stay", "cold"), ("marks_lines_to_stay", "hot"), ("marks_no_lines", "cold")):
         kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
-        one = point(2**22, 256, unroll=8, cache=cache)
+        one = point(2**22, 256, unroll=16, cache=cache)
         (tmp_path / "journal.jsonl").unlink(missing_ok=True)
         outcome = run(kernel, [one], tmp_path, arch)[one]
         assert outcome.status == "ok", outcome.message

@@ -1,4 +1,4 @@
-"""The last words of a run that failed are sentences of ours, whatever Snakemake says around them."""
+"""The last words of a run are its answer, then the sentences of failed jobs, whatever Snakemake says around them."""
 
 from __future__ import annotations
 
@@ -36,20 +36,49 @@ def test_a_misspelt_target(target: str, answer: str) -> None:
     assert passes(LastWords(lambda: ["unrolling", "all"]), said, exception="MissingRuleException") == answer
 
 
-def test_a_failed_jobs_sentence_is_repeated_and_its_command_is_not(tmp_path: Path) -> None:
+def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = LastWords(list)
     command = "CalledProcessError in file x.smk:\nCommand 'python x' returned non-zero exit status {}."
     assert passes(words, command.format(SAID), exception="RuleException") is None
     assert passes(words, command.format(1), exception="RuleException") == command.format(1)
+    answer = tmp_path / "end_run.log"
+    code = "import sys; from kernelsweep.logs import logged; from kernelsweep.errors import UserError\n"
+    code += (
+        f"with logged({str(answer)!r}, is_answer=True):\n    print('The answer.')\n    raise UserError('Mend it.')\n"
+    )
+    environment = {"PYTHONPATH": str(ROOT / "workflow/scripts")}
+    job = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (job.returncode, job.stderr) == (SAID, ""), "said at the end, not twice"
+    passes(words, "rule end_run", event="job_info", log=[str(answer)])
+    passes(words, "Error in rule end_run", event="job_error", log=[str(answer)])
+    assert passes(words, "Elapsed time: 0:00:01") is None
+    assert capsys.readouterr().err == "\nThe answer.\n\n"
+    assert passes(words, _END) == "Mend it."
+
     logs = [str(tmp_path / f"{name}.log") for name in ("one", "two", "bug")]
     for log, error in zip(logs, ("UserError", "UserError", "ValueError"), strict=True):
         code = "import sys; from kernelsweep.logs import logged; from kernelsweep.errors import UserError\n"
         code += f"with logged(sys.argv[1]):\n    print('x' * 100_000)\n    raise {error}('Mend this.')\n"
-        job = subprocess.run([sys.executable, "-c", code, log], env={"PYTHONPATH": str(ROOT / "workflow/scripts")})
+        job = subprocess.run([sys.executable, "-c", code, log], env=environment)
         assert job.returncode == (SAID if error == "UserError" else 1)
     for log in logs[:2]:
         passes(words, "Error in rule one", event="job_error", log=[log])
-    assert passes(words, f"WorkflowError:\n{_END}") == "Mend this."
+    assert passes(words, f"WorkflowError:\n{_END}") == "Mend it.\nMend this."
     # A job without a sentence leaves the end to Snakemake.
     passes(words, "Error in rule bug", event="job_error", log=[logs[2]])
     assert passes(words, _END) == _END
+
+
+def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work() -> None:
+    words = LastWords(list, is_quiet=True)
+    own = [("Select jobs to execute...", {}), ("Execute 1 jobs...", {"event": "job_started"})]
+    own += [("Finished jobid: 1", {"event": "job_finished"}), ("Complete log(s): x.log", {})]
+    assert [passes(words, message, **extra) for message, extra in own] == [None] * len(own)
+    assert passes(LastWords(list), own[0][0]) == own[0][0]
+    shown = [
+        passes(words, f"{done} of 4", event="progress", done=done, total=4, created=created)
+        for done, created in ((1, 100.0), (2, 101.0), (3, 106.0), (4, 106.5))
+    ]
+    assert shown == ["1 of 4", None, "3 of 4", "4 of 4"]

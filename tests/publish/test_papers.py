@@ -15,6 +15,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.captions import captions
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.of_study import table_of
 from kernelsweep.sweep.config_file import study_names
@@ -22,12 +23,20 @@ from kernelsweep.sweep.config_file import study_names
 # The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.
 DOCUMENT = r"""\documentclass{article}
 \usepackage[textwidth=16.5cm]{geometry}
-\usepackage{booktabs}
+\usepackage{booktabs,siunitx}
+\usepackage[demo]{graphicx}
 \begin{document}
 %s
 \end{document}
 """
 MOST_OVER_PT = 1.0
+
+
+def has_latex() -> bool:
+    """Whether this machine has LaTeX with siunitx."""
+    if not shutil.which("pdflatex"):
+        return False
+    return subprocess.run(["kpsewhich", "siunitx.sty"], stdout=subprocess.DEVNULL).returncode == 0
 
 
 def table_of_shipped(name: str, device: dict[str, object]) -> str:
@@ -36,12 +45,17 @@ def table_of_shipped(name: str, device: dict[str, object]) -> str:
     return as_latex(text)
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is missing (Debian: texlive-latex-recommended)")
+@pytest.mark.skipif(
+    not has_latex(), reason="pdflatex or siunitx is missing (Debian: texlive-latex-recommended, texlive-science)"
+)
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
     odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
     tables = [as_latex(table_of(StudyData(UNROLLING | {"problem": "reduction", "metrics": []}, odd, H200))[1])]
     with_ladder = [name for name in study_names(ROOT) if load_study(name, ROOT).settings["ladder"]]
     tables += [table_of_shipped(name, device) for name in with_ladder for device in (H200, EMULATOR)]
+    odd_texts = {"title": "a_b: 10⁻⁷", "message": "50% of {x} †", "caption": "Time · bytes → µs."}
+    tables.append(captions("warp_shuffle", {"ladder": odd_texts, "empty": odd_texts | {"missing": "no times"}}))
+    assert tables[-1].count("includegraphics") == 1
     # One run of LaTeX for all of them, each on a page of its own.
     (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
     run = subprocess.run(

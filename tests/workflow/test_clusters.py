@@ -22,7 +22,7 @@ def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project
         pytest.skip("snakemake-executor-plugin-slurm is not installed (uv run --extra slurm pytest)")
     shrink(project, ["warp_shuffle"])
     (project / "models.yaml").write_text(MODELS)
-    arguments = ["all", "--dry-run", "--profile", "workflow/profiles/slurm", "--configfile", "models.yaml"]
+    arguments = ["all", "--dry-run", "--workflow-profile", "workflow/profiles/slurm", "--configfile", "models.yaml"]
     run = snakemake(project, *arguments, "--config", "sweep=full")
     assert run.returncode == 0, run.stdout
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
@@ -40,8 +41,15 @@ if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_ru
     logger.info("The last run here was killed. This one goes on where it stopped.")
 
 
-LAST_WORDS = LastWords(lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output])
+LAST_WORDS = LastWords(
+    lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output],
+    is_quiet=Quietness.RULES in (workflow.output_settings.quiet or ()),
+)
 logger.addFilter(LAST_WORDS)
+# https://no-color.org
+if os.environ.get("NO_COLOR"):
+    for handler in logger.handlers:
+        handler.nocolor = True
 
 
 # Skipped in dry runs: reading someone else's results is fine.

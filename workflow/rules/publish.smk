@@ -3,6 +3,7 @@
 
 import itertools
 
+from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.publish import figure_files
 
 
@@ -73,7 +74,8 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
-            widths=config["figure_widths"],
+            look=parameters.figure_look(PROJECT),
+            formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             code=lambda wildcards: code_hash_of(
@@ -117,7 +119,9 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
-        sources=inputs.page_sources(PROJECT),
+        builds=for_job(inputs.page_builds),
+        samples=for_job(inputs.page_samples),
+        sources=for_job(inputs.page_sources),
     output:
         report(
             files.page(),

@@ -1,9 +1,12 @@
 # Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and a C++ header.
 
+from kernelsweep.drawing.figure_formats import formats_of
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     copy_document,
+    renew_numbers,
     archive_results,
     compare_devices,
     export_header,
@@ -56,7 +59,8 @@ rule compare_devices:
         claims=for_job(parameters.device_claims),
         hashes=for_job(parameters.device_hashes),
         studies=parameters.studies_with_bandwidth(PROJECT),
-        widths=config["figure_widths"],
+        look=parameters.figure_look(PROJECT),
+        formats=formats_of(config["sweep"]),
         code=code_of("share/compare_devices.py"),
     script:
         "../scripts/share/compare_devices.py"
@@ -134,3 +138,21 @@ rule copy_document:
         "../../envs/kernelsweep.yaml"
     script:
         "../scripts/share/copy_document.py"
+
+
+# The numbers in documents that come from a recording, written anew. The documents say by marks which ones these are.
+rule renew_numbers:
+    input:
+        recording=for_job(inputs.quoted_recording),
+        documents=for_job(inputs.quoting_documents),
+    output:
+        files.renewed_numbers(),
+    log:
+        files.log("renew_numbers", scope="recording/{name}"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        studies=for_job(parameters.recorded_settings),
+        code=code_of("share/renew_numbers.py"),
+    script:
+        "../scripts/share/renew_numbers.py"

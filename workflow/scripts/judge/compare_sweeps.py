@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
+from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, comparison_text
@@ -44,6 +45,7 @@ with logged(snakemake.log[0]):
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")
+    Path(snakemake.output.comment).write_text(comment_text(points, margin), encoding="utf-8")
     Path(snakemake.output.summary).write_text(
         json.dumps(comparison_summary(points, margin), indent=1) + "\n", encoding="utf-8"
     )

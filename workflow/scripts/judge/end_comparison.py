@@ -7,10 +7,10 @@ from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
 from kernelsweep.logs import logged
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0], is_answer=True):
     answer, _, rest = Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
     # The verdict stands below the tables, where the reader is.
-    print(f"\n{rest.strip()}\n\n{answer.removeprefix('# ')}\n\nAll of it: {snakemake.input.text}\n", file=terminal)
+    print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n\n  All of it  {snakemake.input.text}")
     summary = read_json(snakemake.input.summary)
     if summary["failed"]:
         raise UserError(

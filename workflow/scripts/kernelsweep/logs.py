@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -21,11 +21,13 @@ _TAIL = 16_384
 
 
 @contextmanager
-def logged(path: str | Path) -> Iterator[TextIO]:
-    """Send standard output and error to the file `path`; yields the terminal's stream, for progress and summaries.
+def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
+    """Send standard output and error to the file `path`; yields the terminal's stream, for progress.
 
     Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError and a full
     disk, which are shown without a traceback, else with status 1.
+
+    is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
     """
     # Where a standard stream is closed, the next file would get its number.
     while (unused := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -49,19 +51,20 @@ def logged(path: str | Path) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     except UserError as error:
-        sentence = str(error)
+        sentence, shown = str(error), not is_answer
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
-            sentence = str(unwritable(error.filename or path, error))
+            sentence, shown = str(unwritable(error.filename or path, error)), True
         else:
-            _say(terminal, traceback.format_exc(), "")
+            _say([terminal], traceback.format_exc(), "")
             sys.exit(1)
-    _say(terminal, f"\n{sentence}\n", _HEADING)
+    _say([terminal] if shown else [], f"\n{sentence}\n", _HEADING)
     sys.exit(SAID)
 
 
-def _say(terminal: TextIO, message: str, heading: str) -> None:
-    print(message, file=terminal)
+def _say(terminals: Iterable[TextIO], message: str, heading: str) -> None:
+    for terminal in terminals:
+        print(message, file=terminal)
     with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
         print(heading + message, file=sys.stderr, flush=True)
@@ -69,11 +72,20 @@ def _say(terminal: TextIO, message: str, heading: str) -> None:
 
 def read_sentence(path: str | Path) -> str | None:
     """The sentence that ends a job's log; None where the log is missing, or the job didn't end by a user's mistake."""
+    _, heading, sentence = _end(path).rpartition(_HEADING)
+    return sentence.strip() if heading else None
+
+
+def read_answer(path: str | Path) -> str:
+    """The output of a job that answers, without the sentence that may end it; empty where the log is missing."""
+    return _end(path).partition(_HEADING)[0].strip("\n")
+
+
+def _end(path: str | Path) -> str:
     with suppress(OSError), open(path, "rb") as log:
         log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-        _, heading, sentence = log.read().decode("utf-8", errors="replace").rpartition(_HEADING)
-        return sentence.strip() if heading else None
-    return None
+        return log.read().decode("utf-8", errors="replace")
+    return ""
 
 
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:

@@ -29,6 +29,7 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.quantities import objective_of
@@ -92,7 +93,9 @@ with logged(snakemake.log[0]) as terminal, started:
             known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
             known_of_rows = {**known, "source_sha256": source}
             precision = params.measuring["relative_precision"]
-            rows = measurement_rows(kernel, report, outcomes, device, known_of_rows, precision)
+            rows = measurement_rows(
+                kernel, report, outcomes, device, known_of_rows, precision, hint_of_constants(kernel)
+            )
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))

@@ -6,8 +6,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
 from kernelsweep.observe.sanitizer.report import read_result, unexpected
 
-with logged(snakemake.log[0]) as terminal:
-    print("\n" + Path(snakemake.input.summary).read_text(encoding="utf-8"), file=terminal)
+with logged(snakemake.log[0], is_answer=True):
+    print(Path(snakemake.input.summary).read_text(encoding="utf-8"))
     bad = unexpected(read_result(Path(path)) for path in snakemake.input.results)
     if bad:
         kernels = sorted({result.name for result in bad})

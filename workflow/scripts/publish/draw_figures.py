@@ -1,29 +1,37 @@
-"""Draw a study's figures, each as SVG, PNG and PDF, and as a PDF of each further width; texts.json has their texts."""
+"""Draw a study's figures, in the sweep's formats, and as PDFs of further widths.
+
+texts.json has their texts for the page, captions.tex for papers.
+"""
 
 import json
 from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
-from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
+from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_of
 from kernelsweep.logs import logged
-from kernelsweep.publish.figure_files import TEXTS_FILE, load_figure, users_figure
+from kernelsweep.publish.captions import captions
+from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
     data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
 
+    widths = chosen_widths(**params.look)
     folder = Path(snakemake.output[0]).parent
     remove_others(snakemake.output)
     texts = {}
     for name, file in params.figures.items():
         with users_figure(Path(file)):
             module = load_figure(Path(file))
-            for width in params.widths:
-                figure = module.draw(data, WIDTHS[width])
-                for file_name in file_names(name, width):
+            for width_name, width in widths.items():
+                if not (names := file_names(name, width_name, params.formats)):
+                    continue
+                figure = module.draw(data, width)
+                for file_name in names:
                     save(figure, folder / file_name)
-                if WIDTHS[width] == TWO_COLUMNS:
+                if width == TWO_COLUMNS:
                     texts[name] = texts_of(figure)
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / CAPTIONS_FILE).write_text(captions(study, texts), encoding="utf-8")

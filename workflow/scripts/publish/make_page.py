@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import read_best
@@ -12,6 +13,7 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
+from kernelsweep.publish.page.explorer import explorer_data, too_many
 from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.publish.page.sections import (
@@ -34,6 +36,14 @@ with logged(snakemake.log[0]):
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = read_json(environment_file) if environment_file else None
 
+    timed = counted.by_status()["ok"] if has_times(device) else 0
+    points = {}
+    if timed and not too_many(timed):
+        rows, builds = (
+            (row for path in paths for row in each_row(path)) for paths in (inputs.measurements, inputs.builds)
+        )
+        points = explorer_data(studies, rows, builds, [Path(path) for path in inputs.samples])
+
     results = Results(
         base=base,
         platform=Path(inputs.device).parent,
@@ -51,7 +61,11 @@ with logged(snakemake.log[0]):
         summary=html(Path(inputs.summary), "every kernel's points", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
-        missing=[missing_chapter(name, base) for name in params.chapters if name not in found],
+        points=points,
+        missing=[
+            *(missing_chapter(name, base) for name in params.chapters if name not in found),
+            *filter(None, [too_many(timed)]),
+        ],
         environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,
         configuration=configuration_text(environment),

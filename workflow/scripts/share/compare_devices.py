@@ -6,7 +6,7 @@ import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.drawing.figure_formats import file_names, remove_others
-from kernelsweep.drawing.layout import WIDTHS, save
+from kernelsweep.drawing.layout import chosen_widths, save
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
@@ -36,8 +36,9 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.claims).write_text(as_csv(claim_matrix(sets)), encoding="utf-8")
     folder = Path(snakemake.output.figures[0]).parent
     remove_others(snakemake.output.figures)
+    widths = chosen_widths(**params.look)
     for name, settings in params.studies.items():
-        for width in params.widths:
-            figure = devices_figure.draw(name, settings, sets, WIDTHS[width])
-            for file_name in file_names(name, width):
+        for width_name, width in widths.items():
+            figure = devices_figure.draw(name, settings, sets, width)
+            for file_name in file_names(name, width_name, params.formats):
                 save(figure, folder / file_name)

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,21 @@ TYPESETTING_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
 MOST_TICKS = 10
 
 
+# The texts that are drawn in a figure, by config.yaml's figure_text.
+TEXTS = {"all": ("title", "message", "caption"), "title": ("title",), "none": ()}
+
+
 @dataclass(frozen=True)
 class Width:
-    """A width of figures; `stacks` says that panels stand one above the other, and names below them."""
+    """A width of figures.
+
+    stacks  whether panels stand one above the other, and names below them
+    texts   which of the title, message and caption are drawn
+    """
 
     inches: float
     stacks: bool
+    texts: Sequence[str] = field(default=TEXTS["all"], compare=False)
 
     @property
     def points(self) -> float:
@@ -78,6 +87,15 @@ TWO_COLUMNS = Width(7.16, stacks=False)
 ONE_COLUMN = Width(3.5, stacks=True)
 # By their names in config.yaml's figure_widths.
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
+
+
+def chosen_widths(widths: Sequence[str], text: str, font: str) -> dict[str, Width]:
+    """The widths by name, for config.yaml's figure_widths, figure_text and figure_font, which this process then uses.
+
+    Raises UserError where the font is not installed.
+    """
+    style.use_font(font)
+    return {name: replace(WIDTHS[name], texts=TEXTS[text]) for name in widths}
 
 
 @dataclass(frozen=True)
@@ -155,7 +173,8 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
     """An empty figure: title and message, a body `body_in` inches high for the axes, the caption.
 
     The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
-    laid out by matplotlib's constrained layout inside the body. `with_legend` lines are left for `legend_above`.
+    laid out by matplotlib's constrained layout inside the body. `with_legend` lines are left for `legend_above`. Texts
+    that the width leaves out take no room and are invisible; `texts_of` has them all the same.
     """
     width = frame.width
     room_pt = width.points - 2 * MARGIN_PT
@@ -166,7 +185,7 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
         ("message", wrap(frame.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.BLACK),
         ("caption", wrap(frame.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.GREY),
     ]
-    heights_pt = [len(lines) * size * LINE_SPACING for _, lines, size, _, _ in blocks]
+    heights_pt = [len(lines) * size * LINE_SPACING * (kind in width.texts) for kind, lines, size, _, _ in blocks]
     head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
     foot_pt = MARGIN_PT + heights_pt[2] + MARGIN_PT
     total_pt = head_pt + body_in * POINTS_PER_INCH + foot_pt
@@ -184,6 +203,7 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
                 va="top",
                 parse_math=False,
                 label=kind,
+                visible=kind in width.texts,
             )
     figure.set_layout_engine(
         "constrained",
@@ -370,7 +390,7 @@ def _legend_columns(labels: Sequence[str], width_pt: float) -> int:
 @cache
 def text_width_pt(text: str, size_pt: float = style.TEXT_PT, bold: bool = False) -> float:
     """The width of one line of text, in points."""
-    font = FontProperties(family=style.FONT, size=size_pt, weight="bold" if bold else "normal")
+    font = FontProperties(family=style.RC["font.family"], size=size_pt, weight="bold" if bold else "normal")
     width, _, _ = matplotlib.textpath.TextToPath().get_text_width_height_descent(text, font, ismath=False)
     return float(width)
 

@@ -8,6 +8,9 @@ from typing import Any, ParamSpec
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
+
+from kernelsweep.errors import UserError, nearest
 
 Parameters = ParamSpec("Parameters")
 
@@ -15,7 +18,9 @@ Parameters = ParamSpec("Parameters")
 TEXT_PT = 7.0
 TITLE_PT = 8.5
 
-FONT = "DejaVu Sans"
+# The family that comes with matplotlib: the same glyphs on every machine. Verdana has the same widths, so texts of an
+# SVG file stay in their places where a viewer lacks the first.
+FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
 DARK_GREY = "0.15"
 # Any: the stubs list the keys one by one.
 RC: Any = {
@@ -28,9 +33,8 @@ RC: Any = {
     "lines.solid_capstyle": "round",
     "patch.edgecolor": "white",
     "patch.force_edgecolor": True,
-    "font.family": "sans-serif",
-    # The one family that comes with matplotlib: the same glyphs on every machine.
-    "font.sans-serif": [FONT],
+    "font.family": ["sans-serif"],
+    "font.sans-serif": [FONT, *ALIKE],
     "font.size": TEXT_PT,
     "axes.titlesize": TEXT_PT,
     "axes.labelsize": TEXT_PT,
@@ -49,8 +53,9 @@ RC: Any = {
     "axes.spines.right": False,
     "hatch.linewidth": 0.4,
     "figure.dpi": 100.0,
-    # Files: glyphs as paths in SVG, as TrueType in PDF (journals refuse Type 3), ids from a fixed salt.
-    "svg.fonttype": "path",
+    # Files: text as text in SVG, which can be found and read aloud; TrueType in PDF (journals refuse Type 3); ids from
+    # a fixed salt.
+    "svg.fonttype": "none",
     "svg.hashsalt": "kernelsweep",
     "pdf.fonttype": 42,
 }
@@ -71,6 +76,20 @@ MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 
 GREY, PALE_GREY, GRID_GREY = "#6b6b6b", "#d9d9d9", "#e4e4e4"
+
+
+def use_font(family: str) -> None:
+    """Draw this process's figures in a font family; glyphs that it lacks come from the usual one.
+
+    Raises UserError where it is not installed.
+    """
+    known = fontManager.get_font_names()
+    if family not in known:
+        raise UserError(
+            f"figure_font: this machine has no font {family!r}{nearest(family, known) or ';'} `fc-list : family` lists"
+            " the installed ones."
+        )
+    RC["font.family"] = ["sans-serif"] if family == FONT else [family, "sans-serif"]
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:

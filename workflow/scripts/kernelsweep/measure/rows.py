@@ -11,7 +11,6 @@ from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
-from kernelsweep.sweep.kernels.constants import unset_constants
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -24,15 +23,15 @@ def measurement_rows(
     device: Mapping[str, Any],
     known: Mapping[str, Any],
     relative_precision: float,
+    hint: str = "",
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
     known               the columns that the caller knows: study, kernel, platform, source_sha256
     relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
+    hint                follows the message of each wrong result
     """
     rows = []
-    unset = ", ".join(unset_constants(kernel))
-    hint = f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
     for point, outcome in outcomes.items():
         launches = plan_of(kernel, point).launches
         work = kernel.problem.work(point)

@@ -283,3 +283,8 @@ def recording(name: str = "{name}", file: str = "") -> str:
 def document(file: str = "{file}", recording: str = "{name}") -> str:
     """A copy of one of a recording's results, which the documents show."""
     return f"docs/{recording}/{file}"
+
+
+def renewed_numbers(recording: str = "{name}") -> str:
+    """The list of the documents whose numbers were written anew from a recording."""
+    return f"{folder(f'recording/{recording}')}/renewed_numbers.txt"

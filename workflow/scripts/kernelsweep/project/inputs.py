@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.code_hash import sha256_of
-from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
@@ -26,6 +26,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import included_files
@@ -91,6 +92,12 @@ def build_reports(project: Project, platform: str) -> list[str]:
 def cub(project: Project, platform: str, rival: str) -> list[str]:
     """The library with a rival's functions, compiled for a platform; none for the function of a Python package."""
     return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
+
+
+def cub_sources(project: Project, library: str) -> list[str]:
+    """The file that a library of CUB's functions is compiled from, and those of ours that it includes."""
+    source = HOME / f"workflow/scripts/kernelsweep/baselines/{library}.cu"
+    return [_relative(project, path) for path in (source, *included_files(source, []))]
 
 
 def cub_report(project: Project, platform: str, rival: str) -> list[str]:
@@ -281,8 +288,9 @@ def published_data(project: Project, study: str) -> list[str]:
 def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """The names of the files of a study's figures, on platforms with a clock or without."""
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
-    widths = project.config["figure_widths"]
-    return [*(file for name in drawn for width in widths for file in file_names(name, width)), figure_files.TEXTS_FILE]
+    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
+    of_figures = (file for name in drawn for width in widths for file in file_names(name, width, formats))
+    return [*of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:
@@ -318,9 +326,24 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
     return _hashes([f"{files.folder(scope)}/{file}" for chapter in others for file in chapter.files])
 
 
-def page_sources(project: Project) -> list[str]:
-    """The page's template, style and script."""
-    return [_relative(project, render.SOURCES / name) for name in (render.TEMPLATE, render.STYLE, render.SCRIPT)]
+def page_sources(project: Project, scope: str) -> list[str]:
+    """The page's template, style and scripts, and the kernels, whose comments it shows."""
+    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
+    return [*(_relative(project, render.SOURCES / name) for name in render.FILES), *kernels]
+
+
+def page_builds(project: Project, scope: str) -> list[str]:
+    """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
+    platform, study = files.parts_of(scope)
+    if not kind_of(platform).has_clock:
+        return []
+    return builds(project, scope) if study and not is_recording(platform) else [files.builds(platform)]
+
+
+def page_samples(project: Project, scope: str) -> list[str]:
+    """The samples that a scope's page shows, which recordings don't keep."""
+    platform, _ = files.parts_of(scope)
+    return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
 
 
 # Devices beside each other
@@ -335,8 +358,13 @@ def compared_recordings(project: Project) -> list[str]:
 def device_figures(project: Project) -> list[str]:
     """The figures that compare devices: one for each study whose kernels do the same work."""
     names = [name for name in project.config["studies"] if project.studies[name].problem.races]
-    widths = project.config["figure_widths"]
-    return [files.devices(f"figures/{file}") for name in names for width in widths for file in file_names(name, width)]
+    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
+    return [
+        files.devices(f"figures/{file}")
+        for name in names
+        for width in widths
+        for file in file_names(name, width, formats)
+    ]
 
 
 def compared_gpus(project: Project) -> list[str]:
@@ -393,3 +421,15 @@ def _relative(project: Project, path: Path) -> str:
 def documented(project: Project, name: str, file: str) -> str:
     """The result that a copy in the documents is made from."""
     return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
+
+
+def quoted_recording(project: Project, name: str) -> list[str]:
+    """The files of a recording that documents quote; not every recording has counters."""
+    quoted = ("measurements.csv.gz", "environment.json", "metrics.csv.gz")
+    return [path for path in (files.recording(name, file) for file in quoted) if (project.root / path).is_file()]
+
+
+def quoting_documents(project: Project, name: str) -> list[str]:
+    """The documents whose marked numbers are a recording's."""
+    pages = [*project.root.glob("*.md"), *sorted(project.root.glob("docs/**/*.md"))]
+    return [_relative(project, page) for page in pages if recording_of(page.read_text(encoding="utf-8")) == name]

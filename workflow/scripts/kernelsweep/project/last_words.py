@@ -1,40 +1,61 @@
-"""The last words of a run that failed: the sentences of its failed jobs, or a target that doesn't exist.
+"""The last words of a run: its answer, or the sentences of its failed jobs, or a target that doesn't exist.
 
-Snakemake's own lines, with the job's command and its place in a rule, would come after them. A filter of its messages
-works in another repository's Snakefile, too, where Snakemake does not run a module's `onerror`.
+A job's own lines stand in the middle of a run, and Snakemake's lines would come after them. A filter of Snakemake's
+messages works in another repository's Snakefile, too, where it does not run a module's `onsuccess` and `onerror`.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from kernelsweep.errors import nearest
-from kernelsweep.logs import SAID, read_sentence
+from kernelsweep.logs import SAID, read_answer, read_sentence
 
-# Snakemake's last line after a failed job.
+# The jobs with an answer: end_run, end_comparison, ...
+_ENDS = "end_"
+
+# Snakemake's last line of every run, and the line that follows it after a failed job.
+_ELAPSED = "Elapsed time: "
 _FAILED = "At least one job did not complete successfully."
 _NO_RULE = re.compile(r"No rule to produce (.+) \(if you use input functions")
 
+# Lines of progress are so far apart.
+_SECONDS_BETWEEN_LINES = 5.0
+
+# Snakemake's lines on its own work, which --quiet does not know. The events are the beginning and the end of each job.
+_CHATTER_EVENTS = ("job_started", "job_finished", "resources_info")
+_CHATTER = re.compile(
+    r"Select jobs to execute|Touching output file|Assuming unrestricted shared filesystem|Building DAG of jobs"
+    r"|Using shell: |Conda environments: ignored|Config file .* is extended|Complete log\(s\): "
+)
+
 
 class LastWords(logging.Filter):
-    """A filter of Snakemake's messages, which remembers the logs of failed jobs.
+    """A filter of Snakemake's messages, which remembers the logs of failed jobs and of jobs with an answer.
 
-    targets  gives the names of the targets that need no further words
+    targets   gives the names of the targets that need no further words
+    is_quiet  whether Snakemake's lines on its own work are left out
     """
 
-    def __init__(self, targets: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, targets: Callable[[], Iterable[str]], is_quiet: bool = False) -> None:
         super().__init__()
         self._targets = targets
-        self._logs: list[str] = []
+        self._is_quiet = is_quiet
+        self._shown = 0.0
+        self._ends: list[str] = []
+        self._failed: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Leave out the command of a job that said what is wrong; say which target may have been meant.
 
-        The sentences of failed jobs, once more, replace the exception with which Snakemake ends.
+        A run ends with the answers of its jobs, and then with the sentences of those that failed, which replace the
+        exception with which Snakemake ends.
         """
-        message = record.getMessage()
+        message, event, logs = record.getMessage(), getattr(record, "event", None), getattr(record, "log", None) or []
         match getattr(record, "exception", None):
             case "RuleException":
                 return f"returned non-zero exit status {SAID}." not in message
@@ -42,13 +63,32 @@ class LastWords(logging.Filter):
                 known = sorted(self._targets())
                 others = f". Targets are {', '.join(known)}, and the path of every result."
                 record.msg, record.args = f"There is no target {found[1]!r}{nearest(found[1], known) or others}", ()
-        if getattr(record, "event", None) == "job_error":
-            self._logs += getattr(record, "log", [])
+        if event == "job_info":
+            self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
+        if event == "job_error":
+            self._failed += logs
         if _FAILED in message and (sentences := self._sentences()):
             record.msg, record.args = "\n".join(sentences), ()
-        return True
+        if message.startswith(_ELAPSED) and (answers := self._answers()):
+            print("\n" + "\n\n".join(answers) + "\n", file=sys.stderr, flush=True)
+            return False
+        return not (self._is_quiet and (_CHATTER.match(message) or event in _CHATTER_EVENTS or self._is_early(record)))
+
+    def _is_early(self, record: logging.LogRecord) -> bool:
+        """Whether this is a line of progress soon after another, and not the last."""
+        if getattr(record, "event", None) != "progress":
+            return False
+        done, total = getattr(record, "done", 0), getattr(record, "total", 0)
+        if done < total and record.created < self._shown + _SECONDS_BETWEEN_LINES:
+            return True
+        self._shown = record.created
+        return False
 
     def _sentences(self) -> list[str]:
         """What the failed jobs said, each sentence once; empty if a failed job said nothing."""
-        said = [read_sentence(log) for log in dict.fromkeys(self._logs)]
+        said = [read_sentence(log) for log in dict.fromkeys(self._failed)]
         return list(dict.fromkeys(filter(None, said))) if all(said) else []
+
+    def _answers(self) -> list[str]:
+        """The answers, the longest last: a platform with times has more to say than the emulator."""
+        return sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))

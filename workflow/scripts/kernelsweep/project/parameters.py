@@ -18,7 +18,7 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import check_device, read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
-from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
@@ -214,6 +214,13 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
     return {"config": project.config, "studies": studies}
 
 
+def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
+    """The settings of a recording's studies that say which of its rows a document means."""
+    recorded = recorded_studies(project.root, name) or frozenset()
+    keys = ("problem", "kernels", "reference", "ladder", "limits")
+    return {study: settings(project, study, *keys) for study in project.studies if study in recorded}
+
+
 # Judgements
 
 
@@ -332,7 +339,14 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference"),
+            **settings(project, study, "title", "description", "problem", "reference", "tied"),
+            "names": list(project.studies[study].kernels),
+            # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
+            "gridded": [
+                name
+                for name, kernel in project.studies[study].kernels.items()
+                if kernel.listed or kernel.plan in PLANS_WITH_A_GRID
+            ],
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()
@@ -388,6 +402,11 @@ def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
     """The settings of the studies by which devices are compared: those whose kernels do the same work."""
     studies = {study: project.studies[study] for study in project.config["studies"]}
     return {name: study.settings for name, study in studies.items() if study.problem.races}
+
+
+def figure_look(project: Project) -> dict[str, Any]:
+    """The widths, texts and font of figures, as drawing.layout.chosen_widths() takes them."""
+    return {key: project.config[f"figure_{key}"] for key in ("widths", "text", "font")}
 
 
 def found_devices(project: Project) -> list[str]:

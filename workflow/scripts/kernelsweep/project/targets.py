@@ -5,10 +5,11 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.profiling import profiled_platforms
@@ -83,11 +84,25 @@ def compare(project: Project) -> list[str]:
     before, after = project.config["compare"]["before"], project.config["compare"]["after"]
     platform = compared_platform(after, project.platforms)
     check_sides(before, after, platform)
+    if after == NOW and kind_of(platform).has_clock and not is_recording(platform):
+        _check_visits(project.config)
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config["studies"])
-    shown = ("comparison.md", "comparison.csv", "comparison.json", *file_names("ratios", "two_columns"), ".verdict")
+    figure = file_names("ratios", "two_columns", formats_of(project.config["sweep"]))
+    texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
+    shown = (*texts, *figure, ".verdict")
     return [files.comparison(name, platform) for name in shown]
+
+
+def _check_visits(config: Mapping[str, Any]) -> None:
+    """Raise UserError if this run would measure points that can't be compared."""
+    if config["measuring"]["visits"] < 2:
+        key = "quick_visits" if config["sweep"] == "quick" else "visits"
+        raise UserError(
+            f"config/config.yaml: measuring.{key} is 1, and one visit doesn't show how far processes lie apart. Set 3, "
+            "measure the kernels as they were before the edit, and compare them after it (docs/comparing.md)."
+        )
 
 
 def profile(project: Project) -> list[str]:
@@ -112,10 +127,21 @@ def counted_against_ncu(project: Project) -> list[str]:
 
 
 def documents(project: Project) -> list[str]:
-    """The copies of recordings' results that the documents show, for the recordings that have a folder in docs/."""
-    shown = [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
+    """The copies of recordings' results that the documents show, and the numbers that they quote."""
+    shown = shown_recordings(project)
     copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
-    return [*copies, *(files.counted_against_ncu(name) for name in parameters.profiled_recordings(project))]
+    counted = [files.counted_against_ncu(name) for name in parameters.profiled_recordings(project)]
+    return [*copies, *counted, *numbers(project)]
+
+
+def numbers(project: Project) -> list[str]:
+    """The documents' numbers, as recorded."""
+    return [files.renewed_numbers(name) for name in shown_recordings(project)]
+
+
+def shown_recordings(project: Project) -> list[str]:
+    """The recordings that the documents show: they have a folder in docs/."""
+    return [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
 
 
 def sanitize(project: Project) -> list[str]:

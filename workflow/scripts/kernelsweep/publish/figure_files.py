@@ -20,6 +20,8 @@ CORRECTNESS = "correctness"
 
 # The titles, messages and captions of a study's figures, in the figures' folder.
 TEXTS_FILE = "texts.json"
+# The same for papers, as LaTeX.
+CAPTIONS_FILE = "captions.tex"
 
 _SHIPPED = Path(__file__).parent / "figures"
 

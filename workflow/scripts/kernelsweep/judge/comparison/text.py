@@ -16,6 +16,7 @@ from kernelsweep.judge.comparison.verdicts import (
     NO_TIMES,
     NOT_COMPARED,
     SAME,
+    SAME_MACHINE_CODE,
     SKIPPED,
     SLOWER,
     UNDECIDED,
@@ -59,7 +60,7 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
     """The whole page. The part before the first section is the answer."""
     kernels = by_kernel(points)
     lines = [
-        f"# {_answer(points, kernels, margin)}",
+        f"# {headline(points, margin)}",
         "",
         f"Before: {sides.before}. After: {sides.after}.",
         "",
@@ -106,14 +107,17 @@ def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
     return " and ".join(texts)
 
 
-def _answer(points: Sequence[ComparedPoint], kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> str:
-    """The heading: which kernels are faster or slower, at which sizes, and whether results are still right."""
+def headline(points: Sequence[ComparedPoint], margin: float) -> str:
+    """Whether code changed, which kernels are faster or slower, at which sizes, and whether results are still right."""
+    kernels = by_kernel(points)
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
     parts = []
     if failed:
         parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
+    if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
+        parts.append(f"No code changed{_other_device(compared)}.")
     called = {verdict: _places_of_verdict(kernels, margin, verdict) for verdict in VERDICTS}
     for verdict in (SLOWER, FASTER):
         texts = [f"{name} ({_times(kernels[name], margin, verdict)}, {at})" for name, at in called[verdict].items()]
@@ -136,6 +140,15 @@ def _answer(points: Sequence[ComparedPoint], kernels: Mapping[str, Sequence[Comp
     if failing:
         parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     return " ".join(parts)
+
+
+def _other_device(compared: Sequence[ComparedPoint]) -> str:
+    """ "; another GPU of the same model", where one measured a point after; "" where the device is the same."""
+    both = [(point.before, point.after) for point in compared if point.before and point.after]
+    if any(before["device"] != after["device"] for before, after in both):
+        return "; another device"
+    other = any(_uuids(before) != _uuids(after) for before, after in both if _uuids(before) and _uuids(after))
+    return "; another GPU of the same model" if other else ""
 
 
 def _why_nothing(points: Sequence[ComparedPoint]) -> str:
@@ -283,19 +296,28 @@ def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) 
 
 
 def _points_table(points: Sequence[ComparedPoint]) -> list[str]:
-    called = [point for point in points if point.verdict in (FASTER, SLOWER)]
+    called = called_points(points, FASTER, SLOWER)
     if not called:
         return []
-    called.sort(key=_distance, reverse=True)
     lines = ["## Points that are faster or slower", ""]
     if len(called) > _LISTED_POINTS:
         lines += [f"The {_LISTED_POINTS} that moved farthest, of {len(called)}; all are in comparison.csv.", ""]
-    lines += ["| point | before (µs) | after (µs) | ratio (99% interval) | verdict |", "|---|---:|---:|---:|---|"]
-    for point in called[:_LISTED_POINTS]:
-        assert point.before and point.after and point.ratio, "a point that is faster or slower is in both sweeps"
+    return [*lines, *point_rows(called[:_LISTED_POINTS]), ""]
+
+
+def called_points(points: Sequence[ComparedPoint], *verdicts: str) -> list[ComparedPoint]:
+    """The points with these verdicts, starting with the point that moved farthest."""
+    return sorted((point for point in points if point.verdict in verdicts), key=_distance, reverse=True)
+
+
+def point_rows(points: Sequence[ComparedPoint]) -> list[str]:
+    """A table of compared points."""
+    lines = ["| point | before (µs) | after (µs) | ratio (99% interval) | verdict |", "|---|---:|---:|---:|---|"]
+    for point in points:
+        assert point.before and point.after and point.ratio, "a compared point is in both sweeps"
         times = [f"{float(row['time_us']):.2f}" for row in (point.before, point.after)]
         lines.append(f"| {_point(point)} | {' | '.join(times)} | {_interval(point.ratio)} | {point.verdict} |")
-    return [*lines, ""]
+    return lines
 
 
 def _distance(point: ComparedPoint) -> float:

@@ -32,6 +32,9 @@ VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
 ONLY_BEFORE, ONLY_AFTER = "only in the sweep before", "only in the sweep after"
 SKIPPED, NO_TIMES = "skipped", "no times"
 
+# The note on a compared point that an edit left as it was.
+SAME_MACHINE_CODE = "the same machine code"
+
 
 @dataclass(frozen=True)
 class ComparedPoint:
@@ -160,7 +163,7 @@ def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
     same_code = before["binary_sha256"] and before["binary_sha256"] == after["binary_sha256"]
-    return ComparedPoint(before, after, found, verdict(found, margin), "the same machine code" if same_code else "")
+    return ComparedPoint(before, after, found, verdict(found, margin), SAME_MACHINE_CODE if same_code else "")
 
 
 def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:

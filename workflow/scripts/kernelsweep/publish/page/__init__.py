@@ -5,5 +5,7 @@ embed     figures as pictures inside the page
 markdown  the other results' Markdown to HTML
 sections  the parts of the page: studies, and chapters that follow them
 chapters  the results that are such chapters
-render    the page, from template.html, style.css and script.js
+explorer  the timed points, for the explorer in explorer.js
+scripts   the scripts, d3 among them, and the policy that lets only these run
+render    the page, from template.html, style.css, script.js and explorer.js
 """

@@ -14,10 +14,19 @@ from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
+from kernelsweep.publish.page.scripts import d3, packed, policy
 
-# The page's template, style and script lie beside this file.
+# The page's template, style and scripts lie beside this file.
 SOURCES = Path(__file__).parent
-TEMPLATE, STYLE, SCRIPT = "template.html", "style.css", "script.js"
+TEMPLATE, STYLE, SCRIPT, EXPLORER = FILES = ("template.html", "style.css", "script.js", "explorer.js")
+
+
+@dataclass(frozen=True)
+class ToldKernel:
+    """A kernel in its study's story: its file, and the file's words on what it changes, and why, as HTML."""
+
+    kernel: Link
+    words: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,7 @@ class Section:
     name         the anchor by which it is linked to
     description  a study's, as text
     html         its table or text
+    steps        a study's kernels
     undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
@@ -37,6 +47,7 @@ class Section:
     figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
     description: str = ""
+    steps: Sequence[ToldKernel] = ()
     undrawn: Sequence[str] = ()
 
 
@@ -48,6 +59,7 @@ class Page:
     settings       the studies' problems and references, by which sizes are named
     failed         the points that failed, by name, as HTML
     summary        every kernel's points, as HTML
+    points         the timed points by study, for the explorer (explorer.py)
     missing        why chapters are missing, as HTML
     configuration  the resolved one, as text
     """
@@ -60,6 +72,7 @@ class Page:
     summary: str
     studies: Sequence[Section]
     chapters: Sequence[Section]
+    points: Mapping[str, Any]
     missing: Sequence[str]
     environment: Facts
     environment_file: Link | None
@@ -68,11 +81,18 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    template, style, script = ((SOURCES / name).read_text(encoding="utf-8") for name in (TEMPLATE, STYLE, SCRIPT))
+    template, style, script, explorer = ((SOURCES / name).read_text(encoding="utf-8") for name in FILES)
+    scripts = [script, *([d3(), explorer] if page.points else [])]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     words = {"configuration": configuration_text, "rate": rate_of, "also": also_text, "size": size_words}
     return environment.from_string(template).render(
-        page=page, style=style, script=script, matrices=_matrices(page), **words
+        page=page,
+        style=style,
+        scripts=scripts,
+        policy=policy(scripts),
+        packed_points=packed(page.points),
+        matrices=_matrices(page),
+        **words,
     )
 
 

@@ -24,6 +24,9 @@ HEADING_LETTERS = 14
 # The letters of a line of a cell: words, and numbers alone, such as the output of half a warp.
 WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
 
+# A number: its digits before and after the point, and its unit.
+CELL_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)([%×]?)")
+
 # The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
 
@@ -46,8 +49,12 @@ LATEX_SPECIAL = {
     "–": "--",
     "…": r"\ldots{}",
     "|": r"\textbar{}",
+    "†": r"\textdagger{}",
+    "·": r"$\cdot$",
+    "→": r"$\to$",
+    "\N{NO-BREAK SPACE}": "~",
 }
-SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+LATEX_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
 
 @dataclass(frozen=True)
@@ -171,7 +178,7 @@ def _markdown_rows(columns: Sequence[Column]) -> list[str]:
 
 
 def as_latex(text: TableText) -> str:
-    r"""The table for a paper: a `table` environment with caption and label; needs only the package booktabs.
+    r"""The table for a paper: a `table` environment with caption and label; needs the packages booktabs and siunitx.
 
     The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. The table `below` follows as a
     `table` of its own, with its title in the label too, since both would be too long for a page.
@@ -185,7 +192,7 @@ def as_latex(text: TableText) -> str:
         tables += ["", r"\medskip", *_tabular(unmarked, apart, rows, text.main_rows)]
     label = _label(text.title)
     lines = [
-        r"% Needs \usepackage{booktabs} and text up to 16.5 cm wide. In two-column text, use table* instead of table.",
+        r"% Needs \usepackage{booktabs,siunitx} and text 16.5 cm wide. In two-column text, use table*, not table.",
         *_latex_float(text, text.title, label, tables),
     ]
     if text.below:
@@ -265,13 +272,15 @@ def _apart(text: TableText) -> tuple[list[Column], list[int]]:
 def _tabular(names: Sequence[str], columns: Sequence[Column], rows: Sequence[int], main_rows: int) -> list[str]:
     """The lines of a tabular of some of the rows."""
     body: list[str] = []
+    kinds = [_kind(column) for column in columns]
     for row in rows:
         if row >= main_rows and body and r"\midrule" not in body:
             body.append(r"\midrule")
-        body.append(" & ".join([names[row], *(_cell(column.cells[row]) for column in columns)]) + r" \\")
-    header = " & ".join(["kernel", *(_heading(column) for column in columns)])
+        cells = [_cell(column.cells[row], kind) for column, kind in zip(columns, kinds, strict=True)]
+        body.append(" & ".join([names[row], *cells]) + r" \\")
+    header = " & ".join(["kernel", *(f"{{{_heading(column)}}}" for column in columns)])
     return [
-        rf"\begin{{tabular}}{{@{{}}l{''.join('r' if column.right else 'l' for column in columns)}@{{}}}}",
+        rf"\begin{{tabular}}{{@{{}}l{''.join(kinds)}@{{}}}}",
         r"  \toprule",
         rf"  {header} \\",
         r"  \midrule",
@@ -281,6 +290,19 @@ def _tabular(names: Sequence[str], columns: Sequence[Column], rows: Sequence[int
     ]
 
 
+def _kind(column: Column) -> str:
+    """How LaTeX sets a column: at the decimal points where its cells are numbers, else right or left."""
+    cells = [cell for cell in column.cells if cell != EMPTY]
+    numbers_of = [found for cell in cells if (found := CELL_NUMBER.fullmatch(cell))]
+    others = [cell for cell in cells if not CELL_NUMBER.fullmatch(cell)]
+    if not column.right or not numbers_of or re.search(r"\d", "".join(others)):
+        return "r" if column.right else "l"
+    whole, decimals = (max(len(found[part].replace(",", "")) for found in numbers_of) for part in (1, 2))
+    unit = max((found[3] for found in numbers_of), key=len)
+    room = f",table-space-text-post={{{escape(unit)}}}" if unit else ""
+    return f"S[table-format={whole}.{decimals}{room}]" if decimals else f"S[table-format={whole}{room}]"
+
+
 def _heading(column: Column) -> str:
     r"""A column's header on several lines, unit or device below, so that columns stay as narrow as their numbers."""
     first, bracket, second = column.header.partition(" (")
@@ -288,8 +310,13 @@ def _heading(column: Column) -> str:
     return escape(column.header) if len(lines) == 1 else _stacked(lines, "b", "r" if column.right else "l")
 
 
-def _cell(text: str) -> str:
-    """A cell on as many lines as it needs, such as the output of a whole warp."""
+def _cell(text: str, kind: str) -> str:
+    """A cell on as many lines as it needs, such as the output of a whole warp; bare numbers for siunitx."""
+    if kind.startswith("S"):
+        found = CELL_NUMBER.fullmatch(text)
+        if found is None:
+            return f"{{{escape(text)}}}"
+        return text.replace(",", "").removesuffix(found[3]) + (f"{{{escape(found[3])}}}" if found[3] else "")
     lines = textwrap.wrap(text, WORDS_LETTERS if re.search("[a-z]", text) else OUTPUT_LETTERS)
     return escape(text) if len(lines) <= 1 else _stacked(lines, "t", "l")
 
@@ -303,7 +330,7 @@ def escape(text: str) -> str:
     """A text for LaTeX: the characters that tables use, in ASCII."""
     escaped = "".join(LATEX_SPECIAL.get(character, character) for character in text.replace("`", ""))
     return re.sub(
-        f"[{SUPERSCRIPT_DIGITS}]+",
-        lambda match: rf"\textsuperscript{{{''.join(str(SUPERSCRIPT_DIGITS.index(digit)) for digit in match[0])}}}",
+        f"[{''.join(LATEX_SUPERSCRIPTS)}]+",
+        lambda match: rf"\textsuperscript{{{''.join(LATEX_SUPERSCRIPTS[digit] for digit in match[0])}}}",
         escaped,
     )

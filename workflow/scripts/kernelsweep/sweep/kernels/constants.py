@@ -30,12 +30,13 @@ def check_constants(names: Sequence[str], path: Path, where: str) -> None:
             )
 
 
-def unset_constants(kernel: KernelSource) -> list[str]:
-    """The variables in constant memory that a kernel's file declares without values, and its settings don't list."""
+def hint_of_constants(kernel: KernelSource) -> str:
+    """A sentence about variables in constant memory that a kernel's file declares and nothing sets; "" without any."""
     if kernel.listed is None:
-        return []
+        return ""
     without_values = [name for name, end in _declared(_text(kernel.path)).items() if end == ";"]
-    return [name for name in without_values if name not in kernel.listed.constants]
+    unset = ", ".join(name for name in without_values if name not in kernel.listed.constants)
+    return f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
 
 
 def _text(path: Path) -> str:

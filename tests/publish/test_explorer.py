@@ -1,0 +1,237 @@
+"""The explorer of the timed points on the page, in a browser: a study of 100,000 points on axes of its own."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from kernelsweep.judge.claims.relations import RELATIONS
+from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
+from kernelsweep.publish.page.render import Page, render
+from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
+    BUILD_COLUMNS,
+    MEASUREMENT_COLUMNS,
+    SAMPLE_COLUMNS,
+    point_columns,
+    read_rows,
+    write_rows,
+)
+from kernelsweep.sweep.study import read_study
+
+pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("page")]
+
+PROBLEM = """
+def inputs(random, n, depth): return {"a": random.random(n)}
+def outputs(n): return {"b": ((n,), "float64")}
+def reference(a): return {"b": a}
+def error_bound(): return {"b": 0.0}
+def work(n): return {"bytes": 8 * n}
+"""
+AXES = {
+    "n": [1000 * number for number in range(1, 51)],
+    "tile": list(range(1, 26)),
+    "rows": list(range(1, 21)),
+    "order": ["across", "down"],
+}
+STUDY = f"""
+title: A product of matrices
+problem: kernels/product/problem.py
+axes: {{{", ".join(f"{axis}: {values}" for axis, values in AXES.items())}, depth: {AXES["n"]}}}
+tied: [[n, depth]]
+kernels:
+  - {{name: naive, launches: [{{grid: [n], block: [tile], arguments: [b, a]}}]}}
+  - {{name: tiled, launches: [{{grid: [n], block: [rows], arguments: [b, a]}}]}}
+"""
+VISITS = [[10.0, 11.0, 12.0], [20.0, 21.0, 22.0, 23.0]]
+
+
+def time_us(kernel: str, n: int, tile: int, rows: int, order: str) -> float:
+    """Shortest at tile 8 in 5 rows, down."""
+    cost = 1 + 0.1 * abs(tile - 8) + 0.01 * abs(rows - 5) + 0.5 * (order == "across")
+    return n / 100 * cost * (2 if kernel == "naive" else 1)
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with 100,000 points, of one of which there are samples."""
+    root = tmp_path_factory.mktemp("explored")
+    for folder in ("kernels/product", "config/studies"):
+        (root / folder).mkdir(parents=True)
+    (root / "kernels/product/problem.py").write_text(PROBLEM)
+    for kernel in ("naive", "tiled"):
+        (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
+    (root / "config/studies/product.yaml").write_text(STUDY)
+    settings = read_study("product", root, {"relations": RELATIONS}).settings
+    known = {"study": "product", "platform": "nvidia-h200", "device": "NVIDIA H200", "status": "ok"}
+    measured = []
+    for kernel, *values in product(("naive", "tiled"), *AXES.values()):
+        point = dict(zip(AXES, values, strict=True))
+        time = time_us(kernel, **point)
+        measured.append(
+            {
+                **dict.fromkeys(MEASUREMENT_COLUMNS, ""),
+                **known,
+                **point_columns({**point, "depth": point["n"], "cache": "cold"}),
+                "kernel": kernel,
+                "time_us": f"{time:.3f}",
+                "time_low_us": f"{time * 0.99:.3f}",
+                "time_high_us": f"{time * 1.02:.3f}",
+                "bandwidth_gbs": f"{8 * point['n'] / time / 1e3:.3f}",
+                "flags": "noisy" if point["tile"] == 8 else "",
+            }
+        )
+    assert len(measured) == 100_000
+    built = {**known, "kernel": "tiled", "registers": "37", "occupancy": "0.7500", "parameters": "tile=8"}
+    write_rows(root / "builds.csv", BUILD_COLUMNS, [{key: built.get(key, "") for key in BUILD_COLUMNS}])
+    sampled = next(
+        row for row in measured if "n=50000 tile=8 rows=5 order=down" in row["parameters"] and row["kernel"] == "tiled"
+    )
+    samples = [
+        {**{axis: sampled[axis] for axis in ALL_POINT_COLUMNS}, "visit": visit, "sample": sample, "time_us": time}
+        for visit, times in enumerate(VISITS)
+        for sample, time in enumerate(times)
+    ]
+    write_rows(root / "samples/product/tiled.csv", SAMPLE_COLUMNS, samples)
+    study = {**settings, "names": ["naive", "tiled"], "gridded": ["naive", "tiled"]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)  # Where problem files are looked for.
+        data = explorer_data(
+            {"product": study}, measured, read_rows(root / "builds.csv"), [root / "samples/product/tiled.csv"]
+        )
+    page = Page(
+        title="Many points",
+        facts=[],
+        answers=[],
+        settings={},
+        failed="",
+        summary="",
+        studies=[],
+        chapters=[],
+        points=data,
+        missing=[],
+        environment=[],
+        environment_file=None,
+        configuration="",
+    )
+    (root / "page.html").write_text(render(page), encoding="utf-8")
+    return root / "page.html"
+
+
+def text(driver: object, selector: str) -> str:
+    return driver.find_element("css selector", f"#explorer {selector}").text
+
+
+def choose(driver: object, name: str, value: str) -> None:
+    """As a reader would choose from a list."""
+    from selenium.webdriver.support.select import Select
+
+    Select(driver.find_element("css selector", f'#explorer [name="{name}"]')).select_by_value(value)
+
+
+def point_at_last(driver: object) -> None:
+    """Move the pointer to the last mark of the last kernel."""
+    from selenium.webdriver import ActionChains
+
+    mark = driver.find_elements("css selector", "#explorer .mark")[-1]
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
+    ActionChains(driver).move_to_element(mark).perform()
+
+
+def seconds_to_draw(driver: object, view: str) -> float:
+    """How long the browser takes from a choice of view until it is painted."""
+    return driver.execute_async_script(
+        """const [view, done] = arguments, list = document.querySelector('#explorer [name="view"]');
+        const start = performance.now();
+        list.value = view;
+        list.dispatchEvent(new Event("change"));
+        requestAnimationFrame(() => setTimeout(() => done((performance.now() - start) / 1000)));""",
+        view,
+    )
+
+
+def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored: Path) -> None:
+    from chromium import Faults, open_page
+
+    assert open_page(driver, explored, 1440) == Faults([], [], [], [])
+    # By default each kernel's best over its configurations, at each size; depth follows n, so it is no choice.
+    assert "over n. 100,000 of 100,000 timed points, 100 drawn" in text(driver, ".count")
+    assert not driver.find_elements("css selector", '#explorer [name="at.depth"]')
+    # At the right end, the faster kernel: its best configuration, with all that is known of it.
+    choose(driver, "show", "time_us")
+    driver.find_element("css selector", '#explorer [value="naive"]').click()
+    assert "50,000 of 100,000 timed points, 50 drawn" in text(driver, ".count")
+    point_at_last(driver)
+    best = time_us("tiled", 50_000, 8, 5, "down")
+    for known in (
+        f"{best:g} (95%: {0.99 * best:g}–{1.02 * best:g})",
+        "tile\n8",
+        "rows\n5",
+        "down",
+        "37",
+        "75",
+        "noisy",
+    ):
+        assert known in text(driver, ".tip"), text(driver, ".tip")
+    # A filter on one axis leaves the best of the others.
+    choose(driver, "at.order", "across")
+    point_at_last(driver)
+    assert f"{time_us('tiled', 50_000, 8, 5, 'across'):g} (95%" in text(driver, ".tip")
+    # The address holds the view.
+    address = driver.current_url
+    assert parse_qs(address.partition("?")[2])["at.order"] == ["across"]
+    shown = text(driver, ".count")
+    driver.get("about:blank")
+    driver.get(address)
+    assert text(driver, ".count") == shown and "25,000 of 100,000" in shown
+
+
+def test_a_heat_map_shows_any_two_axes(driver: object, explored: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, explored, 1440)
+    for name, value in (
+        ("view", "map"),
+        ("show", "time_us"),
+        ("over", "order"),
+        ("across", "kernel"),
+        ("at.n", "50000"),
+    ):
+        choose(driver, name, value)
+    cells = driver.find_elements("css selector", "#explorer .cells text")
+    found = {
+        (kernel, order): time_us(kernel, 50_000, 8, 5, order)
+        for kernel in ("naive", "tiled")
+        for order in AXES["order"]
+    }
+    assert sorted(float(cell.text.replace(",", "")) for cell in cells) == sorted(found.values())
+
+
+def test_a_click_shows_a_points_samples_by_visit(driver: object, explored: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, explored, 360)
+    chart = driver.find_element("css selector", "#explorer .chart svg")
+    chart.send_keys("\ue012", "\ue007")  # The arrow to the left, to the last point; Enter.
+    assert text(driver, ".details h3") == "tiled" and "50000" in text(driver, ".details").replace(",", "")
+    shown = driver.find_element("css selector", "#explorer .samples").get_attribute("aria-label")
+    assert shown == "visit 1: 3 samples, median 11 µs; visit 2: 4 samples, median 21.5 µs"
+    # Of all other points there are none.
+    chart.send_keys("\ue012", "\ue007")
+    assert "no samples" in text(driver, ".details")
+
+
+def test_a_hundred_thousand_points_take_less_than_two_seconds(driver: object, explored: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, explored, 1440)
+    took = {view: min(seconds_to_draw(driver, view) for _ in range(3)) for view in ("lines", "points", "map")}
+    assert max(took.values()) < 2, took
+
+
+def test_a_page_says_that_it_holds_no_more_points() -> None:
+    assert too_many(MOST_POINTS) == ""
+    assert "measurements.csv" in too_many(MOST_POINTS + 1)

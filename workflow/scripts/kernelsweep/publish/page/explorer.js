@@ -1,0 +1,345 @@
+"use strict";
+
+// The explorer of the timed points: explorer.py has the data's form. A view is an object of texts; the address holds it.
+
+(async () => {
+  const ADDRESS = "#explorer?";
+  const COLOURS = ["#1f77b4", "#d9601a", "#0d9668", "#c2569a", "#8f6fd6", "#9c7a14", "#d1453b", "#1591a3", "#6b7785", "#5b8f1f"];
+  const LINES = "lines", POINTS = "points", MAP = "map";
+  const VIEWS = { [LINES]: "best over configurations", [POINTS]: "every point", [MAP]: "heat map" };
+  const KERNEL = "kernel", BEST = "best", HEIGHT = 420, NEAR = 40;
+  const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
+
+  const section = document.getElementById("explorer");
+  const [controls, kernelList, chart, tip, count, details] = [".controls", ".kernels", ".chart", ".tip", ".count", ".details"]
+    .map((name) => section.querySelector(name));
+  const packed = Uint8Array.from(atob(document.getElementById("points").textContent), (letter) => letter.charCodeAt(0));
+  const studies = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  let view, study, drawn;
+
+  const create = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  const colour = (kernel) => COLOURS[kernel % COLOURS.length];
+  const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
+  const axisNamed = (name) =>
+    name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.kernels, numbers: study.kernels.map(() => null) }
+      : study.axes.find((axis) => axis.name === name);
+  const placeOf = (name, point) => (name === KERNEL ? study.kernel[point] : study.at[name][point]);
+  const number = (value) => (value === null ? "–" : d3.format(value >= 1e4 ? ",.0f" : ",.4~g")(value));
+
+  // The axes that a view draws. All others have one value, or the best is taken; but an axis follows the one that it is
+  // tied to.
+  const drawnAxes = () => (view.view === MAP ? [view.over, view.across] : [view.over]);
+  const isFree = (name) => drawnAxes().some((axis) => axis === name || study.tied.some((group) => group.includes(axis) && group.includes(name)))
+    || study.tied.some((group) => group.indexOf(name) > 0);
+
+  // A view with all of a study's parts: what `wanted` leaves out, or names wrongly, is as usual.
+  function complete(wanted) {
+    const name = wanted.study in studies ? wanted.study : Object.keys(studies)[0];
+    study = studies[name];
+    const names = study.axes.map((axis) => axis.name);
+    const several = (ofKernel) => study.axes.filter((axis) => axis.of_kernel === ofKernel).sort((a, b) => b.values.length - a.values.length);
+    const usual = [...several(false).filter((axis) => axis.numbers[0] !== null), ...several(true), ...several(false)].map((axis) => axis.name);
+    const one = (value, allowed) => (allowed.includes(value) ? value : allowed[0]);
+    const isMap = wanted.view === MAP;
+    const over = one(wanted.over, [...(isMap ? several(true).map((axis) => axis.name) : []), ...usual, KERNEL]);
+    const across = one(wanted.across, [...several(true).map((axis) => axis.name), KERNEL, ...names].filter((axis) => axis !== over));
+    const filters = study.axes.map((axis) => {
+      const wished = wanted[`at.${axis.name}`];
+      const usualValue = axis.of_kernel || axis.reference < 0 ? BEST : axis.values[axis.reference];
+      return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
+    });
+    const kernels = wanted.kernels === undefined ? study.kernels.filter((kernel) => !study.left_out.includes(kernel))
+      : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
+    const show = one(wanted.show, Object.keys(study.quantities));
+    return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
+  }
+
+  function show(wanted, address = true) {
+    view = complete(wanted);
+    if (address) history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
+    hideTip();
+    makeControls();
+    draw();
+  }
+
+  function choice(label, key, options) {
+    const list = create("select", { name: key, onchange: () => {
+      show({ ...(key === "study" ? {} : view), [key]: list.value });
+      controls.querySelector(`[name="${key}"]`)?.focus();
+    } });
+    list.append(...options.map(([value, text]) => create("option", { value, textContent: text, selected: value === view[key] })));
+    return create("label", {}, `${label} `, list);
+  }
+
+  function makeControls() {
+    const axes = study.axes.map((axis) => [axis.name, axis.title]);
+    const filters = study.axes.filter((axis) => !isFree(axis.name)).map((axis) => {
+      const values = axis.values.map((value, place) => [value, axis.labels[place]]);
+      return choice(axis.title, `at.${axis.name}`, [[BEST, view.view === POINTS ? "all" : BEST], ...values]);
+    });
+    controls.replaceChildren(
+      choice("study", "study", Object.keys(studies).map((name) => [name, name])),
+      choice("view", "view", Object.entries(VIEWS)),
+      choice("show", "show", Object.entries(study.quantities)),
+      choice("over", "over", view.view === MAP ? [[KERNEL, KERNEL], ...axes] : axes.length ? axes : [[KERNEL, KERNEL]]),
+      ...(view.view === MAP ? [choice("and", "across", [[KERNEL, KERNEL], ...axes].filter(([name]) => name !== view.over))] : []),
+      ...filters,
+    );
+    const chosen = view.kernels.split(",");
+    const boxes = study.kernels.map((kernel, place) => {
+      const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
+      const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
+      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
+      const label = create("label", {}, box, mark.node(), kernel + (study.undefined.includes(kernel) ? " †" : ""));
+      label.onpointerenter = () => emphasise(place);
+      label.onpointerleave = () => emphasise(null);
+      return label;
+    });
+    const every = (checked) => create("button", { type: "button", textContent: checked ? "all" : "none", onclick: () => {
+      kernelList.querySelectorAll("input").forEach((box) => { box.checked = checked; });
+      choose();
+    } });
+    kernelList.replaceChildren(create("legend", { textContent: "kernels" }), every(true), every(false), ...boxes);
+  }
+
+  function choose() {
+    const chosen = [...kernelList.querySelectorAll("input:checked")].map((box) => box.value);
+    view.kernels = chosen.join(",");
+    history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
+    draw();
+  }
+
+  const emphasise = (kernel) =>
+    chart.querySelectorAll("[data-kernel]").forEach((mark) => { mark.style.opacity = kernel === null || +mark.dataset.kernel === kernel ? 1 : 0.12; });
+
+  // The points that the view's choices leave, and of those the fastest at each value on the drawn axes.
+  function chosenPoints() {
+    const chosen = new Set(view.kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)));
+    const fixed = study.axes.filter((axis) => !isFree(axis.name) && view[`at.${axis.name}`] !== BEST)
+      .map((axis) => [study.at[axis.name], axis.values.indexOf(view[`at.${axis.name}`])]);
+    const values = study.values[view.show], axes = drawnAxes(), found = [];
+    for (let point = 0; point < study.kernel.length; point++) {
+      if (values[point] !== null && chosen.has(study.kernel[point]) && axes.every((axis) => placeOf(axis, point) >= 0)
+        && fixed.every(([places, place]) => places[point] === place || places[point] < 0)) found.push(point);
+    }
+    return found;
+  }
+
+  function best(points, keysOf) {
+    const found = new Map();
+    for (const point of points) {
+      const key = keysOf(point).join(), other = found.get(key);
+      if (other === undefined || study.values.time_us[point] < study.values.time_us[other]) found.set(key, point);
+    }
+    return [...found.values()];
+  }
+
+  // A scale of an axis' values: logarithmic or linear for numbers, else evenly spaced.
+  function scaleOf(axis, places, range) {
+    const numbers = places.map((place) => axis.numbers[place]);
+    if (numbers.some((value) => value === null)) return d3.scalePoint().domain(places).range(range).padding(0.5);
+    const [low, high] = d3.extent(numbers);
+    const scale = low > 0 && high / low > 12 ? d3.scaleLog() : d3.scaleLinear();
+    const wide = scale.domain(low === high ? [low * 0.9, high * 1.1 + 1e-9] : [low, high]).range(range);
+    return (place) => wide(axis.numbers[place]);
+  }
+
+  // As many of an axis' labels as fit.
+  function fitting(axis, places, scale, room) {
+    let last = -Infinity;
+    return places.filter((place) => {
+      const fits = scale(place) - last >= room(axis.labels[place]);
+      if (fits) last = scale(place);
+      return fits;
+    });
+  }
+
+  function labels(area, axis, places, scale, isUp) {
+    const height = HEIGHT - MARGIN.bottom, room = isUp ? () => 16 : (text) => 7.5 * text.length + 12;
+    const shown = fitting(axis, places, isUp ? (place) => -scale(place) : scale, room);
+    area.svg.append("g").selectAll("text").data(shown).enter().append("text").text((place) => axis.labels[place])
+      .attr("text-anchor", isUp ? "end" : "middle")
+      .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + 18));
+  }
+
+  function canvas(left, label) {
+    const width = chart.clientWidth;
+    const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT)
+      .attr("tabindex", 0).attr("role", "img").attr("aria-label", label);
+    svg.append("text").attr("class", "title").attr("x", (left + width) / 2).attr("y", HEIGHT - 6).attr("text-anchor", "middle").text(axisNamed(view.over).title);
+    return { svg, left, right: width - MARGIN.right };
+  }
+
+  function draw() {
+    const points = chosenPoints(), label = `${study.quantities[view.show]} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
+    const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
+    count.textContent = points.length
+      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.`
+      : `${study.title}: no timed point is left by these choices.`;
+    drawn = marked;
+    section.dataset.ready = performance.now();
+  }
+
+  function drawLines(points, label) {
+    const axis = axisNamed(view.over), values = study.values[view.show], isTime = view.show === "time_us";
+    const area = canvas(MARGIN.left, label), { svg } = area;
+    const shown = view.view === LINES ? best(points, (point) => [study.kernel[point], placeOf(view.over, point)]) : points;
+    if (!shown.length) return [];
+    const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
+    const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
+    let [low, high] = [Infinity, -Infinity];
+    for (const point of shown) [low, high] = [Math.min(low, values[point]), Math.max(high, values[point])];
+    const isLog = isTime && high / low > 12;
+    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain([0, high || 1])).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
+    const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
+    svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
+    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(study.quantities[view.show]);
+    labels(area, axis, places, x, false);
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]) }));
+    const byKernel = d3.nest().key((mark) => study.kernel[mark.point]).entries(marks);
+    for (const { key, values: ofKernel } of byKernel) {
+      const group = svg.append("g").attr("data-kernel", key).attr("stroke", colour(key)).attr("fill", colour(key));
+      if (view.view === POINTS) {
+        // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
+        const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x) - 2},${Math.round(mark.y)}h4`));
+        group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
+        continue;
+      }
+      ofKernel.sort((a, b) => a.x - b.x);
+      const limits = (mark) => ["low", "high"].map((end) => y(isTime ? study[end][mark.point] : values[mark.point] * study.values.time_us[mark.point] / study[end][mark.point]));
+      group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(ofKernel));
+      group.append("path").attr("d", ofKernel.map((mark) => `M${mark.x},${limits(mark).join("V")}`).join(""));
+      group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
+        .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(key, 48));
+    }
+    listen(svg, marks, () => NEAR);
+    return marks;
+  }
+
+  function drawMap(points, label) {
+    const [across, up] = [axisNamed(view.over), axisNamed(view.across)], values = study.values[view.show];
+    const shown = best(points, (point) => [placeOf(view.over, point), placeOf(view.across, point)]);
+    const upPlaces = [...new Set(shown.map((point) => placeOf(view.across, point)))].sort(d3.ascending);
+    const area = canvas(24 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
+    if (!shown.length) return [];
+    const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
+    const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
+    const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [HEIGHT - MARGIN.bottom, MARGIN.top])];
+    const [low, high] = d3.extent(shown, (point) => values[point]);
+    // Bright is fast. Times span decades, so their colours follow the logarithm.
+    const position = view.show === "time_us" ? d3.scaleLog().domain([high, low * 0.9999]) : d3.scaleLinear().domain([low, high * 1.0001]);
+    const fill = (point) => d3.interpolateViridis(position(values[point]));
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
+    svg.append("g").selectAll("rect").data(marks).enter().append("rect").attr("fill", (mark) => fill(mark.point))
+      .attr("x", (mark) => mark.x - x.bandwidth() / 2).attr("y", (mark) => mark.y - y.bandwidth() / 2).attr("width", x.bandwidth()).attr("height", y.bandwidth());
+    if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
+      svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
+        .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + 4).text((mark) => number(values[mark.point]))
+        .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 52 ? "#000" : "#fff"));
+    }
+    labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
+    labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
+    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
+    listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
+    return marks;
+  }
+
+  // The point under the pointer, or one after another by the arrow keys; a click or Enter shows its samples.
+  function listen(svg, marks, reach) {
+    const ring = svg.append("circle").attr("class", "ring").attr("r", 8).style("display", "none");
+    let current = -1;
+    const point = (place) => {
+      current = place;
+      if (place < 0) return hideTip();
+      ring.style("display", null).attr("cx", marks[place].x).attr("cy", marks[place].y);
+      showTip(marks[place]);
+    };
+    const nearest = () => {
+      const [x, y] = d3.mouse(svg.node());
+      let [found, least] = [-1, reach() ** 2];
+      marks.forEach((mark, place) => {
+        const distance = (mark.x - x) ** 2 + (mark.y - y) ** 2;
+        if (distance < least) [found, least] = [place, distance];
+      });
+      return found;
+    };
+    svg.on("pointermove", () => point(nearest())).on("pointerleave blur", () => { ring.style("display", "none"); hideTip(); })
+      .on("click", () => { point(nearest()); if (current >= 0) showDetails(marks[current].point); })
+      .on("keydown", () => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[d3.event.key];
+        if (step && marks.length) point((current < 0 && step < 0 ? marks.length - 1 : current + step + marks.length) % marks.length);
+        if (d3.event.key === "Enter" && current >= 0) showDetails(marks[current].point);
+        if (step) d3.event.preventDefault();
+      });
+  }
+
+  // A point in words: its name, then each fact.
+  function facts(point) {
+    const places = study.axes.filter((axis) => study.at[axis.name][point] >= 0).map((axis) => [axis.title, axis.labels[study.at[axis.name][point]]]);
+    const rest = Object.entries(study.quantities).filter(([name]) => name !== "time_us" && study.values[name][point] !== null)
+      .map(([name, title]) => [title, number(study.values[name][point])]);
+    const optional = [["registers a thread", study.registers[point]], ["occupancy (%)", study.occupancy[point]], ["flags", study.remarks[study.flags[point]]]];
+    return [
+      ["time (µs)", `${study.values.time_us[point]} (95%: ${study.low[point]}–${study.high[point]})`],
+      ...rest, ...places, ...optional.filter(([, value]) => value !== null && value !== ""),
+    ];
+  }
+
+  const factList = (point) => create("dl", {}, ...facts(point).map(([name, value]) => create("div", {}, create("dt", { textContent: name }), create("dd", { textContent: value }))));
+
+  function showTip(mark) {
+    tip.replaceChildren(create("strong", { textContent: study.kernels[study.kernel[mark.point]] }), factList(mark.point));
+    tip.hidden = false;
+    const right = mark.x + 16 + tip.offsetWidth > chart.clientWidth;
+    tip.style.left = `${Math.max(0, right ? mark.x - tip.offsetWidth - 16 : mark.x + 16)}px`;
+    tip.style.top = `${Math.max(0, Math.min(mark.y - 20, HEIGHT - tip.offsetHeight))}px`;
+  }
+
+  function hideTip() {
+    tip.hidden = true;
+  }
+
+  // A point's samples, visit by visit: all of them as a line, nine tenths as a bar, the middle half as a box.
+  function showDetails(point) {
+    const visits = study.visits?.[point];
+    details.replaceChildren(create("h3", { textContent: study.kernels[study.kernel[point]] }), factList(point));
+    if (!visits) {
+      details.append(create("p", { textContent: "This page has no samples of this point: recordings keep none, and those of libraries are not shown." }));
+    } else {
+      const left = 96, row = 28, width = Math.min(chart.clientWidth, 640), height = visits.length * row + 28;
+      const x = d3.scaleLinear().domain([d3.min(visits, (visit) => visit[1]), d3.max(visits, (visit) => visit[7])]).range([left, width - 16]).nice();
+      const svg = d3.create("svg").attr("class", "samples").attr("width", width).attr("height", height).attr("role", "img")
+        .attr("aria-label", visits.map(([samples, , , , median], place) => `visit ${place + 1}: ${samples} samples, median ${median} µs`).join("; "));
+      visits.forEach(([samples, least, p5, p25, median, p75, p95, most], place) => {
+        const line = svg.append("g").attr("transform", `translate(0,${(place + 0.5) * row})`);
+        const bar = (from, to, half) => line.append("rect").attr("x", x(from)).attr("width", Math.max(1, x(to) - x(from))).attr("y", -half).attr("height", 2 * half);
+        line.append("text").attr("x", 0).attr("y", 4).text(`visit ${place + 1}: ${samples}`);
+        bar(least, most, 0.5), bar(p5, p95, 3), bar(p25, p75, 8);
+        line.append("path").attr("class", "median").attr("d", `M${x(median)},-10V10`);
+      });
+      svg.append("g").attr("transform", `translate(0,${visits.length * row})`).call(d3.axisBottom(x).ticks(5));
+      details.append(create("p", { textContent: "Samples by visit (µs): the middle half, 5% to 95%, and all; the line is the median." }), svg.node());
+    }
+    details.scrollIntoView({ block: "nearest" });
+  }
+
+  const wanted = () => (location.hash.startsWith(ADDRESS) ? Object.fromEntries(new URLSearchParams(location.hash.slice(ADDRESS.length))) : null);
+  const follow = () => {
+    if (!wanted()) return;
+    show(wanted());
+    section.scrollIntoView();
+  };
+  section.classList.add("live");
+  show(wanted() ?? {}, false);
+  if (wanted()) section.scrollIntoView();
+  addEventListener("hashchange", follow);
+  let width = chart.clientWidth;
+  new ResizeObserver(() => {
+    if (chart.clientWidth !== width) draw();
+    width = chart.clientWidth;
+  }).observe(chart);
+})();

@@ -1,0 +1,188 @@
+"""The timed points of the page's studies, in the form in which explorer.js reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+
+from kernelsweep.analysis.words import axis_title, axis_value
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, BUILD_COLUMNS, read_parameters
+
+Row = Mapping[str, str]
+
+# With more, a page takes too long to open; measurements.csv has them all.
+MOST_POINTS = 200_000
+# Samples of a kernel are read at once; a larger file would take gigabytes.
+_LARGEST_SAMPLES_BYTES = 200_000_000
+# Quantiles of a visit's samples, which stand for thousands of them.
+_QUANTILES = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
+
+# The quantities that are shown, in this order: their columns in measurements.csv, and their units.
+_QUANTITIES = {
+    "peak_fraction": "share of the peak (%)",
+    "bandwidth_gbs": "throughput (GB/s)",
+    "gflops": "throughput (GFLOP/s)",
+    "time_us": "time (µs)",
+}
+
+# The columns of builds.csv that may tell a kernel's variants apart.
+_VARIANT_COLUMNS = [column for column in ALL_POINT_COLUMNS if column in BUILD_COLUMNS and column != "parameters"]
+
+
+def too_many(timed: int) -> str:
+    """Why a page with so many timed points has no explorer; empty if it has one."""
+    if timed <= MOST_POINTS:
+        return ""
+    return (
+        f"Explorer: the sweep has {timed:,} timed points, and a page holds {MOST_POINTS:,}; measurements.csv has all."
+    )
+
+
+def explorer_data(
+    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], builds: Iterable[Row], samples: Sequence[Path]
+) -> dict[str, Any]:
+    """The timed points by study, column by column; studies without any are left out.
+
+    studies  by name: title, problem, reference, tied axes, kernels in order (names), and those with a swept grid
+    rows     of measurements.csv
+    builds   of builds.csv
+    samples  files of samples, samples/<study>/<kernel>.csv, where they are kept
+    """
+    by_study: dict[str, list[Row]] = {name: [] for name in studies}
+    for row in rows:
+        if row["study"] in by_study and row["status"] == "ok" and row["time_us"]:
+            by_study[row["study"]].append({**row, **read_parameters(row.get("parameters", ""))})
+    variants = _Variants(builds)
+    files = {(path.parent.name, path.stem): path for path in samples}
+    return {
+        name: _study(studies[name], points, variants, {kernel: files[of, kernel] for of, kernel in files if of == name})
+        for name, points in by_study.items()
+        if points
+    }
+
+
+def _study(
+    study: Mapping[str, Any], points: Sequence[Row], variants: _Variants, samples: Mapping[str, Path]
+) -> dict[str, Any]:
+    """One study's points.
+
+    kernels        names in the order of the story, then what was measured beside the kernels
+    left_out       kernels that are shown only when asked for: of undefined behaviour, and the host's
+    axes           those with several values: name, title, values as texts, as numbers and as labels, the reference's
+                   index (-1 without one), and whether the axis says how a kernel is built or launched
+    tied           groups of these axes that vary together
+    at             by axis, each point's index among the values; -1: the point has no value there
+    kernel, flags  by point: indices into `kernels` and `remarks`
+    """
+    names = list(dict.fromkeys([*study["names"], *(point["kernel"] for point in points)]))
+    remarks = sorted({point["flags"] for point in points})
+    axes, at = [], {}
+    for axis, of_axis in problem_of(study["problem"]).axes.items():
+        texts = [_value(axis, point, study["gridded"]) for point in points]
+        values = _ordered(set(texts) - {""})
+        places = {text: number for number, (text, _) in enumerate(values)} | {"": -1}
+        if len(values) > 1:
+            reference = str(study["reference"].get(axis, ""))
+            axes.append(
+                {
+                    "name": axis,
+                    "title": axis_title(axis).replace("_", " "),
+                    "values": [text for text, _ in values],
+                    "numbers": [value if isinstance(value, float) else None for _, value in values],
+                    "labels": [axis_value(axis, value) for _, value in values],
+                    "reference": places.get(reference, -1),
+                    "of_kernel": of_axis.of_kernel,
+                }
+            )
+            at[axis] = [places[text] for text in texts]
+    shown = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
+    built = [variants.of(point) for point in points]
+    undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
+    data = {
+        "title": study["title"],
+        "kernels": names,
+        "undefined": sorted(undefined),
+        "left_out": [name for name in names if name in undefined or name.startswith(BASELINE_PREFIX)],
+        "axes": axes,
+        "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
+        "remarks": remarks,
+        "quantities": {column: _QUANTITIES[column] for column in shown},
+        "at": at,
+        "kernel": [names.index(point["kernel"]) for point in points],
+        "flags": [remarks.index(point["flags"]) for point in points],
+        "low": [float(point["time_low_us"]) for point in points],
+        "high": [float(point["time_high_us"]) for point in points],
+        "registers": [int(row["registers"]) if row.get("registers") else None for row in built],
+        "occupancy": [_percent(row["occupancy"]) if row.get("occupancy") else None for row in built],
+        "values": {column: [_number(column, point) for point in points] for column in shown},
+    }
+    quantiles = {kernel: _quantiles(path) for kernel, path in samples.items()}
+    if quantiles:
+        keys = [tuple(point.get(column, "") for column in ALL_POINT_COLUMNS) for point in points]
+        data["visits"] = [quantiles.get(point["kernel"], {}).get(key) for point, key in zip(points, keys, strict=True)]
+    return data
+
+
+class _Variants:
+    """The rows of builds.csv by kernel and variant."""
+
+    def __init__(self, builds: Iterable[Row]) -> None:
+        self._axes: dict[tuple[str, str], list[str]] = {}
+        self._rows: dict[tuple[str, ...], Row] = {}
+        for build in builds:
+            values = {column: build[column] for column in _VARIANT_COLUMNS if build.get(column)}
+            values |= read_parameters(build.get("parameters", ""))
+            kernel = (build["study"], build["kernel"])
+            self._rows[(*kernel, *values.values())] = build
+            self._axes.setdefault(kernel, list(values))
+
+    def of(self, point: Row) -> Row:
+        """The build of a point's variant; empty where it has none, as a library's function."""
+        kernel = (point["study"], point["kernel"])
+        return self._rows.get((*kernel, *(point.get(axis, "") for axis in self._axes.get(kernel, ()))), {})
+
+
+def _value(axis: str, point: Row, gridded: Sequence[str]) -> str:
+    """A point's value on an axis; empty where it has none, or where the grid follows from the other axes."""
+    if axis == "grid_size" and point["kernel"] not in gridded:
+        return ""
+    return point.get(axis, "")
+
+
+def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
+    """Values of an axis in order: as numbers where all are numbers, else as words."""
+    try:
+        return sorted(((text, float(text)) for text in texts), key=lambda entry: entry[1])
+    except ValueError:
+        return [(text, text) for text in sorted(texts)]
+
+
+def _number(column: str, point: Row) -> float | None:
+    text = point.get(column)
+    if not text:
+        return None
+    return _percent(text) if column == "peak_fraction" else float(text if column == "time_us" else f"{float(text):.5g}")
+
+
+def _percent(text: str) -> float:
+    return round(100 * float(text), 2)
+
+
+def _quantiles(path: Path) -> dict[tuple[str, ...], list[list[float]]]:
+    """By point, for each visit to it: how many samples it took, and _QUANTILES of their times in microseconds."""
+    if path.stat().st_size > _LARGEST_SAMPLES_BYTES:
+        return {}
+    names = [*ALL_POINT_COLUMNS, "visit"]
+    types = {**dict.fromkeys(ALL_POINT_COLUMNS, str), "visit": int, "time_us": float}
+    times = pandas.read_csv(path, usecols=[*types], dtype=types, keep_default_na=False).groupby(names)["time_us"]
+    table = times.quantile(np.array(_QUANTILES)).unstack().round(3)
+    table.insert(0, "samples", times.size())
+    found: dict[tuple[str, ...], list[list[float]]] = {}
+    for (*point, _), values in zip(table.index, table.to_numpy().tolist(), strict=True):
+        found.setdefault(tuple(point), []).append(values)
+    return found
