@@ -20,7 +20,7 @@ from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation
-from kernelsweep.sweep.quantities import BUILT_IN, Quantity
+from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
 

@@ -32,7 +32,7 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.quantities import objective_of
+from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params

@@ -11,7 +11,7 @@ import pandas
 from kernelsweep.intervals import Interval, time_interval
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import INTERVAL
-from kernelsweep.sweep.quantities import ENERGY, TIME, Quantity, objective_of
+from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective_of
 
 # The columns of with_costs(): the less, the better.
 COST = ("cost_low", "cost", "cost_high")

@@ -30,9 +30,9 @@ from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.sweep.config_file import CONFIG_FILE, NAMES_OF_PROBLEMS, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
-from kernelsweep.sweep.quantities import objective_of
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study, read_study
+from kernelsweep.sweep.study_quantities import objective_of
 
 
 @dataclass(frozen=True, eq=False)

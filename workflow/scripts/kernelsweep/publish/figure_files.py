@@ -12,8 +12,8 @@ from typing import Any
 
 from kernelsweep.drawing.declaration import SHOW, read_declaration
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.sweep.quantities import quantities_of
 from kernelsweep.sweep.study import Study
+from kernelsweep.sweep.study_quantities import quantities_of
 
 # Every study has this figure without naming it.
 CORRECTNESS = "correctness"

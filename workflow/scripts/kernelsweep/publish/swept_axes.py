@@ -14,7 +14,7 @@ from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
 from kernelsweep.drawing.declaration import SHOW
-from kernelsweep.sweep.quantities import TIME, quantities_of
+from kernelsweep.sweep.study_quantities import TIME, quantities_of
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"

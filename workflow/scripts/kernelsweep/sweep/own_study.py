@@ -19,8 +19,8 @@ from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
-from kernelsweep.sweep.quantities import check_quantities
 from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study_quantities import check_quantities
 
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {

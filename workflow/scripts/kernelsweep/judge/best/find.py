@@ -18,7 +18,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
-from kernelsweep.sweep.quantities import TIME, Quantity, objective_of
+from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
 _THROUGHPUTS = ("bandwidth_gbs", "gflops")
 

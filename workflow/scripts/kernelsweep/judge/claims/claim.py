@@ -15,7 +15,7 @@ from kernelsweep.sweep.axes import parse_size
 from kernelsweep.sweep.expressions import TEXT_AXES
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.quantities import quantities_of
+from kernelsweep.sweep.study_quantities import quantities_of
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"

@@ -19,7 +19,7 @@ from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
 from kernelsweep.results import BASELINE_PREFIX, COUNTED
-from kernelsweep.sweep.quantities import quantities_of
+from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"
 

@@ -34,7 +34,7 @@ from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import configuration_of, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
-from kernelsweep.sweep.quantities import BUILT_IN, ENERGY, TIME, Quantity
+from kernelsweep.sweep.study_quantities import BUILT_IN, ENERGY, TIME, Quantity
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02

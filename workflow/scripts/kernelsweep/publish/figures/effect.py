@@ -19,7 +19,7 @@ from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
-from kernelsweep.sweep.quantities import TIME, objective_of
+from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 FIGURE = Declaration(
     title="The effect of each axis",
