@@ -61,7 +61,7 @@ claims:
   - {claim: It was measured., reference_kernel: limit_copy, relation: above, value: 1, at: {n: 2048}}
 figures: FIGURES
 """
-FIGURES = ("effect", "lines", "heatmap")
+FIGURES = ("effect", "lines", "heatmap", "ladder")
 # What each value costs, by axis; tile 1 and 2 can't be told apart.
 COSTS: dict[str, dict[Any, float]] = {
     "kernel": {"naive": 4.0, "tiled": 1.0},
@@ -227,7 +227,11 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
     check_texts(figure, 8)
     texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
     shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53687", "correctness": "18/18"}
+    shown["ladder"] = "Each at its fastest, tiled is 4.0 times as fast as naive."
     assert shown[name] in texts
+    if name == "ladder":
+        rows = ["naive", "tiled", "cublas_matmul, columns", "cublas_matmul, rows", "the driver's copy"]
+        assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -174,10 +174,14 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
     order = [
         *summary,
         'id="study-warp_shuffle"',
+        # Each kernel's own words, without the header of its file.
+        ">global_memory</a><p>Partial sums in global memory: each thread adds",
+        "the tree of <code>global_memory</code>, in an array",
         'id="chapter-comparison"',
         'id="environment"',
         "resolved configuration",
     ]
+    assert "summation_depth" not in text.partition("resolved configuration")[0]
     places = [text.index(part, text.index("<main>")) for part in order]
     assert places == sorted(places)
     assert "not run here" in text, "a chapter that isn't there is left out with a sentence"

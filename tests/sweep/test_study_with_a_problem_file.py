@@ -93,6 +93,13 @@ def points_of(project: Project, platform: str = "emulator") -> list[Point]:
     return found
 
 
+def test_a_quick_sweep_has_the_reference_points_size_and_every_configuration(load: Callable[..., Project]) -> None:
+    every = points_of(load(), "nvidia-h200")
+    quick = points_of(load(sweep="quick"), "nvidia-h200")
+    assert quick == [p for p in every if (p["width"], p["height"], p["cache"]) == (100, 60, "cold")]
+    assert {p["tile"] for p in quick} == {8, 16}
+
+
 def test_the_points_are_those_that_every_restriction_leaves_in_the_axes_order(load: Callable[..., Project]) -> None:
     project = load()
     points = points_of(project)

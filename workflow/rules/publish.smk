@@ -3,6 +3,7 @@
 
 import itertools
 
+from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.publish import figure_files
 
 
@@ -75,6 +76,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
             look=parameters.figure_look(PROJECT),
+            formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             code=lambda wildcards: code_hash_of(
@@ -120,7 +122,7 @@ rule make_page:
         chapters=for_job(inputs.made_chapters),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
-        sources=inputs.page_sources(PROJECT),
+        sources=for_job(inputs.page_sources),
     output:
         report(
             files.page(),

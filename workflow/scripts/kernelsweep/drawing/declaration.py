@@ -43,6 +43,10 @@ class Declaration:
     needs: Sequence[Need] = ()
     axes: Sequence[str] = ()
 
+    def heading(self, study_title: str) -> str:
+        """The figure's title for a study: the study's up to its colon, and the figure's own."""
+        return f"{study_title.partition(':')[0]}: {self.title[:1].lower()}{self.title[1:]}"
+
 
 @cache
 def read_declaration(file: Path) -> Declaration:

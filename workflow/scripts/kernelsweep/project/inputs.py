@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.code_hash import sha256_of
-from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
@@ -93,6 +93,12 @@ def build_reports(project: Project, platform: str) -> list[str]:
 def cub(project: Project, platform: str, rival: str) -> list[str]:
     """The library with a rival's functions, compiled for a platform; none for the function of a Python package."""
     return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
+
+
+def cub_sources(project: Project, library: str) -> list[str]:
+    """The file that a library of CUB's functions is compiled from, and those of ours that it includes."""
+    source = HOME / f"workflow/scripts/kernelsweep/baselines/{library}.cu"
+    return [_relative(project, path) for path in (source, *included_files(source, []))]
 
 
 def cub_report(project: Project, platform: str, rival: str) -> list[str]:
@@ -283,9 +289,9 @@ def published_data(project: Project, study: str) -> list[str]:
 def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """The names of the files of a study's figures, on platforms with a clock or without."""
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
-    widths = project.config["figure_widths"]
-    files_of_figures = [file for name in drawn for width in widths for file in file_names(name, width)]
-    return [*files_of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
+    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
+    of_figures = (file for name in drawn for width in widths for file in file_names(name, width, formats))
+    return [*of_figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:
@@ -321,9 +327,10 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
     return _hashes([f"{files.folder(scope)}/{file}" for chapter in others for file in chapter.files])
 
 
-def page_sources(project: Project) -> list[str]:
-    """The page's template, style and scripts."""
-    return [_relative(project, render.SOURCES / name) for name in render.FILES]
+def page_sources(project: Project, scope: str) -> list[str]:
+    """The page's template, style and scripts, and the kernels, whose comments it shows."""
+    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
+    return [*(_relative(project, render.SOURCES / name) for name in render.FILES), *kernels]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:
@@ -367,8 +374,13 @@ def compared_recordings(project: Project) -> list[str]:
 def device_figures(project: Project) -> list[str]:
     """The figures that compare devices: one for each study whose kernels do the same work."""
     names = [name for name in project.config["studies"] if project.studies[name].problem.races]
-    widths = project.config["figure_widths"]
-    return [files.devices(f"figures/{file}") for name in names for width in widths for file in file_names(name, width)]
+    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
+    return [
+        files.devices(f"figures/{file}")
+        for name in names
+        for width in widths
+        for file in file_names(name, width, formats)
+    ]
 
 
 def compared_gpus(project: Project) -> list[str]:

@@ -55,11 +55,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     )
     caption = place_caption(data, (), meaning)
     if fastest is None:
-        return empty_figure(Frame(width, data.title, "No times to compare.", caption), no_times(data))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to compare.", caption), no_times(data))
     axes_shown, left_out = _that_fit(data)
     if left_out:
         caption += f" Left out, with less effect: {list_texts(left_out, most=len(left_out))}."
-    frame = Frame(width, data.title, fastest_text(fastest, data.device), caption)
+    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device), caption)
     if not axes_shown:
         return empty_figure(frame, "Each axis has one value with a time.")
     groups = [_values(data, axis) for axis in axes_shown]

@@ -54,10 +54,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     best, every = best_rows(data, drawn), rows_there(data, drawn)
     if best.empty:
         return empty_figure(
-            Frame(width, data.title, "No times to draw.", place_caption(data, drawn, "")), no_times(data)
+            Frame(width, FIGURE.heading(data.title), "No times to draw.", place_caption(data, drawn, "")),
+            no_times(data),
         )
     if x is None or y is None:
-        frame = Frame(width, data.title, "No two axes vary.", place_caption(data, drawn, ""))
+        frame = Frame(width, FIGURE.heading(data.title), "No two axes vary.", place_caption(data, drawn, ""))
         return empty_figure(frame, "A heat map needs two axes with several values.")
     column = quantity(best)
     shares = 100 * best["time_us"].min() / best["time_us"] if column == "time_us" else best[column]
@@ -68,7 +69,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     fastest = fastest_of(best_at(data).values())
     frame = Frame(
         width,
-        data.title,
+        FIGURE.heading(data.title),
         fastest_text(fastest, data.device) if fastest else "",
         place_caption(data, drawn[:2], meaning),
     )

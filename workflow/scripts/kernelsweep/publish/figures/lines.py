@@ -66,9 +66,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     drawn = best_rows(data, [axis for axis in (x, by) if axis]) if x else data.kernel_rows.iloc[:0]
     caption = place_caption(data, {axis for axis in (x, by) if axis}, "Each point: the best over all other axes.")
     if drawn.empty:
-        return empty_figure(Frame(width, data.title, "No times to draw.", caption), no_times(data))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to draw.", caption), no_times(data))
     fastest = fastest_of(best_at(data).values())
-    frame = Frame(width, data.title, fastest_text(fastest, data.device) if fastest else "", caption)
+    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device) if fastest else "", caption)
     names = values_of(drawn, by, data) if by else [None]
     legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
     panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])

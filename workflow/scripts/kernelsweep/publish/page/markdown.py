@@ -38,6 +38,11 @@ def to_html(text: str, title: str, level: int, folder: Path, base: Path) -> str:
     return str(markdown.renderer.render(list(_with_boxes(tokens, title)), markdown.options, {}))
 
 
+def comment_html(text: str) -> str:
+    """The paragraphs of a comment as HTML. Only code in backticks is Markdown: `2 * a * b` has no emphasis."""
+    return str(MarkdownIt("zero").enable("backticks").render(text))
+
+
 def _level(heading: Token) -> int:
     return int(heading.tag[1:])
 

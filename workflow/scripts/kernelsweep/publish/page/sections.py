@@ -14,10 +14,12 @@ from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
-from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.page.render import Section
+from kernelsweep.publish.page.markdown import comment_html, to_html
+from kernelsweep.publish.page.render import Section, ToldKernel
 from kernelsweep.publish.summary import failed_points
 from kernelsweep.results import each_row
+from kernelsweep.sweep.kernels.source import read_source
+from kernelsweep.sweep.kernels.story import story
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
@@ -106,8 +108,11 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
-            "Its kernels": [link(Path(path), base, Path(path).stem) for path in study["kernels"]],
         },
+        steps=[
+            ToldKernel(link(Path(path), base, Path(path).stem), comment_html(story(read_source(Path(path)))))
+            for path in study["kernels"]
+        ],
     )
 
 
