@@ -359,7 +359,7 @@ def indexed_recordings(project: Project) -> list[str]:
 
 def index_sources(project: Project) -> list[str]:
     """The index's template, and the style of all pages."""
-    return [_relative(project, file) for file in (INDEX_TEMPLATE, render.SOURCES / render.STYLE)]
+    return [_relative(project, file) for file in (INDEX_TEMPLATE, render.STYLE)]
 
 
 # Devices beside each other

@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.publish.page.embed import Link
-from kernelsweep.publish.page.render import SOURCES, STYLE
+from kernelsweep.publish.page.render import STYLE
 from kernelsweep.publish.page.scripts import policy
 
 INDEX_TEMPLATE = Path(__file__).parent / "index.html"
@@ -60,5 +60,5 @@ def render_index(index: IndexPage) -> str:
     """The page as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(INDEX_TEMPLATE.read_text(encoding="utf-8"))
-    style = (SOURCES / STYLE).read_text(encoding="utf-8")
+    style = STYLE.read_text(encoding="utf-8")
     return template.render(index=index, style=style, policy=policy([]))
