@@ -330,7 +330,7 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 def page_sources(project: Project, scope: str) -> list[str]:
     """The page's template, style and scripts, and the kernels, whose comments it shows."""
     kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, render.SOURCES / name) for name in render.FILES), *kernels]
+    return [*(_relative(project, file) for file in render.PAGE_FILES), *kernels]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:
