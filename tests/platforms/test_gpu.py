@@ -20,6 +20,7 @@ from kernelsweep.baselines.libraries import (
     IMPLEMENTATION,
     REDUCTIONS,
     as_kernel,
+    header_folders,
     library_report,
     planned_calls,
     why_missing,
@@ -320,7 +321,9 @@ def compiled(name: str, arch: str, folder: Path) -> Path | None:
     if name not in COMPILED:
         return None
     library = folder / f"{name}.so"
-    nvcc.compile_library(ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch)
+    nvcc.compile_library(
+        ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch, header_folders(name)
+    )
     return library
 
 

@@ -99,6 +99,12 @@ def cub(project: Project, platform: str, rival: str) -> list[str]:
     return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
 
 
+def cub_sources(project: Project, library: str) -> list[str]:
+    """The file that a library of CUB's functions is compiled from, and those of ours that it includes."""
+    source = HOME / f"workflow/scripts/kernelsweep/baselines/{library}.cu"
+    return [_relative(project, path) for path in (source, *included_files(source, []))]
+
+
 def cub_report(project: Project, platform: str, rival: str) -> list[str]:
     """The report on that library's build."""
     return [files.cub("json", project.target(platform), rival)] if rival in COMPILED else []
