@@ -22,6 +22,7 @@ rule make_table:
         device=files.device(),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
+        kernels=for_job(inputs.kernel_files),
     output:
         md=report(
             files.table("md"),
@@ -32,6 +33,7 @@ rule make_table:
         ),
         csv=files.table("csv"),
         tex=files.table("tex"),
+        steps=files.steps(),
     log:
         files.log("make_table", "{study}"),
     conda:

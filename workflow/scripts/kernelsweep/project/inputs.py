@@ -53,6 +53,11 @@ def kernel_file(project: Project, study: str, kernel: str) -> str:
     return _relative(project, project.kernel(study, kernel).path)
 
 
+def kernel_files(project: Project, study: str) -> list[str]:
+    """The sources of a study's kernels."""
+    return [kernel_file(project, study, kernel) for kernel in project.studies[study].kernels]
+
+
 # Every job of a kernel asks, and a kernel may have a thousand chunks.
 @cache
 def included(project: Project, study: str, kernel: str) -> list[str]:
@@ -302,6 +307,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for path in (
             *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
+            files.steps(platform, study),
             *(files.figure(file, platform, study) for file in drawn_files(project, study, kind_of(platform).has_clock)),
         )
     ]
