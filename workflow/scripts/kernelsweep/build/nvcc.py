@@ -77,9 +77,10 @@ def compile_cubin(
     return output
 
 
-def compile_library(source: Path, library: Path, arch: str) -> None:
+def compile_library(source: Path, library: Path, arch: str, include: Sequence[Path] = ()) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
+    include  folders of headers that come before the toolkit's
     Raises BuildError with nvcc's message if it refuses the source.
     """
     command = [
@@ -89,6 +90,7 @@ def compile_library(source: Path, library: Path, arch: str) -> None:
         f"-arch={arch}",
         "-shared",
         "-Xcompiler=-fPIC",
+        *(f"-I{folder}" for folder in include),
         "-o",
         str(library),
         str(source),

@@ -21,6 +21,7 @@ from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, rea
 from kernelsweep.sweep.kernels.macros import check_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study_quantities import check_quantities
 
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {
@@ -32,8 +33,8 @@ _WITHOUT: Mapping[str, Any] = {
 }
 
 
-# What a claim about a shipped problem says besides: here, the times of the fastest configurations are compared.
-_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": "", "quantity": "speedup"}
+# What a claim about a shipped problem says besides: here, the best configurations are compared.
+_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": ""}
 
 # The settings of a kernel that nothing sets.
 NO_SETTINGS: Mapping[str, Any] = {
@@ -74,6 +75,7 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    check_quantities(settings, problem, texts, shown)
     if settings["search"]:
         settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)

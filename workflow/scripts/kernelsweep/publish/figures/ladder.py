@@ -57,14 +57,17 @@ FIGURE = Declaration(
 ROW_IN = 0.2
 # The axis and its label.
 FRAME_IN = 0.45
-# The range of the time axis is a factor of 10 at least. Beyond the outermost dots, value labels take these shares of
+# The range of the time axis is a factor of 2 at least. Beyond the outermost dots, value labels take these shares of
 # its logarithm, and of the linear speedup axis.
-LEAST_TIME_RANGE = 10.0
+LEAST_TIME_RANGE = 2.0
+LEAST_LABELLED_RANGE = 4.0
 TIME_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.5}
 SPEEDUP_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.34}
-TIME_TICKS = (1.0, 2.0, 5.0)
-# Over a larger range, only powers of ten are ticked.
-MOST_TICKED_RANGE = {TWO_COLUMNS: math.inf, ONE_COLUMN: LEAST_TIME_RANGE}
+# The multiples of powers of ten that are ticked up to a range of the time axis.
+TICKS_BY_RANGE = {
+    TWO_COLUMNS: {4.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), math.inf: (1.0, 2.0, 5.0)},
+    ONE_COLUMN: {4.0: (1.0, 1.5, 2.0, 3.0, 5.0), 10.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
+}
 LABEL_OFFSET_PT = 5.0
 # The lines of a legend that names the publication too.
 LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
@@ -92,7 +95,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     hundred times as long, they would push the steps together.
     """
     table = _rows(data)
-    frame = Frame(width, data.title, _message(data, table, width), _caption(data, table))
+    frame = Frame(width, FIGURE.heading(data.title), _message(data, table, width), _caption(data, table))
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
         return empty_figure(frame, _reason(data, table))
     legend_lines = LEGEND_LINES[width] if data.published is not None else 1
@@ -135,10 +138,10 @@ def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Wid
         axes.set_xscale("log")
         least, most = float(times.min()), float(times.max())
         range_of_times = max(most / least, LEAST_TIME_RANGE)
-        room = range_of_times ** TIME_ROOM[width]
+        room = max(range_of_times, LEAST_LABELLED_RANGE) ** TIME_ROOM[width]
         axes.set_xlim(least / room, most * room)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        ticks = TIME_TICKS if range_of_times <= MOST_TICKED_RANGE[width] else TIME_TICKS[:1]
+        ticks = next(ticks for most, ticks in TICKS_BY_RANGE[width].items() if range_of_times <= most)
         axes.xaxis.set_major_locator(LogLocator(subs=ticks))
         axes.minorticks_off()
         axes.set_xlabel("time (µs, logarithmic)")
@@ -156,10 +159,7 @@ def _draw_speedups(axes: Axes, table: pandas.DataFrame, width: Width) -> None:
         say_missing(axes, "no speedup: the first step has no time")
         return
     room = SPEEDUP_ROOM[width] * speedups.max()
-    axes.set_xlim(-room, speedups.max() + room)
-    if width.stacks:
-        # The labels' room on the left is wide enough for a tick below 0.
-        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= speedups.max() + room])
+    axes.set_xlim(0, speedups.max() + room)
     axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
 
 
@@ -193,15 +193,13 @@ def _pairs(
     write: Callable[[float], str],
     intervals: pandas.DataFrame | None = None,
 ) -> None:
-    """A dot for each value, joined where a step has both; the labels go to the outer sides, so they never meet.
+    """A dot for each value; where a step has both, the labels go to the outer sides, so they never meet.
 
     `intervals` has the ends of the measured values' intervals, beyond which their labels stand.
     """
     for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
         low, high = (ours, ours) if intervals is None else intervals.iloc[row]
         both = pandas.notna(ours) and pandas.notna(theirs)
-        if both:
-            axes.plot([ours, theirs], [row, row], color=style.PALE_GREY, linewidth=1.2, zorder=1)
         # If both are equal, ours is labelled on the left.
         ours_left = both and ours <= theirs
         if pandas.notna(ours):
@@ -224,9 +222,9 @@ def _draw_dot(axes: Axes, dot: _Dot) -> None:
 
 
 def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
-    """The 95% intervals behind the dots, seen where they are wider."""
+    """The 95% intervals, thin in front of the dots."""
     for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
-        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=1.0, marker="|", markersize=5, zorder=2)
+        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=0.6, zorder=4)
 
 
 def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
@@ -250,8 +248,8 @@ def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
 
 
 def _digits(value: float) -> str:
-    """Three digits, as many as a reader compares by eye; the table has more."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    """Four digits, as many as an interval is narrow."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
@@ -338,7 +336,7 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
     if table["time_us"].notna().any():
-        texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
+        texts.append("Thin bars in the dots: 95% interval of the median.")
     published = data.published
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")

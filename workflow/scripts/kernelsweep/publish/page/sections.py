@@ -103,7 +103,7 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=html(folder / "table.md", study["title"], base),
+        html=html(folder / "table.md", study["title"], base) + _why(folder / "steps.md", study["title"], base),
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
@@ -114,6 +114,13 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
             for path in study["kernels"]
         ],
     )
+
+
+def _why(steps: Path, title: str, base: Path) -> str:
+    """Why each step helps, as HTML that unfolds; "" for a study without steps."""
+    text = html(steps, title, base)
+    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
+    return f'<details class="why">{summary}{text}</details>\n' if text else ""
 
 
 def has_content(name: str, base: Path) -> bool:
