@@ -189,6 +189,11 @@ def test_a_comparisons_sides_are_files_of_now_or_of_a_folder(shipped: Project, h
     assert inputs.compared(shipped, GPU, "before") == []
     assert inputs.compared(shipped, GPU, "after") == inputs.kernel_points(shipped, GPU)
     assert targets.compare(replace(shipped, platforms=[GPU]))[-1] == f"results/{GPU}/comparison/.verdict"
+    quick = changed(
+        replace(shipped, platforms=[GPU]), sweep="quick", measuring={**shipped.config["measuring"], "visits": 1}
+    )
+    with pytest.raises(UserError, match=r"measuring\.quick_visits is 1, and one visit doesn't show .* Set 3"):
+        targets.compare(quick)
     kept = changed(shipped, compare={"before": "kept", "after": "now"})
     with pytest.raises(UserError, match="names 'kept', but in kept/ there is neither"):
         targets.compare(kept)

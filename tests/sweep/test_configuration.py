@@ -221,7 +221,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
             ["baselines compute sums, but the reference point's operation is not `sum`"],
         ),
-        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
+        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, cub_newest"]),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
         ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
         (
@@ -457,6 +457,25 @@ def test_further_points_join_a_full_sweep(toy: Path) -> None:
     assert sizes("full", "nvidia-h200") == [("float32", 1024), *integers]
     assert sizes("full", "emulator") == [("float32", 8), *integers]
     assert sizes("quick", "nvidia-h200") == integers
+
+
+def test_a_quick_sweep_has_the_values_at_which_kernels_are_compared(toy: Path) -> None:
+    quick = {"array_size": [1024, 4096], "block_size": [32], "dtype": ["int32"], "unroll": [1], "cache": ["cold"]}
+    config = load_config({"sweep": "quick", "sweeps": {"quick": {**quick, "operation": ["sum"]}}}, toy)
+    reference = {"array_size": 2048, "block_size": 64, "dtype": "float32", "operation": "sum", "cache": "cold"}
+    axes = {"array_size": [512, 1024, 2048, 8192], "dtype": ["int32", "float32", "float64"], "unroll": [2, 4]}
+    tied = {"axes": {**axes, "operation": ["sum", "product"]}, "platforms": {"emulator": {"axes": {"unroll": [1, 8]}}}}
+    write_study(toy, {**tied, "reference": reference, "kernels": [{"name": KERNEL, "axes": {"cache": ["hot"]}}]})
+    found = only_axes(config, load_study(STUDY, toy), "nvidia-h200")
+    assert found["array_size"] == [1024, 2048]
+    assert found["dtype"] == ["int32", "float32"]
+    assert found["operation"] == ["sum"]
+    assert found["block_size"] == [32, 64]  # where the study leaves an axis to the sweep, with the reference point's
+    assert found["unroll"] == [2, 4] and found["cache"] == ["hot"]  # none is named
+    assert only_axes(config, load_study(STUDY, toy), "emulator")["unroll"] == [1, 8]
+    chosen = load_config({**config, "axes": {"array_size": [7]}}, toy)
+    assert only_axes(chosen, load_study(STUDY, toy), "nvidia-h200")["array_size"] == [7]
+    assert load_config({"sweep": "quick"}, toy)["measuring"]["visits"] == 1
 
 
 def test_a_grid_in_multiprocessors_is_the_devices(toy: Path) -> None:

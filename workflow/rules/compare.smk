@@ -1,5 +1,7 @@
 # Before and after: two sweeps compared, as `compare` in config.yaml names them. Not part of `all`.
 
+from kernelsweep.drawing.figure_formats import formats_of
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -17,7 +19,7 @@ rule compare_sweeps:
         text=files.comparison("comparison.md"),
         comment=files.comparison("comment.md"),
         summary=files.comparison("comparison.json"),
-        figure=multiext(files.comparison("ratios"), ".svg", ".png", ".pdf"),
+        figure=multiext(files.comparison("ratios"), *formats_of(config["sweep"])),
     log:
         files.log("compare_sweeps"),
     conda:

@@ -3,6 +3,7 @@
 
 import itertools
 
+from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.publish import figure_files
 
 
@@ -11,6 +12,7 @@ localrules:
     make_table,
     summarise,
     make_page,
+    make_index,
     end_run,
 
 
@@ -21,6 +23,7 @@ rule make_table:
         proofs=for_job(inputs.proofs),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
+        kernels=for_job(inputs.kernel_files),
     output:
         md=report(
             files.table("md"),
@@ -31,6 +34,7 @@ rule make_table:
         ),
         csv=files.table("csv"),
         tex=files.table("tex"),
+        steps=files.steps(),
     log:
         files.log("make_table", "{study}"),
     conda:
@@ -76,6 +80,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
             look=parameters.figure_look(PROJECT),
+            formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             code=lambda wildcards: code_hash_of(
@@ -123,7 +128,7 @@ rule make_page:
         chapters=for_job(inputs.made_chapters),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
-        sources=inputs.page_sources(PROJECT),
+        sources=for_job(inputs.page_sources),
     output:
         report(
             files.page(),
@@ -138,6 +143,7 @@ rule make_page:
         "../../envs/kernelsweep.yaml"
     params:
         title=for_job(parameters.page_title),
+        index=for_job(parameters.page_index),
         studies=for_job(parameters.page_studies),
         measurements=for_job(parameters.page_measurements),
         metrics=for_job(parameters.page_metrics),
@@ -146,6 +152,30 @@ rule make_page:
         code=code_of("publish/make_page.py"),
     script:
         "../scripts/publish/make_page.py"
+
+
+# The page that leads to all others.
+rule make_index:
+    input:
+        platforms=inputs.indexed(PROJECT),
+        recordings=inputs.indexed_recordings(PROJECT),
+        devices=[files.devices("devices.md")] if targets.compares_devices(PROJECT) else [],
+        sources=inputs.index_sources(PROJECT),
+    output:
+        files.index(),
+    log:
+        f"{files.RESULTS}/logs/make_index.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        platforms=for_job(parameters.indexed_platforms),
+        own=list(PROJECT.models),
+        studies={platform: PROJECT.studies_of(platform) for platform in PROJECT.platforms},
+        recordings=parameters.indexed_recordings(PROJECT),
+        comparisons=for_job(parameters.indexed_comparisons),
+        code=code_of("publish/make_index.py"),
+    script:
+        "../scripts/publish/make_index.py"
 
 
 # Ends a run: shows the summary, and fails if a result was wrong. It follows everything else, so that a wrong kernel

@@ -1,5 +1,7 @@
 # Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and a C++ header.
 
+from kernelsweep.drawing.figure_formats import formats_of
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -58,6 +60,7 @@ rule compare_devices:
         hashes=for_job(parameters.device_hashes),
         studies=parameters.studies_with_bandwidth(PROJECT),
         look=parameters.figure_look(PROJECT),
+        formats=formats_of(config["sweep"]),
         code=code_of("share/compare_devices.py"),
     script:
         "../scripts/share/compare_devices.py"

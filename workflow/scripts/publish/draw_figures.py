@@ -1,4 +1,4 @@
-"""Draw a study's figures, each as SVG, PNG and PDF, and as a PDF of each further width.
+"""Draw a study's figures, in the sweep's formats, and as PDFs of further widths.
 
 texts.json has their texts for the page, captions.tex for papers.
 """
@@ -26,8 +26,10 @@ with logged(snakemake.log[0]):
         with users_figure(Path(file)):
             module = load_figure(Path(file))
             for width_name, width in widths.items():
+                if not (names := file_names(name, width_name, params.formats)):
+                    continue
                 figure = module.draw(data, width)
-                for file_name in file_names(name, width_name):
+                for file_name in names:
                     save(figure, folder / file_name)
                 if width == TWO_COLUMNS:
                     texts[name] = texts_of(figure)

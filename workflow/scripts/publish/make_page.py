@@ -56,6 +56,7 @@ with logged(snakemake.log[0]):
 
     content = Page(
         title=f"{params.title}: {device['name']}",
+        index=[link(Path(path), base) for path in params.index],
         facts=run_facts(counted, proofs, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},

@@ -40,5 +40,5 @@ with logged(snakemake.log[0]):
     for name, settings in params.studies.items():
         for width_name, width in widths.items():
             figure = devices_figure.draw(name, settings, sets, width)
-            for file_name in file_names(name, width_name):
+            for file_name in file_names(name, width_name, params.formats):
                 save(figure, folder / file_name)

@@ -14,10 +14,20 @@ NO_DATES: dict[str, dict[str, Any]] = {
 }
 FORMATS = tuple(NO_DATES)
 
+# The formats of a quick sweep's figures: what the page shows.
+QUICK_FORMATS = (".svg",)
 
-def file_names(name: str, width: str) -> list[str]:
+
+def formats_of(sweep: str) -> tuple[str, ...]:
+    """The formats in which the figures of config.yaml's `sweep` are drawn."""
+    return QUICK_FORMATS if sweep == "quick" else FORMATS
+
+
+def file_names(name: str, width: str, formats: Iterable[str] = FORMATS) -> list[str]:
     """A figure's files at one of config.yaml's figure_widths: in every format at two columns, else a paper's PDF."""
-    return [f"{name}{suffix}" for suffix in FORMATS] if width == "two_columns" else [f"{name}_{width}.pdf"]
+    if width == "two_columns":
+        return [f"{name}{suffix}" for suffix in formats]
+    return [f"{name}_{width}.pdf"] if ".pdf" in formats else []
 
 
 def remove_others(figures: Iterable[str]) -> None:

@@ -5,10 +5,11 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.profiling import profiled_platforms
@@ -25,11 +26,15 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [path for platform in project.platforms for path in _results(project, platform)]
     made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
-    # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
-    # would contain only recordings.
-    if project.models and (len(project.models) > 1 or recordings(project.root)):
+    # Otherwise the page would contain only recordings.
+    if compares_devices(project):
         made += devices(project)
-    return made
+    return [*made, files.index()]
+
+
+def compares_devices(project: Project) -> bool:
+    """Whether `all` compares devices: a GPU of this machine with another one, or with a recording."""
+    return bool(project.models) and (len(project.models) > 1 or bool(recordings(project.root)))
 
 
 def devices(project: Project) -> list[str]:
@@ -84,12 +89,25 @@ def compare(project: Project) -> list[str]:
     before, after = project.config["compare"]["before"], project.config["compare"]["after"]
     platform = compared_platform(after, project.platforms)
     check_sides(before, after, platform)
+    if after == NOW and kind_of(platform).has_clock and not is_recording(platform):
+        _check_visits(project.config)
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config["studies"])
+    figure = file_names("ratios", "two_columns", formats_of(project.config["sweep"]))
     texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
-    shown = (*texts, *file_names("ratios", "two_columns"), ".verdict")
+    shown = (*texts, *figure, ".verdict")
     return [files.comparison(name, platform) for name in shown]
+
+
+def _check_visits(config: Mapping[str, Any]) -> None:
+    """Raise UserError if this run would measure points that can't be compared."""
+    if config["measuring"]["visits"] < 2:
+        key = "quick_visits" if config["sweep"] == "quick" else "visits"
+        raise UserError(
+            f"config/config.yaml: measuring.{key} is 1, and one visit doesn't show how far processes lie apart. Set 3, "
+            "measure the kernels as they were before the edit, and compare them after it (docs/comparing.md)."
+        )
 
 
 def profile(project: Project) -> list[str]:

@@ -57,6 +57,8 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
             f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
             f"Allowed: at least min_samples, {measuring['min_samples']}."
         )
+    if checked["sweep"] == "quick":
+        measuring["visits"] = measuring["quick_visits"]
     read_values(checked["axes"], f"{CONFIG_FILE}: axes")
     parse_sizes({key: value for key, value in checked.items() if key != "axes"}, CONFIG_FILE)
     check_restrictions(checked, ALL_AXES, CONFIG_FILE)

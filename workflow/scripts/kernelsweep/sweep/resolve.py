@@ -11,6 +11,7 @@ from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.points import Point, points_of_variants, units, valid_points
+from kernelsweep.sweep.quick import quick_axes
 from kernelsweep.sweep.spaces import combination_count
 from kernelsweep.sweep.study import Study
 
@@ -32,7 +33,8 @@ def swept_axes(
     entry  the kernel's in the study; its axes replace the study's
     plan   the launch plan
 
-    Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
+    Returns the sweep's axes, in a quick sweep with fewer values (quick.py); in a full sweep, the axes of the study's
+    further points follow.
     """
     further = study.settings["further"] if config["sweep"] == "full" else []
     sweeps = []
@@ -44,6 +46,19 @@ def swept_axes(
         for settings in (entry, last):
             layers += [settings.get("axes", {}), _axes_of_platform(settings, platform)]
         axes = resolve_axes(study.problem.axes, *layers, config["axes"])
+        if config["sweep"] == "quick":
+            # A platform's values are chosen for what it can run, and the run's are what the user wants to see.
+            kept = {*config["axes"]}.union(
+                *(_axes_of_platform(place, platform) for place in (config, study.settings, entry))
+            )
+            quick = config["sweeps"]["quick"]
+            # A kernel is judged by its best configuration, so these stay.
+            named = {
+                axis: value
+                for axis, value in study.settings["reference"].items()
+                if axis in quick or not study.problem.axes[axis].of_kernel
+            }
+            axes = quick_axes(axes, quick, named, study.settings["tied"], kept)
         if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
             axes["grid_size"] = [None]
         sweeps.append(axes)

@@ -27,7 +27,7 @@ class Chapter:
     @property
     def files(self) -> list[str]:
         """The files whose content the page shows."""
-        return [self.markdown, *(f"{figure}{suffix}" for figure in self.figures for suffix in (".svg", ".png"))]
+        return [self.markdown, *(f"{figure}.svg" for figure in self.figures)]
 
 
 # In the page's order.

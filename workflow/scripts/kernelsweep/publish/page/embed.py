@@ -15,7 +15,7 @@ from kernelsweep.json_files import AGAIN
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
 
-# A larger figure, of thousands of points, is shown as PNG, which is then smaller and appears at once.
+# A larger figure, of thousands of points, is shown as PNG where that was drawn: it is smaller then and appears at once.
 _LARGEST_SVG_BYTES = 1_000_000
 
 
@@ -77,16 +77,17 @@ def embed(picture: Picture, base: Path) -> Figure:
     """A figure as a part of the page in the folder `base`."""
     path = picture.path
     width, height = _size(path)
-    siblings = [path.with_suffix(suffix) for suffix in _SUFFIXES]
+    siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
+    small = path.with_suffix(".png") if path.stat().st_size > _LARGEST_SVG_BYTES else path
     return Figure(
         name=path.stem,
         title=picture.title,
         message=picture.texts.get("message", ""),
         caption=picture.texts.get("caption", ""),
-        source=data_uri(path if path.stat().st_size <= _LARGEST_SVG_BYTES else path.with_suffix(".png")),
+        source=data_uri(small if small in siblings else path),
         width=width,
         height=height,
-        files=[link(file, base, file.suffix[1:].upper()) for file in siblings if file.is_file()],
+        files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
         data=[link(file, base) for file in picture.data],
         script=link(picture.script, base, picture.script.name),
     )

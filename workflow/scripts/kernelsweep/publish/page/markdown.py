@@ -1,4 +1,4 @@
-"""Results in Markdown as parts of a page: headings below the page's own, tables that scroll by themselves."""
+"""Results in Markdown as parts of a page: headings below the page's own, tables that scroll, diffs that unfold."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from kernelsweep.publish.page.embed import data_uri
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
 _LOWEST_HEADING = 6
+# The language of a fenced block that is a difference; the name of what it is against follows.
+_DIFFERENCE = "diff"
 
 
 def to_html(text: str, title: str, level: int, folder: Path, base: Path) -> str:
@@ -35,7 +37,25 @@ def to_html(text: str, title: str, level: int, folder: Path, base: Path) -> str:
             token.tag = f"h{min(level + _level(token) - highest, _LOWEST_HEADING)}"
         for child in token.children or ():
             _adapt(child, folder, base)
+        if token.type == "fence" and token.info.startswith(_DIFFERENCE):
+            token.type, token.content = "html_block", _unfolding(token.content, token.info.removeprefix(_DIFFERENCE))
     return str(markdown.renderer.render(list(_with_boxes(tokens, title)), markdown.options, {}))
+
+
+def comment_html(text: str) -> str:
+    """The paragraphs of a comment as HTML. Only code in backticks is Markdown: `2 * a * b` has no emphasis."""
+    return str(MarkdownIt("zero").enable("backticks").render(text))
+
+
+def _unfolding(lines: str, base: str) -> str:
+    """A difference of two sources, which unfolds; added and removed lines are marked for eyes and ears."""
+    marks = {"+": "ins", "-": "del"}
+    code = [
+        f"<{mark}>{escape(line)}</{mark}>" if (mark := marks.get(line[:1])) else escape(line)
+        for line in lines.splitlines()
+    ]
+    summary = f"<summary>The code, against <code>{escape(base.strip())}</code></summary>"
+    return f'<details class="difference">{summary}<pre>{chr(10).join(code)}</pre></details>\n'
 
 
 def _level(heading: Token) -> int:

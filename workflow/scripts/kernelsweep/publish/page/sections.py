@@ -15,10 +15,12 @@ from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
-from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.page.render import Section
+from kernelsweep.publish.page.markdown import comment_html, to_html
+from kernelsweep.publish.page.render import Section, ToldKernel
 from kernelsweep.publish.summary import excused_points, failed_points
 from kernelsweep.results import each_row
+from kernelsweep.sweep.kernels.source import read_source
+from kernelsweep.sweep.kernels.story import story
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
@@ -102,14 +104,24 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=html(folder / "table.md", study["title"], base),
+        html=html(folder / "table.md", study["title"], base) + _why(folder / "steps.md", study["title"], base),
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
-            "Its kernels": [link(Path(path), base, Path(path).stem) for path in study["kernels"]],
         },
+        steps=[
+            ToldKernel(link(Path(path), base, Path(path).stem), comment_html(story(read_source(Path(path)))))
+            for path in study["kernels"]
+        ],
     )
+
+
+def _why(steps: Path, title: str, base: Path) -> str:
+    """Why each step helps, as HTML that unfolds; "" for a study without steps."""
+    text = html(steps, title, base)
+    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
+    return f'<details class="why">{summary}{text}</details>\n' if text else ""
 
 
 def has_content(name: str, base: Path) -> bool:
