@@ -244,6 +244,11 @@ def page(scope: str = "{scope}") -> str:
     return f"{RESULTS}/{scope}/report.html"
 
 
+def index() -> str:
+    """The page that leads to all others."""
+    return f"{RESULTS}/index.html"
+
+
 def end(scope: str = "{scope}") -> str:
     """The mark that everything was made, and that no result was wrong."""
     return f"{RESULTS}/{scope}/.verdict"
