@@ -21,7 +21,7 @@ PANEL_IN = 1.6
 MOST_VERSIONS = 12
 # The names of more versions than this are turned.
 MOST_UPRIGHT = 3
-COMMON, SLOWER = (style.BLUE, "o"), (style.VERMILLION, "^")
+_COMMON, _SLOWER = (style.BLUE, "o"), (style.VERMILLION, "^")
 
 
 @style.styled
@@ -46,7 +46,7 @@ def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMN
         axes.set_axis_off()
     for axes in grid[:, 0]:
         axes.set_ylabel("best time (µs)")
-    looks = {"as the version before, or faster, or undecided": COMMON, "slower than the version before": SLOWER}
+    looks = {"as the version before, or faster, or undecided": _COMMON, "slower than the version before": _SLOWER}
     legend_above(
         figure,
         [
@@ -61,7 +61,7 @@ def _panel(axes: Axes, versions: Sequence[Version]) -> None:
     times = [[float(version.row[name]) for name in ("time_us", "time_low_us", "time_high_us")] for version in versions]
     axes.plot(range(len(versions)), [time for time, _, _ in times], color=style.GREY, linewidth=0.6, zorder=1)
     for place, (version, (time, low, high)) in enumerate(zip(versions, times, strict=True)):
-        colour, marker = SLOWER if version.is_slower else COMMON
+        colour, marker = _SLOWER if version.is_slower else _COMMON
         axes.vlines(place, low, high, color=colour, linewidth=1.0, zorder=2)
         axes.plot([place], [time], color=colour, marker=marker, markersize=4, zorder=3)
     turned = len(versions) > MOST_UPRIGHT
