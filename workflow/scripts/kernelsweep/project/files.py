@@ -229,6 +229,11 @@ def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> 
     return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"
 
 
+def steps(platform: str = "{platform}", study: str = "{study}") -> str:
+    """Why each step of a study's story helps."""
+    return f"{RESULTS}/{platform}/studies/{study}/steps.md"
+
+
 def figure(file: str, platform: str = "{platform}", study: str = "{study}") -> str:
     """A file of a study's figures."""
     return f"{RESULTS}/{platform}/studies/{study}/figures/{file}"
@@ -242,6 +247,11 @@ def summary(scope: str = "{scope}") -> str:
 def page(scope: str = "{scope}") -> str:
     """All results on one page."""
     return f"{RESULTS}/{scope}/report.html"
+
+
+def index() -> str:
+    """The page that leads to all others."""
+    return f"{RESULTS}/index.html"
 
 
 def end(scope: str = "{scope}") -> str:

@@ -26,11 +26,15 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [path for platform in project.platforms for path in _results(project, platform)]
     made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
-    # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
-    # would contain only recordings.
-    if project.models and (len(project.models) > 1 or recordings(project.root)):
+    # Otherwise the page would contain only recordings.
+    if compares_devices(project):
         made += devices(project)
-    return made
+    return [*made, files.index()]
+
+
+def compares_devices(project: Project) -> bool:
+    """Whether `all` compares devices: a GPU of this machine with another one, or with a recording."""
+    return bool(project.models) and (len(project.models) > 1 or bool(recordings(project.root)))
 
 
 def devices(project: Project) -> list[str]:
