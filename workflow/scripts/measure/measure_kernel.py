@@ -66,8 +66,7 @@ with logged(snakemake.log[0]) as terminal, started:
 
         @cache
         def lease():
-            runnable = [each.point for each in planned if not each.skipped]
-            prepare_references(task.problem, runnable, params.seed, kind.has_clock, notify)
+            prepare_references(task, planned, kind.has_clock, notify)
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
 
         def open_device(phase):

@@ -130,15 +130,18 @@ IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
 LIBRARY_PLAN = "library_call"
 
 
-def as_kernel(name: str, problem: Problem, call: Mapping[str, Any] | None = None) -> KernelSource:
+def as_kernel(
+    name: str, problem: Problem, call: Mapping[str, Any] | None = None, shown: str = "rivals"
+) -> KernelSource:
     """A library as a kernel of a problem: the points that it supports, and its launch plan.
 
-    call  a study's entry for the library, with its arguments; None for a reduction
+    call   a study's entry for the library, with its arguments; None for a reduction
+    shown  where the study has that entry, for messages
     """
     path = Path(f"{name}.py")
     if call is not None:
         launch = {"kernel": call["call"], "grid": 1, "block": 1, "shared": 0, "arguments": call["arguments"]}
-        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, f"the rival {name}")
+        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, shown)
     return KernelSource(
         name=name,
         path=path,

@@ -258,6 +258,14 @@ def compared_results(project: Project, platform: str) -> str:
     return files.folder(platform) if after == NOW else str(folder_of(after))
 
 
+def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
+    """The files with each kernel's points and its journal, by `study/kernel`."""
+    return {
+        f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
+        for study, kernel in project.kernels_of(platform)
+    }
+
+
 # Tables, figures, page
 
 

@@ -18,6 +18,7 @@ from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
+from kernelsweep.sweep.kernels.macros import check_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study_quantities import check_quantities
@@ -109,6 +110,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
             f"{where} has no launches. List them in the study or in the header of the kernel's file, or have "
             f"{problem.name} return them from a function launches."
         )
+    check_macros(listed.macros, path, where)
     return KernelSource(
         name=entry["name"],
         path=path,
