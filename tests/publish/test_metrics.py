@@ -158,6 +158,14 @@ def test_figures_without_metrics_say_so_in_words(name: str) -> None:
     assert "No permission. Ask." in text and "nan" not in text
 
 
+def test_the_published_efficiencies_and_times_are_drawn_beside_ours() -> None:
+    figure = draw("load_efficiency", known("unrolling"))
+    (theirs,) = [line for line in figure.axes[0].lines if line.get_label() == "published"]
+    printed = list(zip(theirs.get_xdata(), theirs.get_ydata(), strict=True))
+    assert len(printed) == 9 and printed[0] == (25.02, 555.2) and printed[-1] == (99.43, 119.3)
+    assert "Published: NVIDIA GeForce RTX 3080 (unrolling-loops)." in said(figure)
+
+
 @pytest.mark.parametrize("name", ["roofline", "load_efficiency"])
 def test_emulated_times_are_not_drawn_against_metrics(name: str) -> None:
     data = known("unrolling", EMULATOR)

@@ -64,6 +64,7 @@ class Page:
     points         the timed points by study, for the explorer (explorer.py)
     missing        why chapters are missing, as HTML
     configuration  the resolved one, as text
+    words          the glossary, as HTML
     """
 
     title: str
@@ -80,6 +81,7 @@ class Page:
     environment: Facts
     environment_file: Link | None
     configuration: str
+    words: str
 
 
 def render(page: Page) -> str:
