@@ -145,9 +145,17 @@ def test_a_matrix_product_is_judged_within_its_bound(
     A, B = (np.asarray(arrays[name].contents).reshape(48, 48) for name in "AB")
     right = A @ B
     assert judged(instance, C=right) is None
+    exact, bound = A.astype(float) @ B, instance.bounds["C"].elements.reshape(48, 48)
+    for found in (right, (exact + 0.75 * bound * (np.arange(48) == 40)).astype(np.float32), exact.astype(np.float32)):
+        share = (abs(found - exact) / bound).max()
+        assert instance.judge(POINT, {"C": found.reshape(-1)}, 1).error_share == share <= 0.76
+        limit = instance.limits()["C"]
+        assert limit.error_share is not None and limit.error_share(found.reshape(-1)) == share
+    assert limit.error_share(right.reshape(-1)[:60]) == (abs(right - exact) / bound).reshape(-1)[:60].max()
     wrong = right.copy()
     wrong[1, 5] += 0.01
     wrong[47, 47] = np.nan
+    assert instance.judge(POINT, {"C": wrong.reshape(-1)}, 1).error_share is None
     told = judged(instance, C=wrong)
     assert told is not None
     assert told.startswith(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,6 +15,7 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import logarithmic, points_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.publish.figures.ladder import PUBLISHED
 from kernelsweep.publish.tables.ladder_table import study_table
 
 FIGURE = Declaration(
@@ -28,14 +27,6 @@ FIGURE = Declaration(
 ROOM = 1.15
 ENDS = (0.0, 104.0)
 EFFICIENCY = "global_load_efficiency"
-PUBLISHED: dict[str, Any] = {
-    "linestyle": "none",
-    "marker": "D",
-    "markersize": 4.6,
-    "color": style.VERMILLION,
-    "markerfacecolor": "none",
-    "zorder": 2.5,
-}
 
 
 @style.styled
@@ -76,7 +67,10 @@ def _scale(axes: Axes, ours: pandas.DataFrame, theirs: pandas.DataFrame) -> None
     speedups = pandas.concat([ours["y"], theirs["published_y"]])
     axes.set_xlim(*ENDS)
     logarithmic(axes, True, speedups.min() / ROOM, speedups.max() * ROOM)
-    axes.plot(theirs["published_x"], theirs["published_y"], **PUBLISHED)
+    if not theirs.empty:
+        look = PUBLISHED | {"markerfacecolor": "none", "zorder": 4}
+        axes.plot(theirs["published_x"], theirs["published_y"], linestyle="none", label="published", **look)
+        axes.legend(loc="center left", frameon=False)
 
 
 def _message(points: pandas.DataFrame) -> str:
@@ -105,7 +99,7 @@ def _caption(data: StudyData, found: pandas.DataFrame) -> str:
     if not found.empty:
         texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
     if data.published and found["published"].notna().any():
-        texts.append(f"Red, open: {data.published.label}, {data.published.device}.")
+        texts.append(f"Published: {data.published.device} ({data.published.source}).")
     if undefined_kernels(data.kernel_rows) & {step.kernel for step in data.steps}:
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)
