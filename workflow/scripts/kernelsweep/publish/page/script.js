@@ -80,8 +80,8 @@ room.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => room.replaceChildren());
 
-// On paper everything is open but the configuration, which would take as many pages as all the rest.
+// On paper everything is open but the configuration and the code, which would take as many pages as all the rest.
 
 addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details:not(.long)")) details.open = true;
+  for (const details of document.querySelectorAll("details:not(.long, .difference)")) details.open = true;
 });
