@@ -13,6 +13,7 @@ from checkout import copy_project
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
+from kernelsweep.publish.page.glossary import explained
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -105,6 +106,15 @@ def dead_links(page: Path) -> list[str]:
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert dead_links(page) == []
     text = page.read_text(encoding="utf-8")
+    # Each section, table and figure can be linked to.
+    targets = {link["href"] for link in Elements(text).all("a") if link.get("class") == "anchor"}
+    named = (
+        "study-warp_shuffle",
+        "study-warp_shuffle-table-1",
+        "study-warp_shuffle-ladder",
+        "chapter-comparison-table-1",
+    )
+    assert {f"#{name}" for name in (*named, "answer", "sizes-1", "explorer")} <= targets
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.py", "shuffle.cu"):
         assert linked in text
 
@@ -162,6 +172,7 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
+    assert {"scope": "row"} in elements.all("th"), "a row has a heading"
     names = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
     assert len(names) == len(set(names))
 
@@ -175,7 +186,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
         *summary,
         'id="study-warp_shuffle"',
         # Each kernel's own words, without the header of its file.
-        ">global_memory</a><p>Partial sums in global memory: each thread adds",
+        "Partial sums in global memory: each thread adds",
         "the tree of <code>global_memory</code>, in an array",
         'id="chapter-comparison"',
         'id="environment"',
@@ -187,10 +198,20 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
     assert "not run here" in text, "a chapter that isn't there is left out with a sentence"
 
 
+def test_heads_of_tables_say_what_their_words_mean(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r'<th[^>]* title="the share of the memory[^"]*">of the peak</th>', text)
+    assert re.search(r'<th[^>]* title="the time of the ladder[^"]*">speedup</th>', text)
+    assert text.index('<section id="words">') < text.index("one process's samples of a point")
+    table = "<thead><tr><th>GB/s</th><th>time (µs)</th></tr></thead><tbody><tr><th>time</th></tr></tbody>"
+    known = {"time": "a <b>", "GB": "no"}
+    assert explained(table, known) == table.replace("<th>time (", '<th title="a &lt;b&gt;">time (')
+
+
 def test_messages_of_a_compiler_stay_text() -> None:
     text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
-    html = to_html(text, "A", 3, Path(), Path())
-    assert "<h3>B</h3>" in html and "<h1>" not in html, "headings are below the page's own"
+    html = to_html(text, "part", "A", Path(), Path())
+    assert '<h3 id="part-heading-1">B' in html and "<h1>" not in html, "headings are below the page's own"
     assert "vector&lt;int&gt;" in html and "&lt;script&gt;" in html and "<sup>1</sup>" in html
 
 

@@ -86,6 +86,6 @@ def test_the_document_lists_every_rule_with_its_threshold() -> None:
 
 def test_on_the_page_the_code_unfolds() -> None:
     text = "# Why\n\n```diff old\n@@\n-    a<int>();\n+    b();\n```\n"
-    html = to_html(text, "why", 3, ROOT, ROOT)
+    html = to_html(text, "why", "why", ROOT, ROOT)
     assert "<details" in html and "<summary>The code, against <code>old</code></summary>" in html
     assert "<del>-    a&lt;int&gt;();</del>" in html and "<ins>+    b();</ins>" in html

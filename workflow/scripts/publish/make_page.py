@@ -16,6 +16,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import explorer_data, too_many
 from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
+from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.publish.page.sections import (
     Results,
@@ -61,7 +62,7 @@ with logged(snakemake.log[0]):
         answers=answers(studies, read_best(inputs.best), counted, device),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, proofs, base),
-        summary=html(Path(inputs.summary), "every kernel's points", base),
+        summary=html(Path(inputs.summary), "points", "every kernel's points", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         points=points,
@@ -72,5 +73,6 @@ with logged(snakemake.log[0]):
         environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,
         configuration=configuration_text(environment),
+        words=html(GLOSSARY, "words", "the words", base),
     )
-    page.write_text(render(content), encoding="utf-8")
+    page.write_text(explained(render(content), meanings()), encoding="utf-8")

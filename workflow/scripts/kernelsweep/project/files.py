@@ -249,6 +249,11 @@ def comparison(name: str, platform: str = "{platform}") -> str:
     return f"{RESULTS}/{platform}/comparison/{name}"
 
 
+def history(name: str, platform: str = "{platform}") -> str:
+    """One of the files on the kernels' versions."""
+    return f"{RESULTS}/{platform}/history/{name}"
+
+
 def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> str:
     """A study's table, for readers (suffix md), programs (csv) or LaTeX (tex)."""
     return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"

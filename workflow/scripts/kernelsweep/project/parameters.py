@@ -33,7 +33,7 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.kernels.units import Unit, merged_units
+from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import Point, units
 from kernelsweep.sweep.resolve import (
     combinations_of,
@@ -111,9 +111,8 @@ def translation_units(project: Project, target: str, study: str, kernel: str) ->
 
 
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
-    """How many units a kernel has: several only where variants differ in macros."""
-    listed = project.kernel(study, kernel).listed
-    return len(_units(project, target, study, kernel)) if listed and listed.macros else 1
+    """How many units a kernel has."""
+    return len(_units(project, target, study, kernel))
 
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
@@ -122,10 +121,10 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
     run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
-    if target_named(target).is_emulator:
-        counted = counting_points(project, study, kernel)
-        run.append(units(source, [point for points in counted for point in points]))
-    return merged_units(run)
+    if not target_named(target).is_emulator:
+        return spread_units(merged_units(run))
+    counted = counting_points(project, study, kernel)
+    return merged_units([*run, units(source, [point for points in counted for point in points])])
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
@@ -263,6 +262,14 @@ def compared_results(project: Project, platform: str) -> str:
     """The folder of results with the journals of earlier measurements."""
     after = project.config["compare"]["after"]
     return files.folder(platform) if after == NOW else str(folder_of(after))
+
+
+def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
+    """The files with each kernel's points and its journal, by `study/kernel`."""
+    return {
+        f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
+        for study, kernel in project.kernels_of(platform)
+    }
 
 
 # Tables, figures, page

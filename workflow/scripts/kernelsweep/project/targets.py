@@ -110,6 +110,15 @@ def _check_visits(config: Mapping[str, Any]) -> None:
         )
 
 
+def history(project: Project) -> list[str]:
+    """Each kernel's best time over its versions, for the platforms with times that are measured here."""
+    measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
+    if not measured:
+        raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
+    names = ("history.md", "history.csv", *file_names("history", "two_columns"))
+    return [files.history(name, platform) for platform in measured for name in names]
+
+
 def profile(project: Project) -> list[str]:
     """The metrics of every GPU."""
     platforms = profiled_platforms(list(project.models), project.platforms, "The target profile")

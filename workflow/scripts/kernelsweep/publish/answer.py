@@ -115,8 +115,8 @@ def answer_text(
 
     claims  the number of claims with each verdict
     """
-    counts = ("right", "run", "excused", "skipped")
-    right, run, excused, skipped = (sum(getattr(one, count) for one in found) for count in counts)
+    kinds = ("right", "run", "excused", "skipped")
+    right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]

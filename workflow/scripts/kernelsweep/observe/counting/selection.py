@@ -11,8 +11,8 @@ from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study import Study
 
-# Two warps: their few steps fit into the picture.
-DRAWN_BLOCK = 64
+# Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.
+DRAWN_BLOCK = 128
 
 
 def counted_points(study: Study, sweep: KernelSweep) -> list[Point]:

@@ -44,7 +44,6 @@ for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   if (!body || body.rows.length < 2) continue;
   const told = [...body.rows];
-  for (const row of told) if (row.cells[0]?.nodeName === "TD") row.cells[0].setAttribute("role", "rowheader");
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
     heading.scope = "col";
@@ -81,8 +80,8 @@ room.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => room.replaceChildren());
 
-// On paper everything is open but the configuration, which would take as many pages as all the rest.
+// On paper everything is open but the configuration and the code, which would take as many pages as all the rest.
 
 addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details:not(.long)")) details.open = true;
+  for (const details of document.querySelectorAll("details:not(.long, .difference)")) details.open = true;
 });

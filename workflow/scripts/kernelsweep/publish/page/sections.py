@@ -26,9 +26,6 @@ from kernelsweep.sweep.kernels.story import story
 _LIBRARY = Path(kernelsweep.__file__).parent
 _IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
 
-# Results are below headings of the second level.
-_LEVEL = 3
-
 
 @dataclass(frozen=True)
 class Results:
@@ -50,15 +47,15 @@ class Results:
         return self.platform / "studies" / name
 
 
-def html(file: Path, title: str, base: Path) -> str:
-    """A result's Markdown as HTML."""
-    return to_html(file.read_text(encoding="utf-8"), title, _LEVEL, file.parent, base)
+def html(file: Path, name: str, title: str, base: Path) -> str:
+    """A result's Markdown as HTML, as the part of the page with this name and title."""
+    return to_html(file.read_text(encoding="utf-8"), name, title, file.parent, base)
 
 
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """The kernels that aren't proven, and the points that failed, by name, or that none did."""
     text = "\n".join(["# Summary", "", *proof_summary(proofs), *excused_points(counted), *failed_points(counted)])
-    return to_html(text, "failed points", _LEVEL, base, base)
+    return to_html(text, "failed", "failed points", base, base)
 
 
 def study_figures(
@@ -99,27 +96,33 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
     """
     folder, base = results.study(name), results.base
     figures, undrawn = study_figures(name, study["figures"], points, results)
+    why = _why(folder / "steps.md", f"study-{name}-why", study["title"], base)
+    kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
         name=name,
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=html(folder / "table.md", study["title"], base) + _why(folder / "steps.md", study["title"], base),
+        html=html(folder / "table.md", f"study-{name}", study["title"], base) + why,
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
+            "Its kernels": kernels,
         },
-        steps=[
-            ToldKernel(link(Path(path), base, Path(path).stem), comment_html(story(read_source(Path(path)))))
-            for path in study["kernels"]
+        # steps.md has these words as well.
+        steps=[]
+        if why
+        else [
+            ToldKernel(kernel, comment_html(story(read_source(Path(path)))))
+            for kernel, path in zip(kernels, study["kernels"], strict=True)
         ],
     )
 
 
-def _why(steps: Path, title: str, base: Path) -> str:
+def _why(steps: Path, name: str, title: str, base: Path) -> str:
     """Why each step helps, as HTML that unfolds; "" for a study without steps."""
-    text = html(steps, title, base)
+    text = html(steps, name, title, base)
     summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
     return f'<details class="why">{summary}{text}</details>\n' if text else ""
 
@@ -141,7 +144,7 @@ def chapter_section(name: str, base: Path) -> Section:
     return Section(
         name=name,
         title=chapter.title,
-        html=html(base / chapter.markdown, chapter.title, base),
+        html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
         figures=[embed(picture, base) for picture in pictures],
         files={"For programs": [link(data, base)]},
     )
@@ -149,4 +152,4 @@ def chapter_section(name: str, base: Path) -> Section:
 
 def missing_chapter(name: str, base: Path) -> str:
     """Why a chapter is missing, as HTML."""
-    return to_html(CHAPTERS[name].missing, CHAPTERS[name].title, _LEVEL, base, base)
+    return to_html(CHAPTERS[name].missing, f"missing-{name}", CHAPTERS[name].title, base, base)
