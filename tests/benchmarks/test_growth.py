@@ -85,7 +85,8 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
     assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
 
     (rows / "device.json").write_text(json.dumps(made_up.DEVICE))
-    inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
+    rows_of = {"measurements": [str(results / "measurements.csv")], "proofs": [], "metrics": []}
+    inputs = {**rows_of, "device": "device.json"}
     params = {"studies": ["made_up_0"], "found_metrics": {}, "plan": []}
     cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)
     assert cost.peak_mib < 130
