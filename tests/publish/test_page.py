@@ -172,8 +172,10 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
 def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     elements = Elements(page.read_text(encoding="utf-8"))
     assert elements.all("html") == [{"lang": "en"}]
-    for image in elements.all("img"):
-        assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
+    pictures = [attributes for _, attributes in elements.found if attributes.get("role") == "img"]
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert len(picture["aria-label"] or "") > len("Ladder."), "each figure says in words what it shows"
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
@@ -227,7 +229,7 @@ def test_nothing_is_wrong_with_the_pages(driver: object, project: Path, page: Pa
 
     assert open_page(driver, project / "results/index.html", width) == Faults([], [], [], [])
     assert open_page(driver, page, width) == Faults([], [], [], [])
-    assert len(driver.find_elements("css selector", "figure img")) >= 3
+    assert len(driver.find_elements("css selector", "figure svg text")) >= 3
 
 
 @pytest.mark.chromium
@@ -282,10 +284,10 @@ def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
     from chromium import open_page
 
     open_page(driver, page, 360)
-    small = driver.find_element("css selector", "a.enlarge img")
+    small = driver.find_element("css selector", "a.enlarge svg")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", small)
     small.click()
-    large = driver.find_element("css selector", "dialog[open] img")
+    large = driver.find_element("css selector", "dialog[open] svg")
     assert large.is_displayed() and large.size["width"] > 2 * small.size["width"]
     driver.find_element("css selector", "dialog button").click()
     assert not driver.find_elements("css selector", "dialog[open]")
