@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ LIBRARY = "import os\nopen('imports', 'a').write(f'{os.getpid()}\\n')\nchanged =
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
     """Runs a text as a script in tmp_path, and returns its exit status."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -29,7 +29,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
         script.write_text(text)
         return server.run(str(script), "a_long_name_of_a_rule", {**os.environ, **environment})
 
-    return run
+    yield run
+    server.end()
 
 
 def test_what_is_imported_is_imported_once_and_what_a_script_changes_is_its_own(run: Callable[..., int]) -> None:
