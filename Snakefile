@@ -29,6 +29,7 @@ include: "workflow/rules/profile.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/compare.smk"
+include: "workflow/rules/history.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/share.smk"
@@ -88,6 +89,13 @@ rule build:
 rule compare:
     input:
         for_job(targets.compare),
+
+
+# Each kernel's best time over the versions that the journal has; those that became slower are marked. Needs times. Not part
+# of `all`.
+rule history:
+    input:
+        for_job(targets.history),
 
 
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml

@@ -123,6 +123,11 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     assert {each.skipped for each in planned_calls(as_kernel("cupy", REDUCTION), on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
+    with monkeypatch.context() as bare:
+        bare.setattr(libraries, "newest_cub", lambda: None)
+        assert {each.skipped for each in planned_calls(as_kernel("cub_tuned", REDUCTION), on_gpu(), [])} >= {
+            "nvidia-cuda-cccl is not installed (uv run --extra gpu --extra cccl ...)"
+        }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     monkeypatch.setattr(libraries, "why_missing", lambda name: None)
     (planned,) = planned_calls(as_kernel("pycuda_gpuarray", REDUCTION), [sweep], [])
@@ -368,7 +373,7 @@ def build_cub(source: Path) -> Report:
     folder = source.parent
     outputs = {kind: f"{source.with_suffix(suffix)}" for kind, suffix in (("library", ".so"), ("report", ".json"))}
     job = {
-        "input": {"source": str(source)},
+        "input": {"sources": [str(source)]},
         "output": outputs,
         "wildcards": {"target": "sm_90", "library": source.stem},
         "params": {},

@@ -33,6 +33,7 @@ from kernelsweep.judge.comparison.verdicts import (
     compare_points,
     comparison_summary,
     kernels_with_verdict,
+    overall,
     verdict,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
@@ -259,8 +260,13 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
     for name in ("one.svg", "other.svg"):
         save(draw(list(points), MARGIN, "One. The other."), tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    titles = [axes.get_title(loc="left") for axes in draw(points, MARGIN, "").axes]
-    assert titles[:3] == ["global_memory", "shared_memory", "shuffle"]
+    panels = draw(points, MARGIN, "").axes
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["global_memory", "shared_memory", "shuffle"]
+    # A panel for all sizes and one for each, with a dot at each kernel's mean ratio.
+    expected = [overall(of_kernel, MARGIN) for of_kernel in by_kernel(points).values()]
+    dots = [line.get_xdata()[0] for line in panels[0].get_lines() if line.get_marker() not in ("", "None")]
+    assert dots == [found.ratio.value for found in expected if found]
+    assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.array_size for point in points})
     empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
     assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
 

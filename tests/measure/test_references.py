@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.second_input import second_seed
+from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.registry import problem_of
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
 from kernelsweep.sweep.points import Point
 
 PROBLEM = """
@@ -35,6 +41,22 @@ def reference(a, n):
 """
 
 
+def task_of(
+    named: dict[str, Any],
+    variants: dict[str, Any] | None = None,
+    arguments: Sequence[str | int] = (),
+    constants: Sequence[str] = (),
+) -> KernelTask:
+    """The task of a kernel `k` that one launch with these arguments runs; `variants` as its build report has them."""
+    launch = ListedLaunch("k", (), (1,), (1,), 0, tuple(arguments))
+    listed = asdict(LaunchList("own.yaml: launches", (launch,), {}, tuple(constants)))
+    return KernelTask("", "k", named, "", listed, "0", "0", "", variants or {"k": {}}, 1, Protocol(None, seed=7))
+
+
+def planned(*points: Point) -> list[PlannedPoint]:
+    return [PlannedPoint(point, "k", None) for point in points]
+
+
 def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +66,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     points = [Point({"n": n, "block": block}) for n in (4, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare_references(named, points, 7, True, print), range(2)))
+        list(jobs.map(lambda _: prepare_references(task_of(named), planned(*points), True, print), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
     assert [n for n, _ in calls] == ["4", "4", "64", "64"]  # of two inputs each
     assert str(os.getpid()) not in {process for _, process in calls}
@@ -55,4 +77,30 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     problem.prepare(points[0], second_seed(7))
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 4
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
-        prepare_references(named, [Point({"n": 65, "block": 1})], 7, True, print)
+        prepare_references(task_of(named), planned(Point({"n": 65, "block": 1})), True, print)
+
+
+def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: a mistake that a GPU was taken for, or that came after hours of other points.
+    monkeypatch.chdir(tmp_path)
+    problem = PROBLEM.replace("random.random(n)}", "random.random(n), 's': np.int64(3)}")
+    Path("problem.py").write_text(problem, encoding="utf-8")
+    named = {"file": "problem.py", "axes": {"n": False, "block": False}}
+    points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
+
+    def prepare(arguments: list[str | int], parameters: list[int], constant: int = 48) -> None:
+        variants = {"k": {"parameter_bytes": parameters, "constant_bytes": {"a": constant, "other": 4}}}
+        prepare_references(task_of(named, variants, arguments, ["a"]), points, False, print)
+
+    prepare(["b", "a", "s", "n"], [8, 8, 8, 4])
+    for arguments, parameters, constant, message in (
+        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
+        (["b", "s"], [8, 4], 48, "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4"),
+        (["b", "a"], [8, 4], 48, "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4"),
+        (["b", "a"], [8, 8], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),
+    ):
+        with pytest.raises(UserError) as error:
+            prepare(arguments, parameters, constant)
+        assert str(error.value).startswith("own.yaml: launches: ") and message in str(error.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -13,12 +13,14 @@ from checkout import ROOT
 from model_clock import BEST_BLOCK, model_us
 from planted import DEVICE, built, planted_kernel, point
 
+from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
 
@@ -31,10 +33,16 @@ BUDGET = 26
 class Searched:
     """One search: its outcomes, and the points that were run for them, by phase."""
 
-    def __init__(self, folder: Path, known: Callable[[Point], Outcome | None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        known: Callable[[Point], Outcome | None] = lambda _: None,
+        objective: Quantity = BUILT_IN["time_us"],
+        blocks: Sequence[int] = BLOCKS,
+    ) -> None:
         fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
         kernel = planted_kernel(folder, fault)
-        points = [point(size, block) for size in SIZES for block in BLOCKS]
+        points = [point(size, block) for size in SIZES for block in blocks]
         task, _ = built(kernel, points, folder, visits=3)
         task = replace(task, platform="model_clock:ModelClock")
         self.ran: dict[str, list[Point]] = {}
@@ -51,7 +59,7 @@ class Searched:
         self.journal = folder / "journal.jsonl"
         with Journal(self.journal) as journal:
             not_run = {p: outcome for p in points if (outcome := known(p))}
-            bench = Bench(journal, DEVICE, open_device, iter(()), not_run)
+            bench = Bench(journal, DEVICE, open_device, iter(()), not_run, objective=objective)
             planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
             self.outcomes = search(task, planned, BUDGET, bench)
 
@@ -92,6 +100,17 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     kept = [p for p in first.ran["search"] if p not in wrong][:15]
     assert continued.ran["search"] == [p for p in first.ran["search"] if p not in kept]
     assert list(continued.outcomes) == list(first.outcomes)
+
+
+def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    blocks = (32, 224, 416, 608)
+    occupied = Quantity("occupied", "time_us * block_size ** 2 / bytes", "", more_is_better=False)
+    outcomes = Searched(tmp_path, objective=occupied, blocks=blocks).outcomes
+    visits = {p["block_size"]: len(outcome.visits) for p, outcome in outcomes.items() if p["array_size"] == SIZES[0]}
+    assert visits == {32: 3, 224: 1, 416: 1, 608: 1}, "the slowest has the least of it"
+    with pytest.raises(UserError, match="No point has the search's objective, energy_mj"):
+        Searched(tmp_path, objective=BUILT_IN["energy_mj"], blocks=blocks)
 
 
 def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, write_unit
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from planted import point, source_of
 from shipped_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
@@ -503,8 +503,9 @@ def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
 def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
     kernel = load_study("stepwise", ROOT).kernels["strided_index"]
     one = point(64, 64, dtype="float32")
-    requests = runner_of(kernel, [one], tmp_path).trace(one, instantiation(kernel, one), block=0, warp=0, capacity=99)
-    trace = {"point": dict(one), "requests": [asdict(request) for request in requests]}
+    runner, variant = runner_of(kernel, [one], tmp_path), instantiation(kernel, one)
+    warps = [runner.trace(one, variant, block=0, warp=warp, capacity=99) for warp in (0, 1)]
+    trace = {"point": dict(one), "warps": [[asdict(request) for request in requests] for requests in warps]}
     figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
     axes = figure.axes[0]
     # The picture shows the load, two loads and a store per tree step (one lane in the last), and the block's result.
@@ -512,6 +513,11 @@ def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) 
     greys = [patch for patch in axes.patches if to_hex(patch.get_facecolor()) == access_pattern.style.PALE_GREY]
     # The first of the tree's six steps has no idle lane. The last store, after the last read, has one active lane, too.
     assert len(greys) == sum(32 - active for active in (32, 16, 8, 4, 2, 1, 1, 1))
+    # Below, a line a warp: the second one only loads its elements, and falls idle with the tree's first step.
+    maps = [image.get_array() for image in figure.axes[1].images]
+    blue = to_rgb(access_pattern.ACTIVE_COLOUR)
+    found = [[int((np.isclose(warp, blue).all(axis=1)).sum()) for warp in drawn] for drawn in maps]
+    assert found == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
     empty = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": []}])
     assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
 

@@ -8,6 +8,8 @@ from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_
 
 A100 = {"name": "A100", "compute_capability": "8.0", "multiprocessors": 108, "multiprocessor_clock_mhz": 1410.0}
 H100 = {"name": "H100", "compute_capability": "9.0", "multiprocessors": 132, "multiprocessor_clock_mhz": 1830.0}
+H100_BOOST = {**H100, "multiprocessor_clock_mhz": 1980.0}
+V100 = {"name": "V100", "compute_capability": "7.0", "multiprocessors": 80, "multiprocessor_clock_mhz": 1530.0}
 RTX_3090 = {"name": "3090", "compute_capability": "8.6", "multiprocessors": 82, "multiprocessor_clock_mhz": 1695.0}
 
 
@@ -19,8 +21,16 @@ RTX_3090 = {"name": "3090", "compute_capability": "8.6", "multiprocessors": 82, 
         (A100, "float16", 78.0),
         (A100, "int32", 19.5),
         (A100, "tf32", 156.0),
+        (V100, "float64", 7.8),
+        (V100, "float32", 15.7),
+        (V100, "float16", 31.4),
         (H100, "tf32", 494.7),
+        (H100_BOOST, "float64", 33.5),
+        (H100_BOOST, "float32", 66.9),
+        (H100_BOOST, "float16", 133.8),
+        (H100_BOOST, "int32", 33.5),
         (RTX_3090, "float32", 35.6),
+        (RTX_3090, "float16", 35.6),
         (RTX_3090, "float64", 0.556),
     ],
 )

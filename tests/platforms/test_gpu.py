@@ -20,6 +20,7 @@ from kernelsweep.baselines.libraries import (
     IMPLEMENTATION,
     REDUCTIONS,
     as_kernel,
+    header_folders,
     library_report,
     planned_calls,
     why_missing,
@@ -222,7 +223,9 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
     for row in measurement_rows(kernel, report, outcomes, DEVICE, {}, 0.005):
         assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
         watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
-        print(row["cache"], row["time_us"], row["energy_mj"], f"{watts:.0f} W while it runs", row["power_w"])
+        energies = [float(row[f"energy{end}_mj"]) for end in ("_low", "", "_high")]
+        assert energies == sorted(set(energies))
+        print(row["cache"], row["time_us"], energies, f"{watts:.0f} W while it runs", row["power_w"])
         # The kernel's power lies between an idle board's and a board's limit, with a margin on both sides.
         assert 20 < watts < 1500
 
@@ -320,7 +323,9 @@ def compiled(name: str, arch: str, folder: Path) -> Path | None:
     if name not in COMPILED:
         return None
     library = folder / f"{name}.so"
-    nvcc.compile_library(ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch)
+    nvcc.compile_library(
+        ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch, header_folders(name)
+    )
     return library
 
 

@@ -104,6 +104,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     page = Page(
         title="Many points",
+        index=[],
         facts=[],
         answers=[],
         settings={},

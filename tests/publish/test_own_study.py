@@ -61,7 +61,7 @@ claims:
   - {claim: It was measured., reference_kernel: limit_copy, relation: above, value: 1, at: {n: 2048}}
 figures: FIGURES
 """
-FIGURES = ("effect", "lines", "heatmap")
+FIGURES = ("effect", "lines", "heatmap", "ladder")
 # What each value costs, by axis; tile 1 and 2 can't be told apart.
 COSTS: dict[str, dict[Any, float]] = {
     "kernel": {"naive": 4.0, "tiled": 1.0},
@@ -71,7 +71,7 @@ COSTS: dict[str, dict[Any, float]] = {
 }
 
 
-def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = PROBLEM) -> Study:
+def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = PROBLEM, further: str = "") -> Study:
     (root / "kernels/product").mkdir(parents=True, exist_ok=True)
     (root / "config/studies").mkdir(parents=True, exist_ok=True)
     if not (root / "workflow").exists():
@@ -79,7 +79,7 @@ def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = 
     (root / "kernels/product/problem.py").write_text(problem)
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
-    (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures))
+    (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures) + further)
     return read_study("product", root, {"relations": RELATIONS})
 
 
@@ -161,6 +161,8 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
         ({"kernel": "cublas_matmul"}, "Allowed: naive, tiled"),
         ({"at": {"m": 1}}, "at has 'm'"),
         ({"relation": "about"}, "The relation about needs one"),
+        ({"quantity": "gflop"}, "quantity is 'gflop'; did you mean 'gflops'"),
+        ({"reference_kernel": None}, "lacks the key 'reference_kernel'"),
     ):
         settings = {**data.settings, "claims": [{**data.settings["claims"][0], **wrong}]}
         with pytest.raises(UserError, match=re.escape(message)):
@@ -220,6 +222,84 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert read_best(here / "best.json") == found
 
 
+QUANTITIES = """
+quantities:
+  heat: {value: energy_mj * block_x, unit: mJ, better: less}
+  per_joule: {value: flops / energy_mj / 1e6, unit: GFLOP/J}
+objective: per_joule
+"""
+
+
+def with_energies(root: Path) -> StudyData:
+    """The study with energies: 100 W times the time, but 50 W at the largest block size, each known to 2%."""
+    rows = made_up(root).measurements
+    settings = study(root, further=QUANTITIES).settings
+    energy_mj = rows["time_us"] * (0.1 - 0.05 * (rows["block_x"] == 64).fillna(False).astype("float64"))
+    columns = {"energy_mj": energy_mj, "energy_low_mj": 0.98 * energy_mj, "energy_high_mj": 1.02 * energy_mj}
+    return StudyData(settings, rows.assign(**columns), H200)
+
+
+def test_the_best_has_most_of_the_studys_objective(here: Path) -> None:
+    data = with_energies(here)
+    found = find_best("product", data, ())
+    document = json.loads(best_json(found, ["product"], {**H200, "compute_capability": "9.0"}))
+    schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
+    entry = document["entries"][3]
+    # 48 µs at 50 W: slower than block_x=32, and more work a joule.
+    assert (entry["parameters"]["block_x"], entry["time_us"]) == (64, 48)
+    per_joule = 2 * 1024**3 / (48 * 0.05) / 1e6
+    assert entry["objective"]["value"] == pytest.approx(per_joule)
+    assert [entry["objective"][end] for end in ("low", "high")] == pytest.approx([per_joule / 1.02, per_joule / 0.98])
+    assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
+    (here / "best.json").write_text(json.dumps(document))
+    assert read_best(here / "best.json") == found
+    text = best_text(found, {"product": data.settings}, H200)
+    assert "Here, the best has the most per_joule." in text and "| per_joule 894.8 GFLOP/J | 48.00 |" in text
+    assert "best of 36 configurations with a time: tiled block_x=64" in as_markdown(table_of(data)[1])
+    for name, label in (("effect", "best per_joule at the value"), ("lines", "per_joule (GFLOP/J)"), ("heatmap", "")):
+        figure = import_module(f"kernelsweep.publish.figures.{name}").draw(data)
+        check_texts(figure, 8)
+        texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
+        assert "block_x=64" in texts and label in texts
+    shown = study(here, "[{lines: {x: tile, show: heat}}]", further=QUANTITIES)
+    check_figures(shown, here)
+    figure = import_module("kernelsweep.publish.figures.lines").draw(replace(data, settings=shown.settings))
+    assert figure.axes[0].get_ylabel() == "heat (mJ)"
+
+
+def test_claims_may_be_about_quantities(here: Path) -> None:
+    data = with_energies(here)
+    claim = {**data.settings["claims"][0], "kernel": None, "reference_kernel": None, "relation": "above"}
+    claims = [
+        {**claim, "quantity": "per_joule", "value": 890},
+        {**claim, "quantity": "heat", "kernel": "naive", "reference_kernel": "tiled", "value": 3},
+        {**claim, "quantity": "energy_mj", "value": 2, "at": {"order": "columns"}},
+        {**claim, "quantity": "heat", "reference_kernel": "limit_copy", "value": 1},
+    ]
+    check_claims({**data.settings, "claims": claims}, study(here).kernels, "product.yaml")
+    judged = judge(own_claims("product", claims), data, {})
+    assert [one.measured and round(one.measured.value, 3) for one in judged] == [894.785, 4.0, 2.64, None]
+    assert [one.verdict for one in judged] == ["not decidable", "holds", "holds", "not measured"]
+    assert judged[3].message == "limit_copy has no heat"
+
+
+@pytest.mark.parametrize(("line", "sentence"), [
+    ("quantities: {rate: {value: floops / time_us}}", "quantities.rate: 'floops / time_us': unknown name 'floops'"),
+    ("quantities: {rate: {value: n * n}}", "quantities.rate: 'n * n' has neither time_us nor energy_mj"),
+    ("quantities: {rate: {value: time_us > 3}}", "quantities.rate: 'time_us > 3' is a condition, where a number"),
+    ("quantities: {rate: {value: time_us - 1}}", "quantities.rate: 'time_us - 1' is 0"),
+    ("quantities: {rate: {value: import os}}", "quantities.rate: 'import os' is no expression"),
+    ("quantities: {gflops: {value: time_us}}", "quantities.gflops: this name has another meaning"),
+    ("quantities: {rate: {value: time_us, better: most}}", "quantities.rate.better is 'most'"),
+    ("objective: energy", "objective is 'energy'; did you mean 'energy_mj'? Allowed: time_us, energy_mj, gflops"),
+    ("objective: bandwidth_gbs", "objective is 'bandwidth_gbs', which needs bytes. The problem's work has no such"),
+])  # fmt: skip
+def test_a_mistake_in_a_quantity_is_a_sentence(line: str, sentence: str, here: Path) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        study(here, further=line)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", [*FIGURES, "correctness"])
 def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> None:
@@ -227,7 +307,11 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
     check_texts(figure, 8)
     texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
     shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53687", "correctness": "18/18"}
+    shown["ladder"] = "Each at its fastest, tiled is 4.0 times as fast as naive."
     assert shown[name] in texts
+    if name == "ladder":
+        rows = ["naive", "tiled", "cublas_matmul, columns", "cublas_matmul, rows", "the driver's copy"]
+        assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -271,6 +355,7 @@ def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["naive", "tiled"]
     for figures, mistake in (
         ("[{lines: {x: tiles}}]", "figures: lines: x is 'tiles'; did you mean 'tile'?"),
+        ("[{lines: {show: gflop}}]", "figures: lines: show is 'gflop'; did you mean 'gflops'?"),
         ("[{lines: {z: n}}]", "figures: lines has 'z'; Allowed: x, by"),
         ("[lines, {lines: {x: n}}]", "figures.1 is"),
     ):

@@ -12,6 +12,7 @@ import pytest
 from checkout import copy_project
 from workflow_runs import shrink, snakemake
 
+from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -104,8 +105,47 @@ def dead_links(page: Path) -> list[str]:
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert dead_links(page) == []
     text = page.read_text(encoding="utf-8")
+    # Each section, table and figure can be linked to.
+    targets = {link["href"] for link in Elements(text).all("a") if link.get("class") == "anchor"}
+    named = (
+        "study-warp_shuffle",
+        "study-warp_shuffle-table-1",
+        "study-warp_shuffle-ladder",
+        "chapter-comparison-table-1",
+    )
+    assert {f"#{name}" for name in (*named, "answer", "sizes-1", "explorer")} <= targets
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.py", "shuffle.cu"):
         assert linked in text
+
+
+def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:
+    index = project / "results/index.html"
+    assert dead_links(index) == []
+    text = index.read_text(encoding="utf-8")
+    assert 'href="recording/nvidia-h200/report.html"' in text and "✓ 1,251 of 1,251" in text
+    assert "Before and after <a" in text, "the comparison that was made, by its headline"
+    assert "No GPU was measured here." in text
+    assert 'href="../../index.html"' in page.read_text(encoding="utf-8")
+
+
+def test_a_gpu_is_held_against_a_recording_at_the_points_of_the_same_source() -> None:
+    rows = [
+        {"study": "s", "kernel": "k", "array_size": str(size), "source_sha256": "a", "status": "ok", "time_us": "10.0"}
+        for size in range(100)
+    ]
+    # 5 points take 9% more, the others 1%; one more is of another source, and one failed.
+    own = [{**row, "time_us": "10.9" if number < 5 else "10.1"} for number, row in enumerate(rows)]
+    own[98]["source_sha256"] = "b"
+    own[99] |= {"status": "wrong_result", "time_us": ""}
+    recorded = Side("the recording h200", "NVIDIA H200", times_of(rows))
+    assert beside_recording(Side("own", "NVIDIA H200", times_of(own)), recorded) == (
+        "Your NVIDIA H200 is within 1.0% of the recording h200 at 90% of 98 points of the same source; "
+        "half of its times are at least 1.0% longer."
+    )
+    other = beside_recording(Side("own", "NVIDIA H100", times_of(own)), recorded)
+    assert other.startswith("Your NVIDIA H100 takes 1.01 times as long as the recording h200: the median of 98 points")
+    nothing = beside_recording(Side("own", "NVIDIA H200", times_of(own[98:])), recorded)
+    assert nothing == "Your NVIDIA H200 has no point of the same source as the recording h200."
 
 
 def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None:
@@ -131,6 +171,7 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
+    assert {"scope": "row"} in elements.all("th"), "a row has a heading"
     names = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
     assert len(names) == len(set(names))
 
@@ -143,10 +184,14 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
     order = [
         *summary,
         'id="study-warp_shuffle"',
+        # Each kernel's own words, without the header of its file.
+        "Partial sums in global memory: each thread adds",
+        "the tree of <code>global_memory</code>, in an array",
         'id="chapter-comparison"',
         'id="environment"',
         "resolved configuration",
     ]
+    assert "summation_depth" not in text.partition("resolved configuration")[0]
     places = [text.index(part, text.index("<main>")) for part in order]
     assert places == sorted(places)
     assert "not run here" in text, "a chapter that isn't there is left out with a sentence"
@@ -154,16 +199,17 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
 
 def test_messages_of_a_compiler_stay_text() -> None:
     text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
-    html = to_html(text, "A", 3, Path(), Path())
-    assert "<h3>B</h3>" in html and "<h1>" not in html, "headings are below the page's own"
+    html = to_html(text, "part", "A", Path(), Path())
+    assert '<h3 id="part-heading-1">B' in html and "<h1>" not in html, "headings are below the page's own"
     assert "vector&lt;int&gt;" in html and "&lt;script&gt;" in html and "<sup>1</sup>" in html
 
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("width", [360, 1440])
-def test_nothing_is_wrong_with_the_page(driver: object, page: Path, width: int) -> None:
+def test_nothing_is_wrong_with_the_pages(driver: object, project: Path, page: Path, width: int) -> None:
     from chromium import Faults, open_page
 
+    assert open_page(driver, project / "results/index.html", width) == Faults([], [], [], [])
     assert open_page(driver, page, width) == Faults([], [], [], [])
     assert len(driver.find_elements("css selector", "figure img")) >= 3
 

@@ -108,22 +108,17 @@ def test_claims_are_set_beside_each_other_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("width", layout.WIDTHS.values(), ids=list(layout.WIDTHS))
-def test_the_figure_has_a_line_a_device_and_legible_texts(width: layout.Width) -> None:
+def test_the_figure_has_the_ratios_of_each_device_and_legible_texts(width: layout.Width) -> None:
     sets = two_sets(UNROLLING)
     figure = devices_figure.draw("synthetic", UNROLLING, sets, width)
     check_texts(figure, 6)
-    bandwidth, share = figure.axes[:2]
-    # First and last step of each; the last one is defined, unlike the volatile kernel.
-    highest = [max(line.get_ydata()) for line in bandwidth.get_lines()]
-    assert highest[:2] == pytest.approx([SLOWER * value for value in highest[2:]])
-    assert max(max(line.get_ydata()) for line in share.get_lines()) <= 100
+    (axes,) = figure.axes
+    (dots,) = [line for line in axes.get_lines() if len(line.get_xdata()) == len(UNROLLING["ladder"])][:1]
+    assert list(dots.get_xdata()) == pytest.approx([1 / SLOWER] * len(UNROLLING["ladder"]), rel=1e-3)
     said = " ".join(text.get_text() for text in figure.findobj(Text))
     assert "NVIDIA H100" in said and "easured on NVIDIA H200" in said
-    # A study of nothing but undefined behaviour is drawn all the same.
-    undefined = [step for step in UNROLLING["ladder"] if step["kernel"].endswith("volatile")]
-    assert devices_figure.draw("synthetic", UNROLLING | {"ladder": undefined}, sets).axes[0].get_lines()
-    alone = devices_figure.draw("synthetic", UNROLLING, [DataSet("x", H200, sets[0].measurements.iloc[:0])])
-    assert "No device has times" in " ".join(text.get_text() for text in alone.findobj(Text))
+    alone = devices_figure.draw("synthetic", UNROLLING, sets[:1])
+    assert "There is one data set." in " ".join(text.get_text() for text in alone.findobj(Text))
 
 
 def test_a_recording_that_somebody_adds_is_compared(project: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
             ["baselines compute sums, but the reference point's operation is not `sum`"],
         ),
-        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, pycuda_reduction"]),
+        ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, cub_newest"]),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
         ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
         (

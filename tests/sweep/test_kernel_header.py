@@ -10,6 +10,7 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.sweep.kernels.story import story
 
 CODE = """\
 #include "operations.cuh"
@@ -108,3 +109,17 @@ def test_a_kernel_without_a_header_is_known_to_have_none(tmp_path: Path, comment
     kernel = read_kernel(write(tmp_path, comment + CODE), ROOT, REDUCTION)
     assert kernel.plan == "block_partials"
     assert not kernel.has_header
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("// An idea.\n//\n// Its *reason*.\n//\n// kernelsweep:\n//   macros: [n]\n", "An idea.\n\nIts *reason*."),
+        ("#include <cuda.h>\n\n/* An idea,\n * in two lines. */\n#define N 1\n// N.\n", "An idea,\nin two lines."),
+        ("// An idea.\n\n// The code below.\nint n;", "An idea."),
+        ("// SPDX-License-Identifier: MIT\n// All rights reserved.\n", ""),
+        ("int n;  // No idea.\n", ""),
+    ],
+)
+def test_a_files_first_comment_tells_its_story(text: str, told: str) -> None:
+    assert story(text) == told

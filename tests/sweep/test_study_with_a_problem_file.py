@@ -11,14 +11,15 @@ import pytest
 import yaml
 from checkout import ROOT
 
+from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.point.point_run import of_size
+from kernelsweep.measure.point.fit import of_size
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import find_work
 from kernelsweep.project.parameters import planned_kernels
-from kernelsweep.project.project import Project, load_project
+from kernelsweep.project.project import Project, load_project, load_study
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
@@ -234,6 +235,31 @@ def test_a_mistake_is_a_sentence_before_any_job_starts(
     assert str(raised.value).startswith("config/studies/own.yaml: ") and len(str(raised.value).splitlines()) <= 3
 
 
+def test_a_macro_that_the_kernels_file_sets_to_its_own_value_is_refused(
+    load: Callable[..., Project], tmp_path: Path
+) -> None:
+    # Pins: a sweep whose variants all had the value in the file, with a warning in the compiler's log.
+    load()
+    kernel = tmp_path / "kernels/own/own.cu"
+    study = load_study("own", tmp_path)
+    for text in (
+        "#ifndef unroll\n#define unroll 4\n#endif\n",
+        "#if !defined(unroll)\n#define unroll 4\n#endif",
+        "#undef unroll\n#define unroll (2 * WIDE)\n",
+        "#define unrolled 4\n// #define unroll 4\n",
+    ):
+        kernel.write_text(f"__constant__ float weights[5];\n{text}")
+        assert load_study("own", tmp_path).kernels.keys() == study.kernels.keys()
+    (tmp_path / "kernels/own/sizes.cuh").write_text("// Sizes.\n# define  unroll 4\n")
+    kernel.write_text('__constant__ float weights[5];\n#include "sizes.cuh"\n')
+    with pytest.raises(UserError) as raised:
+        load_study("own", tmp_path)
+    message = (
+        "config/studies/own.yaml: the kernel 'own': macros has 'unroll', and sizes.cuh, line 2, defines unroll, too"
+    )
+    assert str(raised.value).startswith(message)
+
+
 WITH_LAUNCHES = f"""{PROBLEM}
 def launches(kernel, width, tile, Launch):
     assert kernel == "own"
@@ -337,6 +363,10 @@ def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> No
     misspelt = load(of_function(), WITH_LAUNCHES.replace('"target", "offset"', '"target", "ofset"'))
     with pytest.raises(UserError, match=r"^kernels/own/problem\.py: launches\.1\.arguments has 'ofset'; did you mean"):
         check_arguments(misspelt.kernel("own", "own"), first, 1, "own.yaml")
+    call = {"call": "cub_histogram", "arguments": ["target", "sorce", "width"]}
+    rival = as_kernel("cub_histogram", project.studies["own"].problem, call, "own.yaml: rivals")
+    with pytest.raises(UserError, match=r"^own\.yaml: rivals: .*arguments has 'sorce'; did you mean 'source'"):
+        check_arguments(rival, first, 1, "own.yaml")
 
 
 def test_numbers_take_the_width_of_the_kernels_parameter_and_others_keep_theirs() -> None:

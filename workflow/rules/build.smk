@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.baselines.libraries import COMPILED
+from kernelsweep.baselines.libraries import COMPILED, header_release
 
 
 rule build_kernel:
@@ -34,7 +34,7 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        source=of_home("workflow/scripts/kernelsweep/baselines/{library}.cu", Path.cwd()),
+        sources=for_job(inputs.cub_sources),
     output:
         library=files.cub("so"),
         report=files.cub("json"),
@@ -46,6 +46,7 @@ rule build_cub:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        headers=lambda wildcards: header_release(wildcards.library),
         code=code_of("build/build_cub.py"),
     script:
         "../scripts/build/build_cub.py"

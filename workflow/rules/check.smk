@@ -18,6 +18,7 @@ rule check_problem:
         "../../envs/kernelsweep.yaml"
     params:
         kernels=for_job(parameters.checked_kernels),
+        rivals=for_job(parameters.setting, key="rival_calls"),
         seed=config["seed"],
         code=code_of("measure/check_problem.py"),
     script:

@@ -12,6 +12,7 @@ localrules:
     make_table,
     summarise,
     make_page,
+    make_index,
     end_run,
 
 
@@ -21,6 +22,7 @@ rule make_table:
         device=files.device(),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
+        kernels=for_job(inputs.kernel_files),
     output:
         md=report(
             files.table("md"),
@@ -31,6 +33,7 @@ rule make_table:
         ),
         csv=files.table("csv"),
         tex=files.table("tex"),
+        steps=files.steps(),
     log:
         files.log("make_table", "{study}"),
     conda:
@@ -121,7 +124,7 @@ rule make_page:
         chapters=for_job(inputs.made_chapters),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
-        sources=inputs.page_sources(PROJECT),
+        sources=for_job(inputs.page_sources),
     output:
         report(
             files.page(),
@@ -136,6 +139,7 @@ rule make_page:
         "../../envs/kernelsweep.yaml"
     params:
         title=for_job(parameters.page_title),
+        index=for_job(parameters.page_index),
         studies=for_job(parameters.page_studies),
         measurements=for_job(parameters.page_measurements),
         metrics=for_job(parameters.page_metrics),
@@ -144,6 +148,30 @@ rule make_page:
         code=code_of("publish/make_page.py"),
     script:
         "../scripts/publish/make_page.py"
+
+
+# The page that leads to all others.
+rule make_index:
+    input:
+        platforms=inputs.indexed(PROJECT),
+        recordings=inputs.indexed_recordings(PROJECT),
+        devices=[files.devices("devices.md")] if targets.compares_devices(PROJECT) else [],
+        sources=inputs.index_sources(PROJECT),
+    output:
+        files.index(),
+    log:
+        f"{files.RESULTS}/logs/make_index.log",
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        platforms=for_job(parameters.indexed_platforms),
+        own=list(PROJECT.models),
+        studies={platform: PROJECT.studies_of(platform) for platform in PROJECT.platforms},
+        recordings=parameters.indexed_recordings(PROJECT),
+        comparisons=for_job(parameters.indexed_comparisons),
+        code=code_of("publish/make_index.py"),
+    script:
+        "../scripts/publish/make_index.py"
 
 
 # Ends a run: shows the summary, and fails if a result was wrong. It follows everything else, so that a wrong kernel

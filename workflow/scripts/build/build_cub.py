@@ -1,19 +1,25 @@
-"""Compile CUB's reductions to a library for ctypes, and write a build report."""
+"""Compile CUB's functions to a library for ctypes, and write a build report."""
 
 from pathlib import Path
 
+from kernelsweep.baselines.libraries import header_folders, why_missing
 from kernelsweep.build import nvcc
 from kernelsweep.build.build_report import new_report, write_report
 from kernelsweep.errors import BuildError
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
-    library, target = Path(snakemake.output.library), snakemake.wildcards.target
+    library, target, name = Path(snakemake.output.library), snakemake.wildcards.target, snakemake.wildcards.library
+    source = Path(snakemake.input.sources[0])
     report = new_report(target, nvcc.version())
+    missing = why_missing(name)
     try:
-        nvcc.compile_library(Path(snakemake.input.source), library, target)
+        if missing:
+            raise BuildError(missing)
+        nvcc.compile_library(source, library, target, header_folders(name))
     except BuildError as error:
         report.update(status="build_failed", message=str(error))
         library.write_bytes(b"")
-        print(f"{snakemake.input.source} does not compile:\n{error}", file=terminal)
+        if not missing:  # Its points say why they are skipped.
+            print(f"{source} does not compile:\n{error}", file=terminal)
     write_report(Path(snakemake.output.report), report)

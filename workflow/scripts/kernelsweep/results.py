@@ -51,7 +51,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   temperature_c, power_w     the GPU's highest temperature while sampling, and its board's power; on some GPUs an
 #                              average over about a second, which includes earlier points
 #   throttle_reasons           why the clock was reduced during samples; they matter only if flags has throttled
-#   energy_mj                  millijoules of one run of the launch plan, if measuring.energy_seconds is set
+#   energy_mj                  millijoules of one run of the launch plan, if measuring.energy_seconds is set; the
+#                              visits' median
 #   device_uuid                the GPU's: two of one model may differ by a percent
 #   seconds, busy_seconds      the duration of the visits, including checks, and the GPU's busy time in it
 #   width, arguments, output   an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
@@ -59,6 +60,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   parameters                 the point's axes that have no column of their own
 #   peak_of                    the peak that peak_fraction is a share of: memory, or a kind of arithmetic; empty: memory
 #   gflops                     10^9 floating-point operations a second, where the problem's work names flops
+#   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
+#   energy_high_mj             device's counter
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -99,6 +102,8 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "parameters",
     "gflops",
     "peak_of",
+    "energy_low_mj",
+    "energy_high_mj",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 

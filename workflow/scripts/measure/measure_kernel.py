@@ -33,6 +33,7 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal, started:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -66,8 +67,7 @@ with logged(snakemake.log[0]) as terminal, started:
 
         @cache
         def lease():
-            runnable = [each.point for each in planned if not each.skipped]
-            prepare_references(task.problem, runnable, params.seed, kind.has_clock, notify)
+            prepare_references(task, planned, kind.has_clock, notify)
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
 
         def open_device(phase):
@@ -75,7 +75,8 @@ with logged(snakemake.log[0]) as terminal, started:
             return at_the_device.enter_context(progress(f"{name} {phase}".strip(), kernel.problem, terminal)).show
 
         if params.search and kind.has_clock:
-            bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source)
+            objective = objective_of(params.compared)
+            bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source, objective)
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
             work = find_work(task, planned, known_outcomes, journal, device)

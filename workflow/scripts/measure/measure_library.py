@@ -1,12 +1,12 @@
 """Measure a library's function at every size of a study, checked and timed like a kernel."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_kernel, library_report, planned_calls
 from kernelsweep.build.build_report import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.references import prepare_references
@@ -28,22 +28,20 @@ with logged(snakemake.log[0]) as terminal:
     built = read_report(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
-    if planned:
-        check_arguments(rival, planned[0].point, params.seed, f"config/studies/{wildcards.study}.yaml")
     task = BuiltKernel(rival, report, library or Path()).task(
         IMPLEMENTATION, [each.point for each in planned], protocol
     )
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)
-    prepare_references(task.problem, [each.point for each in planned], params.seed, True, notify)
-    with (
-        Journal(Path(params.journal), notify) as journal,
-        leased_device(wildcards.platform, device, notify),
-        progress(name, rival.problem, terminal) as shown,
-    ):
-        work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
-        with Workers(task, work.visits) as workers:
+    known_outcomes = outcomes_without_runs(planned, report)
+    with Journal(Path(params.journal), notify) as journal, ExitStack() as at_the_device:
+        work = find_work(task, planned, known_outcomes, journal, device)
+        if not work.is_done:
+            prepare_references(task, planned, True, notify)
+            at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
+            shown = at_the_device.enter_context(progress(name, rival.problem, terminal))
+            workers = at_the_device.enter_context(Workers(task, work.visits))
             do_work(work, task, journal, workers, shown.show)
         outcomes = work.results()
 

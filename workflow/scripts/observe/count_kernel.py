@@ -9,11 +9,13 @@ from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.counting.rows import MISTAKE_COLUMNS, count_rows, mistake_rows
 from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.observe.counting.selection import DRAWN_BLOCK
+from kernelsweep.problems.lanes import LANES
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation
 
-# Requests of the drawn warp; the longest shipped kernel has 40.
+# Requests of a drawn warp; the longest shipped kernel has 40.
 MOST_TRACED = 200
 
 with logged(snakemake.log[0]):
@@ -35,8 +37,9 @@ with logged(snakemake.log[0]):
         counts = [runner.count(point, instantiation(kernel, point), check=False) for point in counted]
         found = [runner.count(point, instantiation(kernel, point), check=True) for point in checked]
         for point in drawn:
-            requests = runner.trace(point, instantiation(kernel, point), block=0, warp=0, capacity=MOST_TRACED)
-            traces.append({"point": dict(point), "requests": [asdict(request) for request in requests]})
+            variant = instantiation(kernel, point)
+            warps = [runner.trace(point, variant, 0, warp, MOST_TRACED) for warp in range(DRAWN_BLOCK // LANES)]
+            traces.append({"point": dict(point), "warps": [[asdict(request) for request in warp] for warp in warps]})
     for run in (*counts, *found):
         print(f"{run.outcome.status}: {run.point}: {run.outcome.message}".rstrip(": "))
         for mistake in run.mistakes:

@@ -54,11 +54,12 @@ with logged(snakemake.log[0]):
 
     content = Page(
         title=f"{params.title}: {device['name']}",
+        index=[link(Path(path), base) for path in params.index],
         facts=run_facts(counted, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, base),
-        summary=html(Path(inputs.summary), "every kernel's points", base),
+        summary=html(Path(inputs.summary), "points", "every kernel's points", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         points=points,

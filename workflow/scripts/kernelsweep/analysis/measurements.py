@@ -36,6 +36,9 @@ FLOATS = (
     "clock_mhz",
     "relative_error",
     "gflops",
+    "energy_mj",
+    "energy_low_mj",
+    "energy_high_mj",
 )
 
 # The exceptions that pandas and its decompressors raise for a file that is not CSV.

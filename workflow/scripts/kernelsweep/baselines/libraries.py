@@ -28,6 +28,10 @@ from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, 
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
 
+# The longest chain of additions of an element: each of these libraries sums at least 2^16 chains, if the array has as
+# many elements, and adds the chains up in trees.
+_SUMMATION_DEPTH = "ceil(array_size / 2**16) + 64"
+
 
 class LibraryFunction(Protocol):
     """A library's function.
@@ -50,9 +54,12 @@ class Library:
 
     label       its name for readers
     packages    the Python packages that have it, of which one is enough; none for CUB, which nvcc compiles here
+    newest_cub  whether nvcc compiles it with the CUB of the package nvidia-cuda-cccl, not with the toolkit's
     install     how to install it
     operations  of a reduction: the operations that it supports
     largest     of a reduction: the largest array size that its index type can hold
+    summation_depth
+                of a reduction: an expression for the longest chain of additions of an element
     words       of a function for problem files: the words that a study may give it, as cublas_matmul<tf32>
     parameters  of a function for problem files: its arguments for readers, in their order
     """
@@ -62,19 +69,31 @@ class Library:
     install: str
     operations: tuple[str, ...] = ()
     largest: int = 2**32
+    summation_depth: str = _SUMMATION_DEPTH
+    newest_cub: bool = False
     words: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
 
 
+# The kernel's blocks, of which there are at most this many, add their sums one after another.
+_ATOMIC_DEPTH = f"{_SUMMATION_DEPTH} + 2**14"
 _ALL = ("sum", "product", "minimum", "maximum")
 _TOOLKIT = "the CUDA toolkit, of which it is part"
 _PYCUDA = ("pycuda",), "uv run --extra gpu ..."
 # PyCUDA's kernels add a grid's width to 32-bit indices before they compare them with the count.
 _UNSIGNED_LESS_A_GRID = 2**31
 
+_CCCL = (), "uv run --extra gpu --extra cccl ..."
+
 # Reductions, in the order of tables.
 REDUCTIONS: Mapping[str, Library] = {
     "cub": Library("CUB's DeviceReduce", (), _TOOLKIT, _ALL),
+    "cub_newest": Library("the newest CUB's DeviceReduce", *_CCCL, _ALL, newest_cub=True),
+    "cub_pooled": Library("the newest CUB's sum, with memory from a pool", *_CCCL, ("sum",), newest_cub=True),
+    "cub_not_guaranteed": Library(
+        "the newest CUB's sum, in any order", *_CCCL, ("sum",), summation_depth=_ATOMIC_DEPTH, newest_cub=True
+    ),
+    "cub_tuned": Library("the newest CUB's sum, with a policy of its user's", *_CCCL, ("sum",), newest_cub=True),
     "pycuda_reduction": Library("PyCUDA's ReductionKernel", *_PYCUDA, _ALL, _UNSIGNED_LESS_A_GRID),
     "pycuda_gpuarray": Library("PyCUDA's gpuarray.sum", *_PYCUDA, ("sum", "minimum", "maximum"), _UNSIGNED_LESS_A_GRID),
     # No minimum: in CuPy 14.2, ndarray.min takes the array for the result as the result's type.
@@ -110,20 +129,19 @@ IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
 # The launch plan that stands for a library's call.
 LIBRARY_PLAN = "library_call"
 
-# The longest chain of additions of an element: each of these libraries sums at least 2^16 chains, if the array has as
-# many elements, and adds the chains up in trees.
-_SUMMATION_DEPTH = "ceil(array_size / 2**16) + 64"
 
-
-def as_kernel(name: str, problem: Problem, call: Mapping[str, Any] | None = None) -> KernelSource:
+def as_kernel(
+    name: str, problem: Problem, call: Mapping[str, Any] | None = None, shown: str = "rivals"
+) -> KernelSource:
     """A library as a kernel of a problem: the points that it supports, and its launch plan.
 
-    call  a study's entry for the library, with its arguments; None for a reduction
+    call   a study's entry for the library, with its arguments; None for a reduction
+    shown  where the study has that entry, for messages
     """
     path = Path(f"{name}.py")
     if call is not None:
         launch = {"kernel": call["call"], "grid": 1, "block": 1, "shared": 0, "arguments": call["arguments"]}
-        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, f"the rival {name}")
+        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, shown)
     return KernelSource(
         name=name,
         path=path,
@@ -139,7 +157,7 @@ def as_kernel(name: str, problem: Problem, call: Mapping[str, Any] | None = None
         dtypes=tuple(CXX_TYPES),
         operations=LIBRARIES[name].operations,
         shared_elements="0",
-        summation_depth=_SUMMATION_DEPTH,
+        summation_depth=LIBRARIES[name].summation_depth,
         undefined_behaviour=None,
         smallest_architecture=None,
         gpu_only=None,
@@ -149,9 +167,32 @@ def as_kernel(name: str, problem: Problem, call: Mapping[str, Any] | None = None
 def why_missing(name: str) -> str | None:
     """Why a library can't be called from this Python environment, or None if it can."""
     packages = LIBRARIES[name].packages
+    if LIBRARIES[name].newest_cub and newest_cub() is None:
+        return f"nvidia-cuda-cccl is not installed ({LIBRARIES[name].install})"
     if not packages or any(importlib.util.find_spec(package) is not None for package in packages):
         return None
     return f"{' or '.join(packages)} is not installed ({LIBRARIES[name].install})"
+
+
+def newest_cub() -> Path | None:
+    """The folder of the headers in the package nvidia-cuda-cccl; None if it is not installed."""
+    try:
+        places = importlib.metadata.files("nvidia-cuda-cccl") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    headers = [Path(str(file.locate())).parents[1] for file in places if file.parts[-2:] == ("cub", "version.cuh")]
+    return headers[0] if headers else None
+
+
+def header_release(name: str) -> str:
+    """The release of nvidia-cuda-cccl that a library is compiled with; "" with the toolkit's headers, or with none."""
+    return importlib.metadata.version("nvidia-cuda-cccl") if header_folders(name) else ""
+
+
+def header_folders(name: str) -> list[Path]:
+    """The folders of headers that a library is compiled with before the toolkit's."""
+    newest = newest_cub() if LIBRARIES[name].newest_cub else None
+    return [newest] if newest else []
 
 
 def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: str | None = None) -> list[Axes]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import BuildError
@@ -25,7 +26,8 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
-_VARIABLES = (".nv.constant3", ".nv.global.init")
+_CONSTANT_MEMORY = ".nv.constant3"
+_VARIABLES = (_CONSTANT_MEMORY, ".nv.global.init")
 # The section of a function's attributes, the form of an attribute with bytes of its own, and a parameter's attribute.
 _INFO = ".nv.info."
 _WITH_BYTES = 4
@@ -75,9 +77,10 @@ def compile_cubin(
     return output
 
 
-def compile_library(source: Path, library: Path, arch: str) -> None:
+def compile_library(source: Path, library: Path, arch: str, include: Sequence[Path] = ()) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
+    include  folders of headers that come before the toolkit's
     Raises BuildError with nvcc's message if it refuses the source.
     """
     command = [
@@ -87,6 +90,7 @@ def compile_library(source: Path, library: Path, arch: str) -> None:
         f"-arch={arch}",
         "-shared",
         "-Xcompiler=-fPIC",
+        *(f"-I{folder}" for folder in include),
         "-o",
         str(library),
         str(source),
@@ -105,9 +109,9 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     """The resources of functions by their C++ names, such as ``unrolled<int, Sum, 2u>``.
 
     Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
-    spill_store_bytes, spill_load_bytes (a thread), parameter_bytes (of each parameter), binary_sha256 (of this
-    function's machine code only, so that it is independent of the others). Raises BuildError for a function that the
-    cubin doesn't have.
+    spill_store_bytes, spill_load_bytes (a thread), parameter_bytes (of each parameter), constant_bytes (of each
+    variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
+    independent of the others). Raises BuildError for a function that the cubin doesn't have.
     """
     reports: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
@@ -126,8 +130,9 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     for symbol, digest in _code_hashes(cubin, reports).items():
         reports[symbol]["binary_sha256"] = digest
     sizes = _parameter_bytes(cubin)
+    constants = _constant_bytes(cubin)
     for symbol, entry_report in reports.items():
-        entry_report["parameter_bytes"] = sizes.get(symbol, [])
+        entry_report |= {"parameter_bytes": sizes.get(symbol, []), "constant_bytes": constants}
     by_name = dict(zip(map(_plain, _demangled(list(reports))), reports.values(), strict=True))
     return {function: _of_function(function, by_name) for function in functions}
 
@@ -177,6 +182,20 @@ def _sizes_in(attributes: bytes) -> list[int]:
             sizes[place] = word >> 18
         offset += length
     return [sizes[place] for place in sorted(sizes)]
+
+
+def _constant_bytes(cubin: Path) -> dict[str, int]:
+    """The size of each variable in constant memory, by symbol: C++ doesn't mangle a global variable's name."""
+    with cubin.open("rb") as file:
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        place = elf.get_section_index(_CONSTANT_MEMORY)
+        return {
+            symbol.name: int(symbol["st_size"])
+            for symbol in table.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] == place
+        }
 
 
 def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:

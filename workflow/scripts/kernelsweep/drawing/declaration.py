@@ -24,6 +24,9 @@ from kernelsweep.errors import UserError
 # The results that a figure may need.
 Need = Literal["times", "metrics", "published", "outputs", "floats", "libraries"]
 
+# The key of a figure's quantity in a study's file, beside those of its axes.
+SHOW = "show"
+
 _EXAMPLE = 'FIGURE = Declaration(title="...", purpose="...", needs=("times",)), of plain texts'
 
 
@@ -36,12 +39,19 @@ class Declaration:
     needs    the results that it draws. Where a platform has no times, a figure that needs them is left out; a figure
              that lacks other results says so in its place
     axes     what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`
+    shows_quantity
+             whether a study's file may name the quantity that it shows, in `figures: [{lines: {show: energy_mj}}]`
     """
 
     title: str
     purpose: str
     needs: Sequence[Need] = ()
     axes: Sequence[str] = ()
+    shows_quantity: bool = False
+
+    def heading(self, study_title: str) -> str:
+        """The figure's title for a study: the study's up to its colon, and the figure's own."""
+        return f"{study_title.partition(':')[0]}: {self.title[:1].lower()}{self.title[1:]}"
 
 
 @cache

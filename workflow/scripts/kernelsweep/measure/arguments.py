@@ -1,9 +1,17 @@
-"""Whether a kernel's listed launches name arrays and scalars that its problem has."""
+"""Whether a kernel's listed launches name arrays and scalars that its problem has, and whether these fit the kernel."""
 
 from __future__ import annotations
 
-from kernelsweep.errors import UserError, nearest
-from kernelsweep.sweep.kernels.planner import plan_of
+from collections.abc import Sequence
+from typing import Any
+
+from kernelsweep.errors import LaunchError, MisfitError, UserError, nearest
+from kernelsweep.measure.point.fit import fitting
+from kernelsweep.measure.task import KernelTask
+from kernelsweep.platforms.platform import check_constant
+from kernelsweep.problems.problem import Instance
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.planner import plan_of, planner
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point
 
@@ -34,3 +42,38 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
             inputs = [array for array in arrays if arrays[array].contents is not None]
             guess = nearest(name, inputs) or ";"
             raise UserError(f"{where}: constants has {name!r}{guess} Arrays among the inputs: {', '.join(inputs)}.")
+
+
+def check_fit(task: KernelTask, planned: PlannedPoint, instance: Instance) -> None:
+    """Raise UserError where a point's arguments or constants have other sizes than the compiled kernel's parameters.
+
+    instance  the problem's at the point
+
+    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch.
+    """
+    if task.listed is None:
+        return
+    point, plan = planned.point, planner(task.plan, task.listed)(planned.point)
+    arrays, scalars = instance.arrays(point), instance.scalars(point)
+    try:
+        for launch in plan.launches:
+            function = launch.variant or planned.variant
+            report = task.variants[function]
+            known = {**scalars, **arrays}
+            values = [known[name] if isinstance(name, str) else name for name in launch.arguments]
+            _check_parameters(function, launch.arguments, values, report.get("parameter_bytes", []))
+            for name in set(plan.constants) & set(report.get("constant_bytes", [])):
+                bytes_of_values = arrays[name].size * arrays[name].dtype.itemsize
+                check_constant(name, bytes_of_values, report["constant_bytes"][name])
+    except MisfitError as error:
+        raise UserError(f"{task.listed['place']}: {error} (at {point}).") from error
+
+
+def _check_parameters(function: str, names: Sequence[Any], values: Sequence[Any], sizes: Sequence[int]) -> None:
+    """Raise MisfitError for arguments that fit at no point. A number that is too large at one may fit at others."""
+    try:
+        fitting(function, names, values, sizes)
+    except MisfitError:
+        raise
+    except LaunchError:
+        return

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kernelsweep.code_hash import code_hash
+from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
@@ -187,7 +188,7 @@ class Recorder:
 
     def __init__(self, journal: Journal, source_sha256: str) -> None:
         self._journal = journal
-        self._source_sha256 = source_sha256
+        self._source = {"source_sha256": source_sha256, "revision": git_revision()}
         self._thread = ThreadPoolExecutor(1)
         self._last: Future[None] | None = None
 
@@ -202,7 +203,7 @@ class Recorder:
             "outcome": asdict(outcome),
             # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
             "of": determined_by,
-            "source_sha256": self._source_sha256,
+            **self._source,
         }
         self._journal.add(journal_key(determined_by), value)
 

@@ -7,15 +7,16 @@ from typing import Any
 
 # The multiply-adds that a multiprocessor ends in a clock cycle, by compute capability.
 #
-# Without tensor cores: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"; float16 in pairs
-# (half2). tf32, on tensor cores: NVIDIA's white papers, from the peak without sparsity, A100: 156 TFLOP/s of 108
-# multiprocessors at 1.41 GHz; H100 SXM5: 494.7 TFLOP/s of 132 at 1.83 GHz. Where products of one compute capability
-# differ, as GeForce and RTX professional do, tensor cores are left out.
+# From printed peaks, operations / (2 x multiprocessors x clock): NVIDIA's tables of V100, A100 and H100 SXM5, and data
+# sheets of cards with 7.5, 8.6 and 8.9. For 7.x they agree with the CUDA C++ Programming Guide, "Throughput of Native
+# Arithmetic Instructions". float16 is that of pairs (half2); on 8.6 and 8.9 it is as fast as float32. tf32 is on tensor
+# cores, without sparsity. Where products of one compute capability differ, as GeForce and RTX professional do, tensor
+# cores are left out.
 _A_CYCLE: Mapping[str, Mapping[str, int]] = {
     "7.0": {"float64": 32, "float32": 64, "float16": 128, "int32": 64},
     "7.5": {"float64": 2, "float32": 64, "float16": 128, "int32": 64},
     "8.0": {"float64": 32, "float32": 64, "float16": 256, "int32": 64, "tf32": 512},
-    "8.6": {"float64": 2, "float32": 128, "float16": 256, "int32": 64},
+    "8.6": {"float64": 2, "float32": 128, "float16": 128, "int32": 64},
     "8.9": {"float64": 2, "float32": 128, "float16": 128, "int32": 64},
     "9.0": {"float64": 64, "float32": 128, "float16": 256, "int32": 64, "tf32": 1024},
 }

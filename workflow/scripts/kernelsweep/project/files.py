@@ -219,9 +219,19 @@ def comparison(name: str, platform: str = "{platform}") -> str:
     return f"{RESULTS}/{platform}/comparison/{name}"
 
 
+def history(name: str, platform: str = "{platform}") -> str:
+    """One of the files on the kernels' versions."""
+    return f"{RESULTS}/{platform}/history/{name}"
+
+
 def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> str:
     """A study's table, for readers (suffix md), programs (csv) or LaTeX (tex)."""
     return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"
+
+
+def steps(platform: str = "{platform}", study: str = "{study}") -> str:
+    """Why each step of a study's story helps."""
+    return f"{RESULTS}/{platform}/studies/{study}/steps.md"
 
 
 def figure(file: str, platform: str = "{platform}", study: str = "{study}") -> str:
@@ -237,6 +247,11 @@ def summary(scope: str = "{scope}") -> str:
 def page(scope: str = "{scope}") -> str:
     """All results on one page."""
     return f"{RESULTS}/{scope}/report.html"
+
+
+def index() -> str:
+    """The page that leads to all others."""
+    return f"{RESULTS}/index.html"
 
 
 def end(scope: str = "{scope}") -> str:

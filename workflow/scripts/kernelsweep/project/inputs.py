@@ -23,6 +23,7 @@ from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
+from kernelsweep.publish.index.index_page import INDEX_TEMPLATE
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS
@@ -50,6 +51,11 @@ DOCUMENTED = {
 def kernel_file(project: Project, study: str, kernel: str) -> str:
     """A kernel's source."""
     return _relative(project, project.kernel(study, kernel).path)
+
+
+def kernel_files(project: Project, study: str) -> list[str]:
+    """The sources of a study's kernels."""
+    return [kernel_file(project, study, kernel) for kernel in project.studies[study].kernels]
 
 
 # Every job of a kernel asks, and a kernel may have a thousand chunks.
@@ -92,6 +98,12 @@ def build_reports(project: Project, platform: str) -> list[str]:
 def cub(project: Project, platform: str, rival: str) -> list[str]:
     """The library with a rival's functions, compiled for a platform; none for the function of a Python package."""
     return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
+
+
+def cub_sources(project: Project, library: str) -> list[str]:
+    """The file that a library of CUB's functions is compiled from, and those of ours that it includes."""
+    source = HOME / f"workflow/scripts/kernelsweep/baselines/{library}.cu"
+    return [_relative(project, path) for path in (source, *included_files(source, []))]
 
 
 def cub_report(project: Project, platform: str, rival: str) -> list[str]:
@@ -295,6 +307,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for path in (
             *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
+            files.steps(platform, study),
             *(files.figure(file, platform, study) for file in drawn_files(project, study, kind_of(platform).has_clock)),
         )
     ]
@@ -320,9 +333,10 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
     return _hashes([f"{files.folder(scope)}/{file}" for chapter in others for file in chapter.files])
 
 
-def page_sources(project: Project) -> list[str]:
-    """The page's template, style and scripts."""
-    return [_relative(project, render.SOURCES / name) for name in render.FILES]
+def page_sources(project: Project, scope: str) -> list[str]:
+    """The page's template, style and scripts, and the kernels, whose comments it shows."""
+    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
+    return [*(_relative(project, file) for file in render.PAGE_FILES), *kernels]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:
@@ -337,6 +351,21 @@ def page_samples(project: Project, scope: str) -> list[str]:
     """The samples that a scope's page shows, which recordings don't keep."""
     platform, _ = files.parts_of(scope)
     return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
+
+
+def indexed(project: Project) -> list[str]:
+    """The measurements of this run's platforms, and what describes them: the index tells of these."""
+    return [file for one in project.platforms for file in (files.measurements(one), files.device(one))]
+
+
+def indexed_recordings(project: Project) -> list[str]:
+    """The recordings that the index holds this run's GPUs against."""
+    return compared_recordings(project) if project.models else []
+
+
+def index_sources(project: Project) -> list[str]:
+    """The index's template, and the style of all pages."""
+    return [_relative(project, file) for file in (INDEX_TEMPLATE, render.STYLE)]
 
 
 # Devices beside each other

@@ -78,6 +78,15 @@ def setting(project: Project, study: str, key: str) -> Any:
     return project.studies[study].settings[key]
 
 
+# What a study's configurations are compared by.
+_COMPARED = ("quantities", "objective")
+
+
+def searched_quantities(project: Project, study: str) -> dict[str, Any]:
+    """What a search compares configurations by; nothing else is measured otherwise for it."""
+    return settings(project, study, *_COMPARED) if setting(project, study, "search") else {}
+
+
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
     return {key: project.studies[study].settings[key] for key in keys}
@@ -217,7 +226,7 @@ def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims")
+    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims", *_COMPARED)
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 
@@ -229,7 +238,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for finding best configurations, without studies whose kernels don't compete."""
     return {
-        study: settings(project, study, "title", "problem", "kernels", "reference")
+        study: settings(project, study, "title", "problem", "kernels", "reference", *_COMPARED)
         for study in project.studies_of(scope)
         if project.studies[study].problem.races
     }
@@ -247,6 +256,14 @@ def compared_results(project: Project, platform: str) -> str:
     """The folder of results with the journals of earlier measurements."""
     after = project.config["compare"]["after"]
     return files.folder(platform) if after == NOW else str(folder_of(after))
+
+
+def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
+    """The files with each kernel's points and its journal, by `study/kernel`."""
+    return {
+        f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
+        for study, kernel in project.kernels_of(platform)
+    }
 
 
 # Tables, figures, page
@@ -318,6 +335,12 @@ def page_title(project: Project, scope: str) -> str:
     """The title of a scope's page."""
     _, study = files.parts_of(scope)
     return project.studies[study].settings["title"] if study else "kernelsweep"
+
+
+def page_index(project: Project, scope: str) -> list[str]:
+    """The page that leads to a scope's page: none to a single study's."""
+    _, study = files.parts_of(scope)
+    return [] if study else [files.index()]
 
 
 def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
@@ -398,6 +421,27 @@ def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
 def figure_look(project: Project) -> dict[str, Any]:
     """The widths, texts and font of figures, as drawing.layout.chosen_widths() takes them."""
     return {key: project.config[f"figure_{key}"] for key in ("widths", "text", "font")}
+
+
+def indexed_platforms(project: Project) -> dict[str, str]:
+    """The measurements of the platforms that the index leads to: this run's, then earlier runs' that have a page."""
+    pages = [
+        Path(path) for pattern in ("*", "recording/*") for path in Path(files.RESULTS).glob(f"{pattern}/report.html")
+    ]
+    earlier = [page.parent.relative_to(files.RESULTS).as_posix() for page in sorted(pages)]
+    known = [*project.platforms, *(one for one in earlier if Path(files.measurements(one)).is_file())]
+    return {platform: files.measurements(platform) for platform in known}
+
+
+def indexed_recordings(project: Project) -> dict[str, str]:
+    """The folders of the recordings that the index holds this run's GPUs against, by name."""
+    return {name: files.recording(name) for name in recordings(project.root)} if project.models else {}
+
+
+def indexed_comparisons(project: Project) -> dict[str, str]:
+    """The comparisons that the index leads to, each with its hash: `compare` makes them, and only it."""
+    made = [files.comparison("comparison.md", platform) for platform in indexed_platforms(project)]
+    return {path: sha256_of(path) for path in made if Path(path).is_file()}
 
 
 def found_devices(project: Project) -> list[str]:

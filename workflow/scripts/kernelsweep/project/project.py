@@ -17,7 +17,7 @@ from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME, SCHEMAS
-from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claims, check_published_claims, check_quantities
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -32,6 +32,7 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study, read_study
+from kernelsweep.sweep.study_quantities import objective_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +122,23 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
         profiled_platforms(list(models), platforms, "profile: true")
+    if models:
+        check_energy(checked, studies)
     check_run_axes(checked["axes"], list(studies.values()), root)
     for study in studies.values():
         check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
+
+
+def check_energy(config: Mapping[str, Any], studies: Mapping[str, Study]) -> None:
+    """Raise UserError for a study of this run whose objective needs energies, if none are measured."""
+    for name in config["studies"]:
+        objective = objective_of(studies[name].settings)
+        if objective.needs_energy and not config["measuring"]["energy_seconds"]:
+            raise UserError(
+                f"{studies[name].file}: objective is {objective.name!r}, which is computed from energies. "
+                f"{CONFIG_FILE}: measuring.energy_seconds is 0. Set it to 1 or 2."
+            )
 
 
 def check_run_axes(axes: Mapping[str, Any], studies: Iterable[Study], root: Path) -> None:
@@ -218,4 +232,5 @@ def check_metrics(config: Mapping[str, Any], study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
     check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
     check_metric_names(study.settings["metrics"], config["metrics"], study.file)
-    check_quantities(study.settings["claims"], config["metrics"], study.file)
+    if study.problem.described is None:
+        check_claimed_metrics(study.settings["claims"], config["metrics"], study.file)

@@ -117,7 +117,7 @@ def measuring_minutes(points: int, measuring: Mapping[str, Any]) -> int:
 
     measuring  config.yaml's
     """
-    of_point = PREPARING_SECONDS + measuring["max_seconds"] + measuring["energy_seconds"]
+    of_point = PREPARING_SECONDS + measuring["max_seconds"] + measuring["visits"] * 2 * measuring["energy_seconds"]
     waiting = measuring["timeout_seconds"] + measuring["max_pause_seconds"]
     return _minutes(START_SECONDS + points * of_point + waiting)
 

@@ -26,11 +26,15 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [path for platform in project.platforms for path in _results(project, platform)]
     made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
-    # Only if your own GPU is measured and there is another one, or a recording, to compare it with. Otherwise the page
-    # would contain only recordings.
-    if project.models and (len(project.models) > 1 or recordings(project.root)):
+    # Otherwise the page would contain only recordings.
+    if compares_devices(project):
         made += devices(project)
-    return made
+    return [*made, files.index()]
+
+
+def compares_devices(project: Project) -> bool:
+    """Whether `all` compares devices: a GPU of this machine with another one, or with a recording."""
+    return bool(project.models) and (len(project.models) > 1 or bool(recordings(project.root)))
 
 
 def devices(project: Project) -> list[str]:
@@ -103,6 +107,15 @@ def _check_visits(config: Mapping[str, Any]) -> None:
             f"config/config.yaml: measuring.{key} is 1, and one visit doesn't show how far processes lie apart. Set 3, "
             "measure the kernels as they were before the edit, and compare them after it (docs/comparing.md)."
         )
+
+
+def history(project: Project) -> list[str]:
+    """Each kernel's best time over its versions, for the platforms with times that are measured here."""
+    measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
+    if not measured:
+        raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
+    names = ("history.md", "history.csv", *file_names("history", "two_columns"))
+    return [files.history(name, platform) for platform in measured for name in names]
 
 
 def profile(project: Project) -> list[str]:

@@ -15,8 +15,7 @@ from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, peak_share
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
 
-# The widths of the terminal's columns: study and size, kernel, configuration.
-_WIDTHS = (24, 28, 24)
+_HEADS = ("fastest, largest size", "kernel", "configuration")
 
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
@@ -116,17 +115,22 @@ def answer_text(
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
+    names = [
+        (
+            f"{one.study}, {size_words(largest, studies[one.study])}",
+            largest.kernel + ("*" if largest.ties else ""),
+            configuration_text(largest.configuration),
+        )
+        for one, largest, _ in timed
+    ]
+    widths = [max(map(len, column)) + 2 for column in zip(_HEADS, *names, strict=True)]
+    padded = ["".join(map(str.ljust, row, widths)) for row in (_HEADS, *names)]
     if timed:
-        heads = ("fastest, largest size", "kernel", "configuration")
-        lines += ["", "  " + "".join(f"{head:<{width}}" for head, width in zip(heads, _WIDTHS, strict=True))]
-        lines[-1] += f"{'time':>12} {'throughput':>16} {'of peak':>8} {'× first':>8}"
-    for one, largest, share in timed:
-        name = f"{one.study}, {size_words(largest, studies[one.study])}"
-        kernel = largest.kernel + ("*" if largest.ties else "")
+        lines += ["", f"  {padded[0]}{'time':>12} {'throughput':>16} {'of peak':>8} {'× first':>8}"]
+    for row, (one, largest, share) in zip(padded[1:], timed, strict=True):
         gain = f"{one.gain.value:.1f}×" if one.gain else ""
         lines.append(
-            f"  {name:<{_WIDTHS[0]}}{kernel:<{_WIDTHS[1]}}{configuration_text(largest.configuration):<{_WIDTHS[2]}}"
-            f"{largest.configuration.time_us:>9,.1f} µs {rate_of(largest):>16}"
+            f"  {row}{largest.configuration.time_us:>9,.1f} µs {rate_of(largest):>16}"
             f" {f'{share:.1%}' if share is not None else '':>8} {gain:>8}"
         )
     if any(largest.ties for _, largest, _ in timed):

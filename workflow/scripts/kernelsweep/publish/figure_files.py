@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.drawing.declaration import SHOW, read_declaration
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.study import Study
+from kernelsweep.sweep.study_quantities import quantities_of
 
 # Every study has this figure without naming it.
 CORRECTNESS = "correctness"
@@ -54,10 +55,16 @@ def check_figures(study: Study, root: Path) -> None:
                 f"or a figure of your own, kernels/{study.name}/figures/{name}.py."
             )
     for name, chosen in study.settings.get("figure_axes", {}).items():
-        allowed = read_declaration((shipped | own)[name]).axes
-        axes = ["kernel", *study.problem.axes]
+        declaration = read_declaration((shipped | own)[name])
+        allowed = [*declaration.axes, *([SHOW] if declaration.shows_quantity else [])]
+        axes, quantities = ["kernel", *study.problem.axes], quantities_of(study.settings)
         for key, axis in chosen.items():
             where = f"{study.file}: figures: {name}"
+            if key == SHOW and declaration.shows_quantity:
+                if axis not in quantities:
+                    guess = nearest(axis, quantities) or ";"
+                    raise UserError(f"{where}: {SHOW} is {axis!r}{guess} Allowed: {', '.join(quantities)}.")
+                continue
             if key not in allowed:
                 raise UserError(
                     f"{where} has {key!r}{nearest(key, allowed) or ';'} Allowed: {', '.join(allowed) or 'none'}."

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.objective import quantity_of_row, with_costs
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
+from kernelsweep.drawing.declaration import SHOW
+from kernelsweep.sweep.study_quantities import TIME, quantities_of
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
 
-# The quantities that figures show: their columns, from the one that tells most, and their labels.
+# The quantities that figures show unless a study says otherwise, from the one that tells most, and their labels.
 QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
 
 
@@ -43,16 +47,16 @@ def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
 
 
 def best_rows(data: StudyData, axes: Sequence[str]) -> pandas.DataFrame:
-    """The row with the shortest time for each combination of values on `axes`, in their order; times only."""
-    rows = timed(rows_there(data, axes), data.device)
-    return rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+    """The row with the least cost for each combination of values on `axes`, in their order; times only."""
+    rows = with_costs(timed(rows_there(data, axes), data.device), data.settings)
+    return rows.sort_values("cost", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
 
 
 def by_effect(data: StudyData) -> list[str]:
     """The axes of kernels that vary, and the kernel, those first whose worst value costs most."""
-    rows = timed(rows_there(data, ()), data.device)
+    rows = with_costs(timed(rows_there(data, ()), data.device), data.settings)
     costs = {
-        axis: rows.groupby(axis)["time_us"].min().max() for axis in varied(rows, [*kernel_axes(data.settings), KERNEL])
+        axis: rows.groupby(axis)["cost"].min().max() for axis in varied(rows, [*kernel_axes(data.settings), KERNEL])
     }
     return sorted(costs, key=lambda axis: -costs[axis])
 
@@ -63,9 +67,30 @@ def varied_sizes(data: StudyData) -> list[str]:
     return sorted(varied(rows, size_axes(data.settings)), key=lambda axis: -rows[axis].nunique())
 
 
-def quantity(rows: pandas.DataFrame) -> str:
-    """The column of QUANTITIES that tells most: throughput where the problem's work names it."""
-    return next(column for column in QUANTITIES if rows[column].notna().all())
+@dataclass(frozen=True)
+class Shown:
+    """The quantity that a figure shows: its value in each row, where it has one, and its label."""
+
+    name: str
+    label: str
+    values: pandas.Series[Any]
+    more_is_better: bool
+
+
+def shown_quantity(rows: pandas.DataFrame, data: StudyData, figure: str) -> Shown:
+    """The quantity that a study's file names for a figure, or its objective, or the one of QUANTITIES that tells most.
+
+    rows  with times, at least one
+    """
+    name = axes_of_figure(data, figure).get(SHOW) or data.settings.get("objective")
+    if name is None or name in QUANTITIES:
+        name = name or next(column for column in QUANTITIES if rows[column].notna().all())
+        return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != TIME)
+    quantity = quantities_of(data.settings)[name]
+    found = [quantity_of_row(quantity, row, data.settings) for row in rows.to_dict("records")]
+    values = pandas.Series([one.value if one else None for one in found], rows.index, "float64")
+    label = f"{name} ({quantity.unit})" if quantity.unit else name
+    return Shown(name, label, values, quantity.more_is_better)
 
 
 def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:

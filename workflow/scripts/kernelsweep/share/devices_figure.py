@@ -1,4 +1,4 @@
-"""A figure of bandwidth by array size on each device, absolute and relative to the memory's peak."""
+"""A figure of the devices beside each other: how fast each step is on each, over the first device's, with intervals."""
 
 from __future__ import annotations
 
@@ -8,138 +8,81 @@ from typing import Any
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from kernelsweep.analysis.reference import at_reference, timed, undefined_kernels
-from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
+from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.steps import ladder_steps, step_labels
+from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
-from kernelsweep.drawing.layout import (
-    ONE_COLUMN,
-    TWO_COLUMNS,
-    Frame,
-    Legend,
-    Width,
-    empty_figure,
-    panels_above_a_legend,
-    size_axis,
-)
-from kernelsweep.share.devices import DataSet, data_set_labels
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
+from kernelsweep.share.devices import DataSet, data_set_labels, device_rows
 
-PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.7}
-HEADROOM = 1.08
-# Line styles of the study's first and last step.
-FIRST: Any = (0, (4, 1.5))
-LAST = "-"
-PANELS = {"bandwidth_gbs": "bandwidth (GB/s)", "peak_fraction": "share of the memory's peak (%)"}
+ROW_IN, FRAME_IN = 0.2, 0.45
+# The room of a row that its devices share.
+SPREAD = 0.6
 
 
 @style.styled
 def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width: Width = TWO_COLUMNS) -> Figure:
-    """Two panels, one colour a device, at the reference point's block size and cache state; failed points are gaps.
+    """A row for each step, and in it a dot and a 95% interval for each device after the first.
 
-    Steps of undefined behaviour are left out: every device must show the same kernels.
+    A dot right of 1 is a step that is faster than on the first device. Steps without a time on both have no dot.
     """
-    first, last = _first_and_last(study, settings, sets)
-    drawn = [_of_set(study, settings, one, (first, last)) for one in sets]
-    caption = _caption(settings, sets)
-    if all(rows.empty for of_set in drawn for rows in of_set):
-        reason = f"No device has times at {reference_text(settings, free=('array_size',))}."
-        return empty_figure(Frame(width, settings["title"], "No bandwidth to draw.", caption), reason)
-    handles = _handles(settings, sets, first, last)
-    labels = [str(handle.get_label()) for handle in handles]
-    frame = Frame(width, settings["title"], _message(settings, sets, drawn, last), caption)
-    panels = panels_above_a_legend(frame, Legend(labels), len(PANELS), len(PANELS), PANEL_IN[width])
-    for axes, (column, label) in zip(panels.grid[0], PANELS.items(), strict=True):
-        _panel(axes, drawn, column)
-        axes.set_ylabel(label)
-    panels.label_x_at_the_bottom()
-    panels.draw_legend(handles)
-    return panels.figure
-
-
-def _first_and_last(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> tuple[int, int]:
-    """The indices of the ladder's first and last step of defined behaviour; if there is none, of all steps."""
-    undefined = set().union(*(undefined_kernels(one.of_study(study, settings)) for one in sets))
-    defined = [number for number, step in enumerate(settings["ladder"]) if step["kernel"] not in undefined]
-    shown = defined or range(len(settings["ladder"]))
-    return shown[0], shown[-1]
-
-
-def _of_set(
-    study: str, settings: Mapping[str, Any], one: DataSet, numbers: tuple[int, int]
-) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """The timed rows of the two steps, by array size."""
-    rows = at_reference(settings, one.of_study(study, settings), free=("array_size",))
-    rows = timed(rows, one.device).sort_values("array_size")
-    first, last = (ladder_steps(settings, one.device)[number].rows(rows) for number in numbers)
-    return first, last
-
-
-def _panel(axes: Axes, drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]], column: str) -> None:
-    every = pandas.concat([rows for of_set in drawn for rows in of_set])
-    sizes = sorted(int(size) for size in every["array_size"].unique())
-    scale = 100.0 if column == "peak_fraction" else 1.0
-    for number, of_set in enumerate(drawn):
-        for rows, dashes in zip(of_set, (FIRST, LAST), strict=True):
-            axes.plot(sizes, scale * rows.set_index("array_size")[column].reindex(sizes), **_look(number, dashes))
-    size_axis(axes, sizes)
-    top = scale * float(every[column].max())
-    axes.set_ylim(0, 100 if column == "peak_fraction" else top * HEADROOM)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.grid(color=style.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
-
-
-def _look(number: int, dashes: Any) -> dict[str, Any]:
-    return {
-        "color": style.LINE_COLOURS[number % len(style.LINE_COLOURS)],
-        "marker": style.MARKERS[number % len(style.MARKERS)],
-        "linestyle": dashes,
-        "linewidth": 1.0,
-        "markersize": 3.6,
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.3,
-    }
-
-
-def _names(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> list[str]:
-    """The steps' names, which are equal on all devices even if their grid sizes aren't."""
-    steps: Sequence[Step] = ladder_steps(settings, sets[0].device)
-    return [step.name for step in steps]
-
-
-def _handles(settings: Mapping[str, Any], sets: Sequence[DataSet], first: int, last: int) -> list[Line2D]:
-    names = _names(settings, sets)
-    devices = [Line2D([], [], label=label, **_look(n, LAST)) for n, label in enumerate(data_set_labels(sets))]
-    steps = {f"first step: {names[first]}": FIRST, f"last step: {names[last]}": LAST}
-    return devices + [
-        Line2D([], [], label=label, color=style.GREY, linewidth=1.0, linestyle=dashes)
-        for label, dashes in steps.items()
+    rows = device_rows(study, settings, sets)
+    labels = data_set_labels(sets)
+    caption = _caption(settings, sets, rows)
+    title = f"{settings['title'].partition(':')[0]}: speed beside other devices"
+    others = [one.platform for one in sets[1:]]
+    shown = rows[rows["platform"].isin(others) & rows["speed_ratio"].notna()]
+    if shown.empty:
+        reason = "There is one data set." if len(sets) == 1 else f"No step has times on two of {', '.join(labels)}."
+        return empty_figure(Frame(width, title, "Nothing to compare.", caption), reason)
+    names = step_labels(ladder_steps(settings, sets[0].device), undefined_kernels(rows))
+    frame = Frame(width, title, _message(shown, dict(zip(others, labels[1:], strict=True)), labels[0]), caption)
+    figure = new_figure(frame, FRAME_IN + ROW_IN * len(names) * max(1.0, len(others) / 2), len(others))
+    axes = figure.subplots()
+    handles = [
+        _draw_device(axes, rows[rows["platform"] == platform], number, len(others), label)
+        for number, (platform, label) in enumerate(zip(others, labels[1:], strict=True))
     ]
+    axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.set_xlabel(f"× as fast as on {labels[0]}", loc="right")
+    legend_above(figure, handles, len(others))
+    return figure
 
 
-def _message(
-    settings: Mapping[str, Any],
-    sets: Sequence[DataSet],
-    drawn: Sequence[tuple[pandas.DataFrame, pandas.DataFrame]],
-    last: int,
-) -> str:
-    """The last step's bandwidth on each device, at the largest size that all devices have."""
-    common = set.intersection(*(set(rows["array_size"]) for _, rows in drawn))
-    name = _names(settings, sets)[last]
-    if not common:
-        return f"{name} has no array size that was timed on every device."
-    size = max(common)
+def _draw_device(axes: Axes, rows: pandas.DataFrame, number: int, count: int, label: str) -> Any:
+    """A device's dots, beside the others' in each row."""
+    offset = SPREAD * (number - (count - 1) / 2) / count
+    places = [row + offset for row in range(len(rows))]
+    ratios = rows["speed_ratio"].astype("float64")
+    ends = [ratios - rows["speed_ratio_low"], rows["speed_ratio_high"] - ratios]
+    return axes.errorbar(
+        ratios,
+        places,
+        xerr=[end.astype("float64") for end in ends],
+        fmt=style.MARKERS[number % len(style.MARKERS)],
+        color=style.LINE_COLOURS[number % len(style.LINE_COLOURS)],
+        markersize=3.6,
+        elinewidth=0.8,
+        capsize=2,
+        label=label,
+    )
+
+
+def _message(shown: pandas.DataFrame, labels: Mapping[str, str], first: str) -> str:
+    """The range of the ratios of each device."""
     texts = []
-    for label, (_, rows) in zip(data_set_labels(sets), drawn, strict=True):
-        row = rows[rows["array_size"] == size].iloc[0]
-        share = "" if pandas.isna(row["peak_fraction"]) else f" ({row['peak_fraction']:.0%} of its peak)"
-        texts.append(f"{row['bandwidth_gbs']:,.0f} GB/s on {label}{share}")
-    return f"At array size {size_text(size)}, {name} reads {list_texts(texts, most=len(texts))}."
+    for platform, of_device in shown.groupby("platform", sort=False):
+        low, high = of_device["speed_ratio"].min(), of_device["speed_ratio"].max()
+        texts.append(f"{labels[str(platform)]} runs these steps {low:.3f} to {high:.3f} times as fast as {first}.")
+    return " ".join(texts)
 
 
-def _caption(settings: Mapping[str, Any], sets: Sequence[DataSet]) -> str:
+def _caption(settings: Mapping[str, Any], sets: Sequence[DataSet], rows: pandas.DataFrame) -> str:
     devices = "; ".join(device_text(one.device) for one in sets)
-    where = reference_text(settings, free=("array_size",))
-    return f"{devices}. Reference point: {where}. Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
+    text = f"{devices}. Reference point: {reference_text(settings)}. Lines: 95% intervals of the ratios."
+    return f"{text} {UNDEFINED_NOTE}" if undefined_kernels(rows) else text

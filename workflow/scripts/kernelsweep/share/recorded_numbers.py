@@ -39,6 +39,7 @@ class RecordedNumbers:
             "row": self.row,
             "metric": self.metric,
             "fastest": self.fastest,
+            "is_recorded": self.is_recorded,
             "count": self.count,
             "largest": self.largest,
             "median": self.median,
@@ -80,6 +81,11 @@ class RecordedNumbers:
         rows = _at(data, data.measurements, at, ("block_size",))
         found = rows[rows["kernel"].isin(kernels) & (rows["status"] == "ok")]
         return _only(found.nsmallest(1, "time_us"), f"{study}/{kernel}", at)
+
+    def is_recorded(self, study: str, kernel: str) -> bool:
+        """Whether a study has times of a kernel, or of a library, the driver or the host."""
+        rows = self.studies[study].measurements
+        return bool(((rows["kernel"] == kernel) & (rows["status"] == "ok")).any())
 
     def count(self, where: str) -> int:
         """The number of the kernels' timed points for which a condition of pandas' query() holds."""

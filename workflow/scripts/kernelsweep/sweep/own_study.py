@@ -18,8 +18,10 @@ from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
+from kernelsweep.sweep.kernels.macros import check_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
 from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study_quantities import check_quantities
 
 # What readers of results ask of every study, and no study with a problem of its own has.
 _WITHOUT: Mapping[str, Any] = {
@@ -31,8 +33,8 @@ _WITHOUT: Mapping[str, Any] = {
 }
 
 
-# What a claim about a shipped problem says besides: here, the times of the fastest configurations are compared.
-_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": "", "quantity": "speedup"}
+# What a claim about a shipped problem says besides: here, the best configurations are compared.
+_OF_CLAIM: Mapping[str, Any] = {"unroll": 1, "reference_unroll": 1, "arguments": ""}
 
 # The settings of a kernel that nothing sets.
 NO_SETTINGS: Mapping[str, Any] = {
@@ -73,6 +75,7 @@ def read_own_study(
     settings["problem"] = name_file(file, axes)
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
+    check_quantities(settings, problem, texts, shown)
     if settings["search"]:
         settings["search"]["at"] = _search_place(settings, axes, shown)
     settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
@@ -107,6 +110,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
             f"{where} has no launches. List them in the study or in the header of the kernel's file, or have "
             f"{problem.name} return them from a function launches."
         )
+    check_macros(listed.macros, path, where)
     return KernelSource(
         name=entry["name"],
         path=path,

@@ -54,6 +54,8 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
         "figure_axes": {},
         "search": None,
         "rival_calls": {},
+        "quantities": {},
+        "objective": None,
         **check(raw, schema, shown, {**NAMES_OF_PROBLEMS, **known}),
     }
     problem = PROBLEMS[settings["problem"]]

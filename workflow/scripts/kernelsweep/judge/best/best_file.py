@@ -10,7 +10,7 @@ from typing import Any
 
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.json_files import read_json
-from kernelsweep.judge.best.find import Best, Configuration
+from kernelsweep.judge.best.find import Best, Configuration, Objective
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 1
@@ -52,6 +52,8 @@ def _entry(configuration: Configuration) -> dict[str, Any]:
     entry = asdict(configuration)
     if entry["gflops"] is None:
         del entry["gflops"]
+    if entry["objective"] is None:
+        del entry["objective"]
     return {**_keyed(entry.pop("parameters"), _CONFIGURATION_KEYS, "parameters"), **entry}
 
 
@@ -93,6 +95,7 @@ def _configuration(entry: Mapping[str, Any]) -> Configuration:
         parameters=_values(entry, _CONFIGURATION_KEYS, "parameters"),
         **{key: entry[key] for key in ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")},
         gflops=entry.get("gflops"),
+        objective=Objective(**entry["objective"]) if "objective" in entry else None,
     )
 
 

@@ -1,21 +1,41 @@
-"""Find the fastest configuration of each kernel at each size, and those that can't be told apart from it."""
+"""Find the best configuration of each kernel at each size, and those that can't be told apart from it.
+
+The best is the fastest, unless the study has another objective. What is said here of times then holds of its cost.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.objective import COST, cost_interval, with_costs
 from kernelsweep.analysis.places import at_place, shown_place, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.intervals import ratio, time_interval
+from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
+from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
 _THROUGHPUTS = ("bandwidth_gbs", "gflops")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The quantity that a study's configurations are compared by, of one of them, with its 95% interval.
+
+    better  more or less
+    """
+
+    name: str
+    unit: str
+    better: str
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -25,6 +45,7 @@ class Configuration:
     parameters             the values of the axes that say how a kernel is built or launched; grid_size is None if the
                            kernel's launch plan sets it
     bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
+    objective              None where configurations are compared by their times
     """
 
     parameters: Mapping[str, Any]
@@ -33,6 +54,15 @@ class Configuration:
     time_high_us: float
     bandwidth_gbs: float | None
     gflops: float | None
+    objective: Objective | None = None
+
+    @property
+    def cost(self) -> Interval:
+        """What configurations are compared by, the less the better."""
+        if self.objective is None:
+            return Interval(self.time_us, self.time_low_us, self.time_high_us)
+        of = Quantity(self.objective.name, "", self.objective.unit, self.objective.better == "more")
+        return of.cost(Interval(self.objective.value, self.objective.low, self.objective.high))
 
 
 @dataclass(frozen=True)
@@ -65,11 +95,13 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     axes = [*columns, *(axis for axis in of_problem if axis not in columns)]
     parameters = [axis for axis in axes if of_problem[axis].of_kernel]
     others = [axis for axis in axes if axis not in parameters]
-    rows = timed(data.kernel_rows, data.device)
+    rows = with_costs(timed(data.kernel_rows, data.device), data.settings)
+    quantity = objective_of(data.settings)
     undefined = undefined_kernels(data.measurements)
     kernels = data.kernel_names
-    # By time; the other columns make the order of equal times reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS]].sort_values(["time_us", *parameters]).to_dict("records")
+    # The other columns make the order of equal costs reproducible.
+    needed = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS, *COST]]
+    ordered = needed.sort_values(["cost", *parameters]).to_dict("records")
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered:
         places.setdefault(tuple(row[column] for column in ("kernel", *others)), []).append(row)
@@ -77,8 +109,8 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     for place in sorted(places, key=lambda place: (kernels.index(place[0]), *place[1:])):
         kernel, *point = place
         first, *slower = places[place]
-        ties = [row for row in slower if is_tie(row, first)]
-        fastest, *tied = (_configuration(row, parameters, kernel in gridded) for row in (first, *ties))
+        ties = [row for row in slower if _ties(cost_interval(row), cost_interval(first))]
+        fastest, *tied = (_configuration(row, parameters, kernel in gridded, quantity) for row in (first, *ties))
         found.append(
             Best(
                 study=name,
@@ -121,8 +153,8 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
     every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
     if not every:
         return None
-    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time_us)
-    ties = tuple((other, one) for other, one in slower if is_tie(asdict(one), asdict(fastest)))
+    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].cost.value)
+    ties = tuple((other, one) for other, one in slower if _ties(one.cost, fastest.cost))
     return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
 
 
@@ -151,11 +183,25 @@ def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
-    return ratio(over=time_interval(row), under=time_interval(fastest)).low <= 1
+    return _ties(time_interval(row), time_interval(fastest))
 
 
-def _configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool) -> Configuration:
+def _ties(one: Interval, best: Interval) -> bool:
+    return ratio(over=one, under=best).low <= 1
+
+
+def _configuration(
+    row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool, quantity: Quantity
+) -> Configuration:
     values = {name: None if name == "grid_size" and not gridded else row[name] for name in parameters}
     time = time_interval(row)
     throughputs = {column: None if pandas.isna(row[column]) else float(row[column]) for column in _THROUGHPUTS}
-    return Configuration(values, time.value, time.low, time.high, **throughputs)
+    return Configuration(values, time.value, time.low, time.high, **throughputs, objective=_objective(row, quantity))
+
+
+def _objective(row: Mapping[Any, Any], quantity: Quantity) -> Objective | None:
+    if quantity.name == TIME:
+        return None
+    of = quantity.cost(cost_interval(row))  # 1 over 1 over the quantity.
+    better = "more" if quantity.more_is_better else "less"
+    return Objective(quantity.name, quantity.unit, better, of.value, of.low, of.high)

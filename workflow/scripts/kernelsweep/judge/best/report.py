@@ -8,7 +8,7 @@ from typing import Any
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
-from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, ties_text
+from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, peak_share
 from kernelsweep.problems.registry import problem_of
 
@@ -42,13 +42,20 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
-            f"{where[:1].upper()}{where[1:]}.",
+            f"{where[:1].upper()}{where[1:]}." + _objective(shown[0].fastest),
             "",
             *_by_size(shown, study, device),
             "",
             *_by_kernel(shown, study, device),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _objective(one: Configuration) -> str:
+    """A sentence on what is compared, where that is not the time."""
+    if not one.objective:
+        return ""
+    return f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
 
 
 def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
@@ -88,8 +95,8 @@ def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[
     return _table(heads, ["left", *_ALIGNED, "left"], rows)
 
 
-_FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
-_ALIGNED = ("left", *("right",) * 5)
+_FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
+_ALIGNED = ("left", *("right",) * 6)
 
 
 def _facts(one: Configuration, device: Mapping[str, Any]) -> list[str]:
@@ -97,6 +104,7 @@ def _facts(one: Configuration, device: Mapping[str, Any]) -> list[str]:
     share = peak_share(one, device)
     return [
         configuration_text(one),
+        objective_text(one) or NONE,
         f"{one.time_us:,.2f}",
         f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",
         f"{one.bandwidth_gbs:,.0f}" if one.bandwidth_gbs else NONE,

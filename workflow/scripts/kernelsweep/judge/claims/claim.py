@@ -15,6 +15,7 @@ from kernelsweep.sweep.axes import parse_size
 from kernelsweep.sweep.expressions import TEXT_AXES
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.study_quantities import quantities_of
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"
@@ -70,7 +71,7 @@ class Claim:
                           the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
                           Empty if the quantity is the kernel's own
     arguments             an exchange's
-    quantity              SPEEDUP, OUTPUT, or a metric's name
+    quantity              SPEEDUP, OUTPUT, or a metric's name; in a study with a problem file a quantity's name
     relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
@@ -200,7 +201,7 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
     for number, entry in enumerate(settings["claims"]):
         key = f"{shown}: claims.{number}"
         if compares_fastest(settings):
-            _check_fastest(entry, settings, kernels, key)
+            _check_best(entry, settings, kernels, key)
             continue
         _check_side(entry, "kernel", "unroll", kernels, [], settings["ladder"], key)
         if entry["reference_kernel"] is not None:
@@ -224,10 +225,16 @@ def compares_fastest(settings: Mapping[str, Any]) -> bool:
     return problem_of(settings["problem"]).described is not None
 
 
-def _check_fastest(
+def _check_best(
     entry: Mapping[str, Any], settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], key: str
 ) -> None:
-    """Raise UserError for a claim about fastest configurations whose sides, axes or tolerance are wrong."""
+    """Raise UserError for a claim about best configurations whose quantity, sides, axes or tolerance are wrong."""
+    known = [SPEEDUP, *quantities_of(settings)]
+    if entry["quantity"] not in known:
+        guess = nearest(entry["quantity"], known) or ";"
+        raise UserError(f"{key}.quantity is {entry['quantity']!r}{guess} Allowed: {', '.join(known)}.")
+    if entry["quantity"] == SPEEDUP and entry["reference_kernel"] is None:
+        raise UserError(f"{key} lacks the key 'reference_kernel': a speedup compares two kernels.")
     limits = [f"{LIMIT_PREFIX}{limit}" for limit in settings["limits"]]
     beside = [*settings["rivals"], *limits]
     for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
@@ -242,7 +249,7 @@ def _check_fastest(
         raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
 
 
-def check_quantities(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:
+def check_claimed_metrics(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:
     """Raise UserError if a claim in a study's settings is about a metric that the configuration doesn't define."""
     known = [SPEEDUP, OUTPUT, *metrics]
     for number, entry in enumerate(entries):

@@ -8,16 +8,18 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.objective import quantity_of_row
 from kernelsweep.analysis.reference import at_reference, has_times, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
-from kernelsweep.judge.claims.fastest import fastest_sides
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
 from kernelsweep.results import BASELINE_PREFIX, COUNTED
+from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"
 
@@ -78,7 +80,7 @@ def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, 
     uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
     """
     if compares_fastest(data.settings):
-        return [_judge_fastest(claim, data) for claim in claims]
+        return [_judge_best(claim, data) for claim in claims]
     points: dict[str, _Point] = {}
 
     def judged_at(claim: Claim, **others: Any) -> Judged:
@@ -135,18 +137,32 @@ def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, f
     )
 
 
-def _judge_fastest(claim: Claim, data: StudyData) -> Judged:
-    """A claim about the reference kernel's time over the kernel's, each at its fastest configuration."""
+def _judge_best(claim: Claim, data: StudyData) -> Judged:
+    """A claim about the reference kernel's time over the kernel's, or a quantity, each at its best configuration."""
     if not data.has_times:
         return Judged(claim, UNMEASURED, message=_NO_TIMES)
     try:
-        fast, slow = fastest_sides(claim, data)
+        sides = best_sides(claim, data)
+        measured = _of_sides(claim, sides, data)
     except NotMeasured as reason:
         return Judged(claim, UNMEASURED, message=str(reason))
-    measured = ratio(over=time_interval(slow), under=time_interval(fast))
-    remarks = [_flagged(side["kernel"], side) for side in (fast, slow)]
+    remarks = [_flagged(side["kernel"], side) for side in sides]
     verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0)
     return Judged(claim, verdict, measured, message="; ".join(filter(None, remarks)))
+
+
+def _of_sides(claim: Claim, sides: Sequence[Mapping[str, Any]], data: StudyData) -> Interval:
+    """The claim's quantity of the kernel's row, or its ratio to the reference kernel's."""
+    if claim.quantity == SPEEDUP:
+        fast, slow = map(time_interval, sides)
+        return ratio(over=slow, under=fast)
+    quantity = quantities_of(data.settings)[claim.quantity]
+    found = [quantity_of_row(quantity, side, data.settings) for side in sides]
+    for side, interval in zip(sides, found, strict=True):
+        if interval is None:
+            raise NotMeasured(f"{side['kernel']} has no {quantity.name}")
+    value, *reference = filter(None, found)
+    return ratio(over=value, under=reference[0]) if reference else value
 
 
 def _flagged(name: str, row: Mapping[str, Any]) -> str:

@@ -3,12 +3,16 @@
 The counter moves in steps (every 100 ms on an H200). So runs are repeated for seconds, and the power between two steps
 is multiplied by the time of one run. A run's preparation, such as a cache flush, is repeated on its own as well, and
 its energy is subtracted.
+
+A step is seen at the next read, at most one interval between reads late. So the seconds between two steps are known to
+that interval, which is the error of the energy.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kernelsweep.platforms.platform import Platform
 
@@ -26,14 +30,22 @@ LARGEST_QUEUEING_SHARE = 0.8
 PATIENCE = 10
 
 
+@dataclass(frozen=True)
+class Energy:
+    """The energy of one run, and how far the true one may lie to either side, in millijoules."""
+
+    value_mj: float
+    error_mj: float
+
+
 def energy_of_run(
     platform: Platform,
     run: Callable[[], None],
     prepare: Callable[[], None] | None,
     seconds: float,
     clock: Callable[[], float] = time.monotonic,
-) -> float | None:
-    """Millijoules of one run; None if the device has no counter, or runs faster than the host can queue.
+) -> Energy | None:
+    """The energy of one run; None if the device has no counter, or runs faster than the host can queue.
 
     run      queues one run
     prepare  queues a run's preparation; None if it needs none
@@ -49,11 +61,13 @@ def energy_of_run(
     if with_run is None or prepare is None:
         return with_run
     without = _energy(platform, prepare, seconds, clock)
-    return None if without is None else with_run - without
+    if without is None:
+        return None
+    return Energy(with_run.value_mj - without.value_mj, with_run.error_mj + without.error_mj)
 
 
-def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock: Callable[[], float]) -> float | None:
-    """The mean energy in millijoules of what one call of `queue` queues."""
+def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock: Callable[[], float]) -> Energy | None:
+    """The mean energy of what one call of `queue` queues."""
     before = platform.energy_mj()
     if before is None:
         return None
@@ -67,10 +81,12 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
         return None
     moved: list[tuple[float, int]] = []
     runs, started = 0, clock()
+    last_read, longest_wait = started, 0.0
     while len(moved) < 2 or moved[-1][0] - moved[0][0] < seconds:
         for _ in range(count):
             queue()
         energy, now = platform.energy_mj(), clock()
+        last_read, longest_wait = now, max(longest_wait, now - last_read)
         platform.synchronize()
         runs += count
         if energy is None or now - started > PATIENCE * seconds:
@@ -80,7 +96,8 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
             before = energy
     run_seconds = (clock() - started) / runs
     (first, first_mj), (last, last_mj) = moved[0], moved[-1]
-    return (last_mj - first_mj) / (last - first) * run_seconds
+    value_mj = (last_mj - first_mj) / (last - first) * run_seconds
+    return Energy(value_mj, value_mj * longest_wait / (last - first))
 
 
 def _seconds_to_queue(queue: Callable[[], None], count: int, clock: Callable[[], float]) -> float:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError, MisfitError
+from kernelsweep.errors import LaunchError
+from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, OutOfBounds, Platform
 from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
-
-_ADDRESS_BYTES = 8
 
 
 class Samples:
@@ -88,15 +86,9 @@ class PointRun:
 
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
-        found = [self.memory.argument(value, place) for value in launch.arguments]
         function = self.variant_of(launch)
-        sizes = self.platform.parameter_bytes(function)
-        if sizes and len(sizes) != len(found):
-            raise MisfitError(f"{function} has {len(sizes)} parameters, and the launch gives {len(found)} arguments")
-        passed = []
-        for name, value, size in zip(launch.arguments, found, sizes or itertools.repeat(None, len(found)), strict=True):
-            passed.append(of_size(value, size, f"{function}: the argument {name}"))
-        return passed
+        found = [self.memory.argument(value, place) for value in launch.arguments]
+        return fitting(function, launch.arguments, found, self.platform.parameter_bytes(function))
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""
@@ -128,24 +120,3 @@ class PointRun:
     def samples(self, places: int = 1) -> Samples:
         """What a platform times of the point."""
         return Samples(self, places)
-
-
-def of_size(value: Any, size: int | None, shown: str) -> Memory | np.generic:
-    """An argument for a parameter of `size` bytes, or of a size that nothing tells.
-
-    Python's numbers have no width of their own, and take the parameter's. Raises LaunchError for a number that doesn't
-    fit, and MisfitError for an array or a NumPy scalar of another size.
-    """
-    if not isinstance(value, np.generic):  # np.float64 is one of Python's floats, too.
-        if isinstance(value, bool | int) and size in (1, 2, 4, 8):
-            bits = 8 * size
-            if not -(2 ** (bits - 1)) <= value < 2**bits:
-                raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
-            return np.dtype(f"{'i' if value < 0 else 'u'}{size}").type(value)
-        if isinstance(value, float) and size in (2, 4, 8):
-            return np.dtype(f"f{size}").type(value)
-    own = value.nbytes if isinstance(value, np.generic) else _ADDRESS_BYTES
-    if size is not None and own != size:
-        kind = "array" if own == _ADDRESS_BYTES and not isinstance(value, np.generic) else f"{value.dtype}"
-        raise MisfitError(f"{shown} is of type {kind}, which has {own} bytes. The kernel's parameter has {size}")
-    return value

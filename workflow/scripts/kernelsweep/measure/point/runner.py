@@ -80,8 +80,8 @@ class Runner:
                 samples = run.samples(self._memory.prepare_places())
                 visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
                 visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
-                if check and self._sampling.energy_seconds:
-                    visit.energy_mj = measure_energy(run, self._sampling.energy_seconds)
+                if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
+                    visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.point.energy import energy_of_run
+from kernelsweep.measure.point.energy import Energy, energy_of_run
 from kernelsweep.measure.point.point_run import PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
@@ -37,7 +37,7 @@ def take_samples(run: PointRun, timed: Samples, sampling: Sampling, pause: Calla
     )
 
 
-def measure_energy(run: PointRun, seconds: float) -> float | None:
-    """Millijoules of one run of a point, repeated for `seconds`; None if the device does not tell."""
+def measure_energy(run: PointRun, seconds: float) -> Energy | None:
+    """The energy of one run of a point, repeated for `seconds`; None if the device does not tell."""
     needs_preparation = run.memory.needs_restoring or run.is_cold
     return energy_of_run(run.platform, run.launches(), run.prepare if needs_preparation else None, seconds)

@@ -1,5 +1,7 @@
 """Search a kernel's fastest configuration at each problem size, and measure fully all that may be the fastest.
 
+A study may have another objective than the time; what is said here of the fastest then holds of the best.
+
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
 Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
@@ -15,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import inf
-from statistics import median
 from typing import Any
 
+from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -26,11 +28,13 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import configuration_of, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.study_quantities import BUILT_IN, ENERGY, TIME, Quantity
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
@@ -46,6 +50,7 @@ class Bench:
     prepared       processes for workers that wait already
     known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
     source_sha256  the kernel's
+    objective      what the best point has most or least of
     """
 
     journal: Journal
@@ -54,6 +59,16 @@ class Bench:
     prepared: Iterator[WorkerProcess]
     known: Mapping[Point, Outcome] = field(default_factory=dict)
     source_sha256: str = ""
+    objective: Quantity = BUILT_IN[TIME]
+
+    def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
+        """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
+        if outcome.status != "ok":
+            return None
+        summary = summarise_visits([visit.counted for visit in outcome.visits])
+        measured = {TIME: Interval(summary.median, summary.low, summary.high), ENERGY: outcome.energy}
+        value = self.objective.interval({**point, **problem.work(point)}, measured)
+        return self.objective.cost(value) if value else None
 
 
 def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, bench: Bench) -> dict[Point, Outcome]:
@@ -77,10 +92,14 @@ def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, be
                 number = strategy.ask()
                 outcome = evaluate(at_place[number])
                 rough[at_place[number].point] = outcome
-                strategy.tell(number, median(outcome.samples) if outcome.status == "ok" else inf)
+                cost = bench.cost(at_place[number].point, outcome, problem)
+                strategy.tell(number, cost.value if cost else inf)
     full: dict[Point, Outcome] = {}
     while missing := [
-        each for at_place in places.values() for each in _fastest(at_place, rough | full) if each.point not in full
+        each
+        for at_place in places.values()
+        for each in _best(at_place, rough | full, bench, problem)
+        if each.point not in full
     ]:
         full |= _measured(task, missing, bench)
     found = rough | full
@@ -97,22 +116,21 @@ def _strategy(
     return Parzen(configurations, seed)
 
 
-def _fastest(at_place: Sequence[PlannedPoint], outcomes: Mapping[Point, Outcome]) -> list[PlannedPoint]:
-    """The fastest point of a place, and all whose time can't be told apart from it."""
-    times = {
-        each.point: _time(outcome)
-        for each in at_place
-        if (outcome := outcomes.get(each.point)) and outcome.status == "ok"
-    }
-    if not times:
+def _best(
+    at_place: Sequence[PlannedPoint], outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem
+) -> list[PlannedPoint]:
+    """The best point of a place, and all that can't be told apart from it."""
+    known = [(each.point, outcomes[each.point]) for each in at_place if each.point in outcomes]
+    costs = {point: cost for point, outcome in known if (cost := bench.cost(point, outcome, problem))}
+    if not costs:
+        if any(outcome.status == "ok" for _, outcome in known):
+            raise UserError(
+                f"No point has the search's objective, {bench.objective.name}. An energy needs a GPU that reports it, "
+                "and runs that the host can queue as fast as the GPU ends them."
+            )
         return []
-    fastest = min(times.values(), key=lambda time: time.value)
-    return [each for each in at_place if each.point in times and ratio(times[each.point], fastest).low <= 1]
-
-
-def _time(outcome: Outcome) -> Interval:
-    summary = summarise_visits([visit.counted for visit in outcome.visits])
-    return Interval(summary.median, summary.low, summary.high)
+    best = min(costs.values(), key=lambda cost: cost.value)
+    return [each for each in at_place if each.point in costs and ratio(costs[each.point], best).low <= 1]
 
 
 def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -> dict[Point, Outcome]:
@@ -132,7 +150,8 @@ class _Evaluator:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
-        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0)
+        energy_seconds = sampling.energy_seconds if bench.objective.needs_energy else 0.0
+        rough = replace(sampling, relative_precision=precision, energy_seconds=energy_seconds)
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
         self._total = total

@@ -15,8 +15,8 @@ from kernelsweep.sweep.study import Study
 # Points of a kernel that lists its own launches. Checking one can take a second for each million accesses.
 _MOST_CHECKED = 8
 
-# Two warps: their few steps fit into the picture.
-DRAWN_BLOCK = 64
+# Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.
+DRAWN_BLOCK = 128
 
 
 def counted_points(study: Study, sweep: KernelSweep) -> list[Point]:

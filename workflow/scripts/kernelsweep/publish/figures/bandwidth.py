@@ -1,7 +1,7 @@
 """Bandwidth against array size: each kernel's best configuration, and the published one; cold and hot cache apart.
 
-Below, the time of each over the shortest at that size. Libraries' reductions and the memory's measured limits are drawn
-too, if the study has them.
+Kernels that take the same time everywhere share a line. Below, the time of each over the shortest at that size. The
+memory's measured limits are drawn too, if the study has them; libraries are drawn by `rivals`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from kernelsweep.analysis.limits import limit_bandwidths, limit_text
-from kernelsweep.analysis.reference import at_reference, timed, undefined_kernels
+from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
@@ -40,6 +40,7 @@ from kernelsweep.drawing.layout import (
     empty_figure,
     panels_in_a_row,
     size_axis,
+    wrap,
 )
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import fastest_by_size, find_best
@@ -55,25 +56,32 @@ PANEL_IN = {TWO_COLUMNS: 2.1, ONE_COLUMN: 1.3}
 RATIO_IN = {TWO_COLUMNS: 1.0, ONE_COLUMN: 0.7}
 LEGEND_LINE_IN = {TWO_COLUMNS: 0.162, ONE_COLUMN: 0.0}
 LEGEND_TITLE = "best configuration; thin: the published one"
+# Kernels whose best times are within this factor of each other at every size share a line.
+ALIKE_WITHIN = 1.05
+LABEL_PT = {TWO_COLUMNS: 150.0, ONE_COLUMN: ONE_COLUMN.points - 80.0}
 CACHES = ("cold", "hot")
-HEADROOM = 1.08
+HEADROOM = 1.12
 # A peak further above the data than this is named instead of drawn: it would flatten every line.
 FURTHEST_PEAK = 1.6
 # Times over the shortest are drawn up to this.
 LARGEST_RATIO = 16.0
 RATIO_TICKS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 THIN = {"linewidth": 0.5, "marker": "", "zorder": 1.5}
-RIVAL_STYLE = {"color": "black", "linewidth": 0.8, "marker": ".", "markersize": 3.0}
 LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The rows with a bandwidth: kernels' best and published configurations, libraries, the memory's limits."""
+    """The rows with a bandwidth: kernels' best and published configurations, the memory's limits.
 
+    groups  the kernels that share a line, in the order of their story
+    labels  the label of each group
+    """
+
+    groups: Sequence[Sequence[str]]
+    labels: Sequence[str]
     best: pandas.DataFrame
     published: pandas.DataFrame
-    rivals: pandas.DataFrame
     limits: pandas.DataFrame
 
 
@@ -89,21 +97,47 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data, rows)
     if not caches:
         reason = no_bandwidth(rows, data.settings, data.device, FREE)
-        return empty_figure(Frame(width, data.title, "No bandwidth to draw.", caption), reason)
-    lines = _Lines(_best(with_times), _published(data, with_times), _best(_rivals(data)), _limits(data))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No bandwidth to draw.", caption), reason)
+    lines = _lines_of(data, with_times, width)
     message = _message(data, with_times[with_times["cache"] == caches[0]])
-    labels = [*_kernel_labels(data, with_times).values(), *_labels(lines)]
-    height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * (len(labels) + 1) - RATIO_IN[width])
+    labels = [*lines.labels, *map(limit_text, lines.limits["limit"].unique())]
+    label_lines = sum(label.count("\n") + 1 for label in labels) + 1
+    height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * label_lines)
     legend = Legend(labels, LEGEND_TITLE, spacing=0.45)
     panels = panels_in_a_row(
-        Frame(width, data.title, message, caption), legend, len(caches), [height_in, RATIO_IN[width]], share_y=True
+        Frame(width, FIGURE.heading(data.title), message, caption),
+        legend,
+        len(caches),
+        [height_in, RATIO_IN[width]],
+        share_y=True,
     )
     for upper, lower, cache in zip(*panels.grid, caches, strict=True):
         _draw_bandwidths(upper, data, lines, cache)
-        _draw_ratios(lower, data, lines.best[lines.best["cache"] == cache])
+        _draw_ratios(lower, lines, lines.best[lines.best["cache"] == cache])
     _scale(panels, data, lines)
     panels.draw_legend(_handles(panels.grid[0]))
     return panels.figure
+
+
+def _lines_of(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Lines:
+    best = _best(rows)
+    times = best.pivot_table(index=["cache", "array_size"], columns="kernel", values="time_us")
+    groups: list[list[str]] = []
+    for kernel in (name for name in data.kernel_names if name in times):
+        for group in groups:
+            ratios = times[kernel] / times[group[0]]
+            if (
+                times[kernel].isna().equals(times[group[0]].isna())
+                and ratios.between(1 / ALIKE_WITHIN, ALIKE_WITHIN)[ratios.notna()].all()
+            ):
+                group.append(kernel)
+                break
+        else:
+            groups.append([kernel])
+    undefined = undefined_kernels(rows)
+    named = [[kernel + (UNDEFINED_MARK if kernel in undefined else "") for kernel in group] for group in groups]
+    labels = ["\n".join(wrap(", ".join(names), LABEL_PT[width])) for names in named]
+    return _Lines(groups, labels, best, _published(data, rows), _limits(data))
 
 
 def _best(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -126,30 +160,24 @@ def _limits(data: StudyData) -> pandas.DataFrame:
     return limits[~limits["limit"].isin(data.kernel_names)]
 
 
-def _kernel_labels(data: StudyData, rows: pandas.DataFrame) -> dict[str, str]:
-    """The kernels with a time, in the order of their story, with their labels."""
-    undefined, there = undefined_kernels(rows), set(rows["kernel"])
-    return {name: name + (UNDEFINED_MARK if name in undefined else "") for name in data.kernel_names if name in there}
-
-
 def _draw_bandwidths(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> None:
     """One cache state's lines."""
-    best, published, rivals, limits = (
-        rows[rows["cache"] == cache] for rows in (lines.best, lines.published, lines.rivals, lines.limits)
-    )
-    _draw_kernels(axes, data, published, "bandwidth_gbs", THIN)
-    _draw_kernels(axes, data, best, "bandwidth_gbs")
-    _draw_lines(axes, rivals, "kernel", data.settings["rivals"], RIVAL_STYLE)
-    _draw_lines(axes, limits, "limit", data.settings["limits"], LIMIT_STYLE)
+    best, published, limits = (rows[rows["cache"] == cache] for rows in (lines.best, lines.published, lines.limits))
+    for kernel in data.kernel_names:
+        _draw_kernel(axes, lines, kernel, published, "bandwidth_gbs", THIN)
+    for first, *_ in lines.groups:
+        _draw_kernel(axes, lines, first, best, "bandwidth_gbs")
+    _draw_limits(axes, limits, data.settings["limits"])
     axes.set_title(f"{cache} cache", loc="left")
 
 
-def _draw_ratios(axes: Axes, data: StudyData, best: pandas.DataFrame) -> None:
+def _draw_ratios(axes: Axes, lines: _Lines, best: pandas.DataFrame) -> None:
     """Each kernel's best time over the shortest at that size, logarithmic."""
     allowed = best[~best["kernel"].isin(undefined_kernels(best))]
     shortest = allowed.groupby("array_size")["time_us"].min()
     ratios = best.assign(ratio=best["time_us"] / best["array_size"].map(shortest))
-    _draw_kernels(axes, data, ratios, "ratio")
+    for first, *_ in lines.groups:
+        _draw_kernel(axes, lines, first, ratios, "ratio")
     axes.set_yscale("log", base=2)
     axes.set_ylim(0.93, min(LARGEST_RATIO, max(1.5, ratios["ratio"].max() * HEADROOM)))
     axes.yaxis.set_major_locator(FixedLocator(RATIO_TICKS))
@@ -159,42 +187,30 @@ def _draw_ratios(axes: Axes, data: StudyData, best: pandas.DataFrame) -> None:
     size_axis(axes, sizes)
 
 
-def _draw_kernels(
-    axes: Axes, data: StudyData, rows: pandas.DataFrame, column: str, look: Mapping[str, Any] | None = None
+def _draw_kernel(
+    axes: Axes, lines: _Lines, kernel: str, rows: pandas.DataFrame, column: str, look: Mapping[str, Any] | None = None
 ) -> None:
-    """A line for each kernel; those with a `look` of their own are no entry of the legend."""
+    """A kernel's line in its group's colour; with a `look` of its own it is no entry of the legend."""
     sizes = sorted(int(size) for size in rows["array_size"].unique())
+    number = next((number for number, group in enumerate(lines.groups) if kernel in group), None)
+    if number is None or not (rows["kernel"] == kernel).any():
+        return
     markers = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
-    labels = _kernel_labels(data, rows)
-    for index, kernel in enumerate(data.kernel_names):
-        if kernel in labels:
-            # Sizes without a time become NaN, so that the line breaks there.
-            values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
-            label = labels[kernel] if look is None else f"_{kernel}"
-            axes.plot(sizes, values, label=label, **{**style.line_look(index), **(look or markers)})
+    # Sizes without a time become NaN, so that the line breaks there.
+    values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
+    label = lines.labels[number] if look is None else f"_{kernel}"
+    axes.plot(sizes, values, label=label, **{**style.line_look(number), **(look or markers)})
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
-def _rivals(data: StudyData) -> pandas.DataFrame:
-    """The libraries' timed rows at the reference point and at the other array sizes and cache states."""
-    rows = at_reference(data.settings, data.device_rows, free=FREE)
-    return timed(rows[rows["kernel"].isin(data.settings["rivals"])], data.device)
-
-
-def _draw_lines(axes: Axes, rows: pandas.DataFrame, column: str, names: Sequence[str], look: Mapping[str, Any]) -> None:
-    """A line for each name that has rows, all of one look but for their dashes."""
-    for index, name in enumerate(names):
-        of_name = rows[rows[column] == name].sort_values("array_size")
-        if not of_name.empty:
-            label = limit_text(name) if column == "limit" else name
-            dashes = style.DASHES[index % len(style.DASHES)]
-            axes.plot(of_name["array_size"], of_name["bandwidth_gbs"], label=label, linestyle=dashes, **look)
-
-
-def _labels(lines: _Lines) -> list[str]:
-    """The labels of libraries and limits."""
-    return [*lines.rivals["kernel"].unique(), *(limit_text(limit) for limit in lines.limits["limit"].unique())]
+def _draw_limits(axes: Axes, rows: pandas.DataFrame, limits: Sequence[str]) -> None:
+    """A line for each limit that has rows, all of one look but for their dashes."""
+    for index, limit in enumerate(limits):
+        of_limit = rows[rows["limit"] == limit].sort_values("array_size")
+        if not of_limit.empty:
+            look = {"linestyle": style.DASHES[index % len(style.DASHES)], **LIMIT_STYLE}
+            axes.plot(of_limit["array_size"], of_limit["bandwidth_gbs"], label=limit_text(limit), **look)
 
 
 def _handles(panels: Sequence[Axes]) -> list[Line2D]:
@@ -206,7 +222,7 @@ def _handles(panels: Sequence[Axes]) -> list[Line2D]:
 def _scale(panels: Panels, data: StudyData, lines: _Lines) -> None:
     """One axis of bandwidths for all panels, with the memory's peak where it is known."""
     upper, lower = panels.grid
-    drawn = pandas.concat([rows["bandwidth_gbs"] for rows in (lines.best, lines.rivals, lines.limits)]).max()
+    drawn = pandas.concat([rows["bandwidth_gbs"] for rows in (lines.best, lines.limits)]).max()
     peak = data.device["peak_bandwidth_gbs"]
     is_near = peak is not None and peak <= FURTHEST_PEAK * drawn
     upper[0].set_ylim(0, max(drawn, peak if is_near else 0.0) * HEADROOM)
@@ -232,9 +248,9 @@ def _peak_line(panels: Sequence[Axes], peak: float, is_near: bool, data: StudyDa
         f"memory's theoretical peak{'' if is_near else ', beyond the axis'}: {peak:,.0f} GB/s",
         (0.02, peak if is_near else 1.0),
         xycoords=panels[0].get_yaxis_transform() if is_near else "axes fraction",
-        xytext=(0, -2),
+        xytext=(0, 1 if is_near else -2),
         textcoords="offset points",
-        va="top",
+        va="bottom" if is_near else "top",
         color=style.GREY,
     )
 
@@ -253,6 +269,7 @@ def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
     text = (
         f"{device_text(data.device)}. {where[:1].upper()}{where[1:]}. Thick: the fastest block size, unroll factor and"
         f" grid at each size; thin: the kernel's last step of the ladder, block size {block_size}."
+        f" Kernels within {ALIKE_WITHIN - 1:.0%} of each other at every size share a line."
         " Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
     )
     failed = failures_text(list(rows["status"]))

@@ -42,7 +42,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """
     rows = bandwidths(_with_grids(data.at_reference(*FREE)), data.device)
     best = best_cell(rows, ["kernel", "unroll", "block_size", "grid_size"])
-    frame = Frame(width, data.title, _message(rows, data.device, best), _caption(data, rows))
+    frame = Frame(width, FIGURE.heading(data.title), _message(rows, data.device, best), _caption(data, rows))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     if data.has_times and rows.empty:
         reason = f"No kernel has several grid sizes at {reference_text(data.settings, FREE)} in this sweep."

@@ -47,7 +47,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = rows[~rows["kernel"].isin(left_out)]
     cells = _fastest_grids(rows)
     best = best_cell(cells, ["kernel", "unroll", "block_size"])
-    frame = Frame(width, data.title, _message(cells, best), _caption(data, rows, cells, left_out))
+    frame = Frame(width, FIGURE.heading(data.title), _message(cells, best), _caption(data, rows, cells, left_out))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     return bandwidth_figure(frame, _panels(data, cells, best), "block size (threads)", reason)
 

@@ -102,9 +102,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     axes = _column_axes(data, rows, width)
     caption = _caption(data, rows, axes)
     if rows.empty:
-        return empty_figure(Frame(width, data.title, "Nothing checked.", caption), "No points in this sweep.")
+        return empty_figure(
+            Frame(width, FIGURE.heading(data.title), "Nothing checked.", caption), "No points in this sweep."
+        )
     cells = _cells(data, rows, axes, width)
-    frame = Frame(width, data.title, _message(rows), caption)
+    frame = Frame(width, FIGURE.heading(data.title), _message(rows), caption)
     figure = new_figure(
         frame, FRAME_IN + LINE_IN * max(len(axes) - 1, 0) + sum(cells.heights_in), with_legend=LEGEND_LINES[width]
     )

@@ -8,16 +8,18 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
-from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
+from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 FIGURE = Declaration(
     title="The effect of each axis",
@@ -35,7 +37,7 @@ ROOM = 1.12
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of an axis, and its best time over the best of all; None without a time."""
+    """A value of an axis, and its best cost over the best of all, which is the time's; None without one."""
 
     axis: str
     text: str
@@ -49,23 +51,25 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     All other axes are at their best: the cost of a value is the least that choosing it costs.
     """
     fastest = fastest_of(best_at(data).values())
+    objective = objective_of(data.settings)
+    compared = "time" if objective.name == TIME else objective.name
     meaning = (
-        "Each value's best time over all other axes, relative to the best of all; line: 95% interval."
+        f"Each value's best {compared} over all other axes, relative to the best of all; line: 95% interval."
         " Filled: can't be told apart from the best."
     )
     caption = place_caption(data, (), meaning)
     if fastest is None:
-        return empty_figure(Frame(width, data.title, "No times to compare.", caption), no_times(data))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to compare.", caption), no_times(data))
     axes_shown, left_out = _that_fit(data)
     if left_out:
         caption += f" Left out, with less effect: {list_texts(left_out, most=len(left_out))}."
-    frame = Frame(width, data.title, fastest_text(fastest, data.device), caption)
+    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device), caption)
     if not axes_shown:
         return empty_figure(frame, "Each axis has one value with a time.")
     groups = [_values(data, axis) for axis in axes_shown]
     rows = sum(len(group) for group in groups) + GAP_ROWS * (len(groups) - 1)
     figure = new_figure(frame, FRAME_IN + ROW_IN * rows)
-    _draw_groups(figure.subplots(), groups)
+    _draw_groups(figure.subplots(), groups, compared)
     return figure
 
 
@@ -83,14 +87,14 @@ def _that_fit(data: StudyData) -> tuple[list[str], list[str]]:
 
 def _values(data: StudyData, axis: str) -> list[_Value]:
     best: dict[Any, Any] = {row[axis]: row for row in best_rows(data, [axis]).to_dict("records")}
-    fastest = time_interval(min(best.values(), key=lambda row: row["time_us"]))
-    costs = {value: ratio(over=time_interval(row), under=fastest) for value, row in best.items()}
+    least = cost_interval(min(best.values(), key=lambda row: row["cost"]))
+    costs = {value: ratio(over=cost_interval(row), under=least) for value, row in best.items()}
     return [
         _Value(axis, axis_value(axis, value), costs.get(value)) for value in values_of(rows_there(data, ()), axis, data)
     ]
 
 
-def _draw_groups(axes: Axes, groups: list[list[_Value]]) -> None:
+def _draw_groups(axes: Axes, groups: list[list[_Value]], compared: str) -> None:
     places: list[float] = []
     labels: list[str] = []
     top = 0.0
@@ -121,7 +125,7 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]]) -> None:
     axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
     axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.set_xlabel("best time at the value, over the best of all")
+    axes.set_xlabel(f"best {compared} at the value, over the best of all")
 
 
 def _draw_value(axes: Axes, value: _Value, place: float, colour: str) -> None:

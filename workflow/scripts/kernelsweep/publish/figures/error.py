@@ -117,12 +117,12 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     sums = _sums(data)
     caption = _caption(data, sums)
     if not sums.lines:
-        return empty_figure(Frame(width, data.title, "No errors to draw.", caption), _reason(sums.rows))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No errors to draw.", caption), _reason(sums.rows))
     undefined = undefined_kernels(sums.right)
     exact = sums.exact
     heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * len(exact)] if exact else [])]
     labels = _line_labels(sums, undefined, LEGEND_WIDTH_PT[width])
-    frame = Frame(width, data.title, _message(data, sums, undefined), caption)
+    frame = Frame(width, FIGURE.heading(data.title), _message(data, sums, undefined), caption)
     legend = Legend(labels, LEGEND_TITLE, spacing=0.55)
     panels = panels_in_a_row(frame, legend, len(sums.dtypes), heights_in)
     for number, dtype in enumerate(sums.dtypes):

@@ -22,8 +22,8 @@ from kernelsweep.publish.swept_axes import (
     by_effect,
     no_times,
     place_caption,
-    quantity,
     rows_there,
+    shown_quantity,
     values_of,
     varied_sizes,
 )
@@ -33,14 +33,17 @@ FIGURE = Declaration(
     purpose="throughput by any two axes",
     needs=("times",),
     axes=("x", "y"),
+    shows_quantity=True,
 )
-# The unit of the cells' values: percent of the fastest speed where the problem's work names no throughput.
-UNITS = {"gflops": "GFLOP/s", "bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
+# The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
+UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 
 
 @styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """The study's file may name the axes: `heatmap: {x: block_x, y: block_y}`; otherwise the two with most effect.
+    """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
+
+    Otherwise the two axes with most effect.
 
     A panel for each kernel, unless the kernel is an axis. Cells without a time are hatched, with a letter for a status.
     """
@@ -54,26 +57,28 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     best, every = best_rows(data, drawn), rows_there(data, drawn)
     if best.empty:
         return empty_figure(
-            Frame(width, data.title, "No times to draw.", place_caption(data, drawn, "")), no_times(data)
+            Frame(width, FIGURE.heading(data.title), "No times to draw.", place_caption(data, drawn, "")),
+            no_times(data),
         )
     if x is None or y is None:
-        frame = Frame(width, data.title, "No two axes vary.", place_caption(data, drawn, ""))
+        frame = Frame(width, FIGURE.heading(data.title), "No two axes vary.", place_caption(data, drawn, ""))
         return empty_figure(frame, "A heat map needs two axes with several values.")
-    column = quantity(best)
-    shares = 100 * best["time_us"].min() / best["time_us"] if column == "time_us" else best[column]
-    cells = pandas.concat([best.assign(shown=shares), every.assign(shown=float("nan"))]).drop_duplicates(drawn)
+    shown = shown_quantity(best, data, "heatmap")
+    values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
+    unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
+    cells = pandas.concat([best.assign(shown=values), every.assign(shown=float("nan"))]).drop_duplicates(drawn)
     failed = sorted(set(cells.loc[cells["shown"].isna(), "status"]) - {"ok"})
-    meaning = f"Cells: {UNITS[column]}, the best over all other axes; outlined: the best; blank: not in the sweep."
+    meaning = f"Cells: {unit}, the best over all other axes; outlined: the best; blank: not in the sweep."
     meaning += f" Hatched: {status_key(failed)}." if failed else ""
     fastest = fastest_of(best_at(data).values())
     frame = Frame(
         width,
-        data.title,
+        FIGURE.heading(data.title),
         fastest_text(fastest, data.device) if fastest else "",
         place_caption(data, drawn[:2], meaning),
     )
     panels = _panels(data, cells, x, y)
-    return bandwidth_figure(frame, panels, axis_title(x), no_times(data), UNITS[column])
+    return bandwidth_figure(frame, panels, axis_title(x), no_times(data), unit)
 
 
 def _panels(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> list[Panel]:

@@ -1,4 +1,7 @@
-"""The ladder: each step's time at the reference point, measured beside published, and its speedup on each device."""
+"""The ladder: each step's time at the reference point, measured beside published, and its speedup on each device.
+
+The steps of a study with axes of its own are its kernels, each at its fastest configuration.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from kernelsweep.analysis.limits import limit_kernel, limit_text
+from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.published import CPU, Published
 from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
@@ -19,6 +24,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     UNDEFINED_NOTE,
+    axis_value,
     device_text,
     list_texts,
     reference_text,
@@ -38,7 +44,9 @@ from kernelsweep.drawing.layout import (
 )
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of, is_tie
-from kernelsweep.publish.tables.ladder_table import baseline_kernels, study_table
+from kernelsweep.publish.swept_axes import no_times, place_caption
+from kernelsweep.publish.tables.ladder_table import baseline_kernels
+from kernelsweep.publish.tables.of_study import rows_of_steps
 from kernelsweep.publish.tables.point_notes import NOT_MEASURED, PUBLISHED_ONLY
 
 FIGURE = Declaration(
@@ -49,17 +57,23 @@ FIGURE = Declaration(
 ROW_IN = 0.2
 # The axis and its label.
 FRAME_IN = 0.45
-# The range of the time axis is a factor of 10 at least. Beyond the outermost dots, value labels take these shares of
+# The range of the time axis is a factor of 2 at least. Beyond the outermost dots, value labels take these shares of
 # its logarithm, and of the linear speedup axis.
-LEAST_TIME_RANGE = 10.0
+LEAST_TIME_RANGE = 2.0
+LEAST_LABELLED_RANGE = 4.0
 TIME_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.5}
 SPEEDUP_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.34}
-TIME_TICKS = (1.0, 2.0, 5.0)
-# Over a larger range, only powers of ten are ticked.
-MOST_TICKED_RANGE = {TWO_COLUMNS: math.inf, ONE_COLUMN: LEAST_TIME_RANGE}
+# The multiples of powers of ten that are ticked up to a range of the time axis.
+TICKS_BY_RANGE = {
+    TWO_COLUMNS: {4.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), math.inf: (1.0, 2.0, 5.0)},
+    ONE_COLUMN: {4.0: (1.0, 1.5, 2.0, 3.0, 5.0), 10.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
+}
 LABEL_OFFSET_PT = 5.0
 # The lines of a legend that names the publication too.
 LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
+
+# What a row has no value for where its table has no such column: without a clock, or without published figures.
+DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup", "published_time_us", "published_speedup")
 
 MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
 PUBLISHED: dict[str, Any] = {
@@ -81,7 +95,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     hundred times as long, they would push the steps together.
     """
     table = _rows(data)
-    frame = Frame(width, data.title, _message(data, table, width), _caption(data, table))
+    frame = Frame(width, FIGURE.heading(data.title), _message(data, table, width), _caption(data, table))
     if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
         return empty_figure(frame, _reason(data, table))
     legend_lines = LEGEND_LINES[width] if data.published is not None else 1
@@ -96,11 +110,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _rows(data: StudyData) -> pandas.DataFrame:
     """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
-    table = study_table(data)
+    table = rows_of_steps(data)
     table = table[~table["kernel"].isin([CPU, *baseline_kernels(data.settings)])]
-    if "time_us" not in table:
-        table = table.assign(time_us=float("nan"), time_low_us=float("nan"), time_high_us=float("nan"))
-        table = table.assign(speedup=float("nan"))
+    table = table.assign(**{column: float("nan") for column in DRAWN_COLUMNS if column not in table})
     table = table.assign(label=_labels(data, table))
     if _only_ratios(data.published):
         table = table[table["status"] != PUBLISHED_ONLY].assign(published_time_us=float("nan"))
@@ -126,10 +138,10 @@ def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Wid
         axes.set_xscale("log")
         least, most = float(times.min()), float(times.max())
         range_of_times = max(most / least, LEAST_TIME_RANGE)
-        room = range_of_times ** TIME_ROOM[width]
+        room = max(range_of_times, LEAST_LABELLED_RANGE) ** TIME_ROOM[width]
         axes.set_xlim(least / room, most * room)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        ticks = TIME_TICKS if range_of_times <= MOST_TICKED_RANGE[width] else TIME_TICKS[:1]
+        ticks = next(ticks for most, ticks in TICKS_BY_RANGE[width].items() if range_of_times <= most)
         axes.xaxis.set_major_locator(LogLocator(subs=ticks))
         axes.minorticks_off()
         axes.set_xlabel("time (µs, logarithmic)")
@@ -141,16 +153,13 @@ def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Wid
 
 
 def _draw_speedups(axes: Axes, table: pandas.DataFrame, width: Width) -> None:
-    _pairs(axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.2f}")
+    _pairs(axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.{2 if value < 100 else 0}f}")
     speedups = pandas.concat([table["speedup"], table["published_speedup"]])
     if not speedups.notna().any():
         say_missing(axes, "no speedup: the first step has no time")
         return
     room = SPEEDUP_ROOM[width] * speedups.max()
-    axes.set_xlim(-room, speedups.max() + room)
-    if width.stacks:
-        # The labels' room on the left is wide enough for a tick below 0.
-        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= speedups.max() + room])
+    axes.set_xlim(0, speedups.max() + room)
     axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
 
 
@@ -184,15 +193,13 @@ def _pairs(
     write: Callable[[float], str],
     intervals: pandas.DataFrame | None = None,
 ) -> None:
-    """A dot for each value, joined where a step has both; the labels go to the outer sides, so they never meet.
+    """A dot for each value; where a step has both, the labels go to the outer sides, so they never meet.
 
     `intervals` has the ends of the measured values' intervals, beyond which their labels stand.
     """
     for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
         low, high = (ours, ours) if intervals is None else intervals.iloc[row]
         both = pandas.notna(ours) and pandas.notna(theirs)
-        if both:
-            axes.plot([ours, theirs], [row, row], color=style.PALE_GREY, linewidth=1.2, zorder=1)
         # If both are equal, ours is labelled on the left.
         ours_left = both and ours <= theirs
         if pandas.notna(ours):
@@ -215,9 +222,9 @@ def _draw_dot(axes: Axes, dot: _Dot) -> None:
 
 
 def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
-    """The 95% intervals behind the dots, seen where they are wider."""
+    """The 95% intervals, thin in front of the dots."""
     for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
-        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=1.0, marker="|", markersize=5, zorder=2)
+        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=0.6, zorder=4)
 
 
 def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
@@ -241,18 +248,27 @@ def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
 
 
 def _digits(value: float) -> str:
-    """Three digits, as many as a reader compares by eye; the table has more."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    """Four digits, as many as an interval is narrow."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """The labels of the steps, then of libraries and of rows that only the publication has."""
+    """The labels of the steps, then of libraries, of limits, and of rows that only the publication has."""
     steps = data.steps
     further = table.iloc[len(steps) :]
-    return step_labels(steps) + [
-        step_name(kernel, 1 if pandas.isna(unroll) else unroll)
-        for kernel, unroll in zip(further["kernel"], further["unroll"], strict=True)
-    ]
+    limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings["limits"]}
+    labels = []
+    for _, row in further.iterrows():
+        unroll = row.get("unroll")
+        label = limits.get(row["kernel"]) or step_name(row["kernel"], 1 if pandas.isna(unroll) else unroll)
+        alike = further[further["kernel"] == row["kernel"]]
+        words = [
+            axis_value(axis, row[axis])
+            for axis in kernel_axes(data.settings)
+            if axis in alike and axis != "unroll" and alike[axis].nunique() > 1
+        ]
+        labels.append(", ".join([label, *words]))
+    return step_labels(steps) + labels
 
 
 def _only_ratios(published: Published | None) -> bool:
@@ -274,6 +290,8 @@ def _reason(data: StudyData, table: pandas.DataFrame) -> str:
     if not data.has_times:
         return f"No times: {device_text(data.device)}."
     statuses: Sequence[str] = sorted(set(table["status"]) - {PUBLISHED_ONLY})
+    if not data.steps:
+        return no_times(data)
     if statuses == [NOT_MEASURED]:
         return "No times: the sweep has no points at the reference."
     return f"No times: the points at the reference are {', '.join(statuses).replace('_', ' ')}."
@@ -285,18 +303,21 @@ def _message(data: StudyData, table: pandas.DataFrame, width: Width) -> str:
         return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
         return "No step has a measured time at the reference point."
-    allowed = table[table["time_us"].notna() & ~table["kernel"].isin(undefined_kernels(table))]
+    of_study = table["kernel"].isin(data.kernel_names) & ~table["kernel"].isin(undefined_kernels(table))
+    allowed = table[of_study & table["time_us"].notna()]
     if allowed.empty:
         return "Only steps with undefined behaviour have a time."
     sentence = _steps_sentence(data, table, allowed)
-    fastest = None if width.stacks else fastest_of(best_at(data).values())
+    # Where each step is at its fastest, its sentence has said that already.
+    fastest = fastest_of(best_at(data).values()) if data.steps and not width.stacks else None
     return f"{sentence} {fastest_text(fastest, data.device)}" if fastest else sentence
 
 
 def _steps_sentence(data: StudyData, table: pandas.DataFrame, allowed: pandas.DataFrame) -> str:
-    """What the steps bring at the published configuration, which is one slice of the sweep."""
-    where, first = f"At block size {data.settings['reference']['block_size']}", table["label"].iloc[0]
-    ordered = allowed.sort_values(["time_us", "kernel", "unroll"])
+    """What the steps bring: at the published configuration, which is one slice of the sweep, or each at its fastest."""
+    where = f"At block size {data.settings['reference']['block_size']}" if data.steps else "Each at its fastest"
+    first = table["label"].iloc[0]
+    ordered = allowed.sort_values(["time_us", "label"])
     best = ordered.iloc[0]
     tied = [row["label"] for _, row in ordered.iloc[1:].iterrows() if is_tie(dict(row), dict(best))]
     labels = list_texts([best["label"], *tied])
@@ -309,12 +330,13 @@ def _steps_sentence(data: StudyData, table: pandas.DataFrame, allowed: pandas.Da
 
 
 def _caption(data: StudyData, table: pandas.DataFrame) -> str:
-    texts = [
-        f"{device_text(data.device)}.",
-        f"Reference point: {reference_text(data.settings)}.{grids_text(data.steps)}",
-    ]
+    if data.steps:
+        place = f"Reference point: {reference_text(data.settings)}.{grids_text(data.steps)}"
+        texts = [f"{device_text(data.device)}.", place]
+    else:
+        texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
     if table["time_us"].notna().any():
-        texts.append("Black bars: 95% interval of the median, where it is wider than the dot.")
+        texts.append("Thin bars in the dots: 95% interval of the median.")
     published = data.published
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")

@@ -106,7 +106,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """
     caption = _caption(data)
     if data.published is None:
-        frame = Frame(width, data.title, "No published exchange to draw.", caption)
+        frame = Frame(width, FIGURE.heading(data.title), "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     pictures = _pictures(data, data.published.outputs)
     if width is ONE_COLUMN and any(len(picture.published) > MOST_CELLS for picture in pictures):
@@ -115,7 +115,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
     rows = _rows(pictures, columns)
     heights_pt = [max(_height_pt(picture, lines_pt) for picture in row) for row in rows]
-    frame = Frame(width, data.title, _message(pictures), caption)
+    frame = Frame(width, FIGURE.heading(data.title), _message(pictures), caption)
     figure = new_figure(frame, sum(heights_pt) / POINTS_PER_INCH)
     grid = figure.add_gridspec(len(rows), columns, height_ratios=heights_pt)
     for number, row in enumerate(rows):

@@ -30,13 +30,12 @@ from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.publish.swept_axes import (
     KERNEL,
-    QUANTITIES,
     axes_of_figure,
     best_rows,
     by_effect,
     no_times,
     place_caption,
-    quantity,
+    shown_quantity,
     values_of,
     varied_sizes,
 )
@@ -46,6 +45,7 @@ FIGURE = Declaration(
     purpose="throughput or time against an axis, a line a value of another",
     needs=("times",),
     axes=("x", "by"),
+    shows_quantity=True,
 )
 HEIGHT_IN = {TWO_COLUMNS: 2.5, ONE_COLUMN: 1.9}
 HEADROOM = 1.08
@@ -57,7 +57,7 @@ CLOSEST_TICKS = 0.1
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """The study's file may name the axes: `lines: {x: n, by: tile}`.
+    """The study's file may name the axes: `lines: {x: n, by: tile, show: energy_mj}`.
 
     Otherwise x is the axis of the problem's size with most values, or where its size is one, the axis with most effect;
     lines are kernels, or where there is one, values of the axis with most effect.
@@ -66,21 +66,22 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     drawn = best_rows(data, [axis for axis in (x, by) if axis]) if x else data.kernel_rows.iloc[:0]
     caption = place_caption(data, {axis for axis in (x, by) if axis}, "Each point: the best over all other axes.")
     if drawn.empty:
-        return empty_figure(Frame(width, data.title, "No times to draw.", caption), no_times(data))
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to draw.", caption), no_times(data))
     fastest = fastest_of(best_at(data).values())
-    frame = Frame(width, data.title, fastest_text(fastest, data.device) if fastest else "", caption)
+    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device) if fastest else "", caption)
     names = values_of(drawn, by, data) if by else [None]
     legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
     panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])
     axes = panels.grid[0][0]
-    column = quantity(drawn)
+    shown = shown_quantity(drawn, data, "lines")
+    drawn = drawn.assign(shown=shown.values)
     places = values_of(drawn, x, data)
     handles = []
     for number, name in enumerate(names):
         of_line = drawn[drawn[by] == name] if by else drawn
-        handles.append(_draw_line(axes, of_line.set_index(x)[column], places, number, _label(by, name)))
-    _scale(axes, x, places, drawn[column])
-    axes.set_ylabel(QUANTITIES[column])
+        handles.append(_draw_line(axes, of_line.set_index(x)["shown"], places, number, _label(by, name)))
+    _scale(axes, x, places, drawn["shown"])
+    axes.set_ylabel(shown.label)
     panels.draw_legend(handles)
     return panels.figure
 

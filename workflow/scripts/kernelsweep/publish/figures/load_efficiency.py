@@ -34,8 +34,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = points_caption(data, found, MEANING)
     if points.empty:
         reason = why_no_points(data, found, EFFICIENCY, "No times")
-        return empty_figure(Frame(width, data.title, "Nothing to draw.", caption), reason)
-    frame = Frame(width, data.title, _message(points), caption)
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "Nothing to draw.", caption), reason)
+    frame = Frame(width, FIGURE.heading(data.title), _message(points), caption)
     return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points))
 
 

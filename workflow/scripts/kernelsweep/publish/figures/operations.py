@@ -41,7 +41,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     labels = step_labels(steps, undefined_kernels(drawn))
     panels = [_panel(label, shown, drawn) for label, shown in zip(labels, of_steps, strict=True) if not shown.empty]
     reason = no_bandwidth(drawn, data.settings, data.device, FREE)
-    return bandwidth_figure(Frame(width, data.title, _message(steps, of_steps), caption), panels, "operation", reason)
+    return bandwidth_figure(
+        Frame(width, FIGURE.heading(data.title), _message(steps, of_steps), caption), panels, "operation", reason
+    )
 
 
 def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Panel:

@@ -1,7 +1,7 @@
-"""The speedup of each kernel's fastest configuration over a library's reduction, against array size.
+"""The speedup of the fastest kernel over a library's reduction, against array size.
 
-A panel for each element type and cache state. The library is the first of the study's rivals; beside the kernels are
-the other libraries, and kernels that only read, which are limits for all.
+A panel for each element type and cache state. The library is the first of the study's rivals; beside the fastest kernel
+of each size are the other libraries, and the fastest of the kernels that only read, which are a limit for all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from kernelsweep.analysis.reference import at_reference, timed
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text, reference_text, size_text
+from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
@@ -39,7 +39,9 @@ PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.25}
 PANELS_A_ROW = 2
 CACHES = ("cold", "hot")
 FREE = ("array_size", "cache", "dtype", "block_size")
-LEGEND_TITLE = "kernel, then libraries, then limits"
+OURS, READING = "the fastest kernel", "reading alone"
+# More lines could not be told apart: of the libraries, the fastest ones at the reference point are drawn.
+MOST_LIBRARIES = 3
 # A line of two sizes says less than the table.
 LEAST_SIZES = 3
 # The axis begins at a multiple of this.
@@ -55,15 +57,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     A size without a time is a gap in its line.
     """
     study = data.settings
-    caption = _caption(data)
     speedups = _speedups(data)
+    caption = _caption(data, speedups)
     if speedups.empty:
-        return empty_figure(Frame(width, data.title, "No library to compare with.", caption), _why_nothing(data))
+        return empty_figure(
+            Frame(width, FIGURE.heading(data.title), "No library to compare with.", caption), _why_nothing(data)
+        )
     dtypes = sorted(speedups["dtype"].unique(), key=lambda dtype: (dtype != study["reference"]["dtype"], dtype))
     places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
     lines = list(_lines(study, speedups))
-    frame = Frame(width, data.title, _message(study, speedups), caption)
-    legend = Legend([look["label"] for _, look in lines], LEGEND_TITLE)
+    frame = Frame(width, FIGURE.heading(data.title), _message(study, speedups), caption)
+    legend = Legend([look["label"] for _, look in lines])
     panels = panels_above_a_legend(frame, legend, len(places), PANELS_A_ROW, PANEL_IN[width])
     for axes, place in zip(panels.grid[0], places, strict=True):
         _draw_panel(axes, lines, _at(speedups, place))
@@ -77,9 +81,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 
 def _speedups(data: StudyData) -> pandas.DataFrame:
-    """The first library's time over the fastest time of each kernel and library, where both have one.
+    """The first library's time over that of the fastest kernel, of each library and of reading alone, where both exist.
 
-    Columns: kernel, dtype, cache, array_size, speedup.
+    Columns: kernel (the line's name), dtype, cache, array_size, speedup.
     """
     study = data.settings
     rows = timed(at_reference(study, data.device_rows, free=FREE), data.device)
@@ -89,7 +93,10 @@ def _speedups(data: StudyData) -> pandas.DataFrame:
     fastest = rows.groupby(["kernel", *place], sort=False)["time_us"].min().reset_index()
     base = fastest[fastest["kernel"].isin(study["rivals"][:1])][[*place, "time_us"]]
     base = base[base.groupby(["dtype", "cache"])["array_size"].transform("count") >= LEAST_SIZES]
-    shown = fastest[fastest["kernel"].isin([*_own_kernels(study), *study["rivals"], *study["limits"]])]
+    groups = dict.fromkeys(_own_kernels(study), OURS) | {rival: rival for rival in study["rivals"]}
+    groups |= {name: READING for name in data.kernel_names if name in study["limits"]}
+    shown = fastest[fastest["kernel"].isin(groups)]
+    shown = shown.assign(kernel=shown["kernel"].map(groups)).groupby(["kernel", *place], as_index=False).min()
     joined = shown.merge(base, on=place, suffixes=("", "_base"))
     return joined.assign(speedup=joined["time_us_base"] / joined["time_us"])
 
@@ -104,19 +111,20 @@ def _own_kernels(study: Mapping[str, Any]) -> list[str]:
 
 
 def _lines(study: Mapping[str, Any], speedups: pandas.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The kernel of each line with its look, in the legend's order."""
-    measured = set(speedups["kernel"])
-    for index, kernel in enumerate(_own_kernels(study)):
-        if kernel in measured:
-            yield kernel, {**style.line_look(index), "linewidth": 1.0, "markersize": 3.2, "label": kernel}
-    for index, rival in enumerate(study["rivals"]):
-        if rival in measured:
-            look = {"color": "black", "linewidth": 1.4 if index == 0 else 0.8, "zorder": 1}
-            yield rival, {**look, "linestyle": style.DASHES[index % len(style.DASHES)], "label": rival}
-    for index, limit in enumerate(study["limits"]):
-        if limit in measured:
-            look = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
-            yield limit, {**look, "linestyle": style.DASHES[index % len(style.DASHES)], "label": limit}
+    """The name of each line with its look, in the legend's order."""
+    measured = [name for name in (OURS, *_libraries(study, speedups), READING) if name in set(speedups["kernel"])]
+    for index, name in enumerate(measured):
+        look = style.line_look(index) | {"linewidth": 1.0, "markersize": 3.2, "label": name}
+        yield name, look | ({"color": style.GREY, "marker": ""} if name == READING else {})
+
+
+def _libraries(study: Mapping[str, Any], speedups: pandas.DataFrame) -> list[str]:
+    """The libraries that are drawn, in the study's order: the first, and those that are fastest at the reference."""
+    reference = study["reference"]
+    rows = _at(speedups, (reference["dtype"], reference["cache"]))
+    there = rows[(rows["array_size"] == reference["array_size"]) & rows["kernel"].isin(study["rivals"][1:])]
+    fastest = there.nlargest(MOST_LIBRARIES - 1, "speedup")["kernel"]
+    return [rival for rival in study["rivals"] if rival in {study["rivals"][0], *fastest}]
 
 
 def _draw_panel(axes: Axes, lines: Sequence[tuple[str, dict[str, Any]]], speedups: pandas.DataFrame) -> None:
@@ -134,7 +142,7 @@ def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
     """The range of the speedups of each size's fastest kernel, at the reference type and cache state."""
     reference = study["reference"]
     rows = _at(speedups, (reference["dtype"], reference["cache"]))
-    fastest = rows[rows["kernel"].isin(_own_kernels(study))].groupby("array_size")["speedup"].max()
+    fastest = rows[rows["kernel"] == OURS].set_index("array_size")["speedup"]
     if fastest.empty:
         return "None of the kernels has a time at the reference type and cache state."
     # The sizes of the least and of the largest speedup.
@@ -154,8 +162,13 @@ def _why_nothing(data: StudyData) -> str:
     return f"{data.settings['rivals'][0]} has no time at the reference operation."
 
 
-def _caption(data: StudyData) -> str:
+def _caption(data: StudyData, speedups: pandas.DataFrame) -> str:
     where = reference_text(data.settings, free=FREE)
-    return (
+    text = (
         f"{device_text(data.device)}. Reference point: {where}. Each at its fastest block size, unroll factor and grid."
     )
+    if speedups.empty:
+        return text
+    slower = [rival for rival in data.settings["rivals"] if rival not in _libraries(data.settings, speedups)]
+    left_out = [rival for rival in slower if rival in set(speedups["kernel"])]
+    return text + (f" Slower libraries are in the table: {list_texts(left_out)}." if left_out else "")

@@ -43,9 +43,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data, found)
     if points.empty:
         reason = why_no_points(data, found, BYTES, "No times, so no roofline")
-        return empty_figure(Frame(width, data.title, "No roofline to draw.", caption), reason)
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No roofline to draw.", caption), reason)
     peak = data.device["peak_bandwidth_gbs"]
-    frame = Frame(width, data.title, _message(points, peak), caption)
+    frame = Frame(width, FIGURE.heading(data.title), _message(points, peak), caption)
     return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points, peak))
 
 

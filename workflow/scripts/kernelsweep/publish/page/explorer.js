@@ -335,7 +335,8 @@
   };
   section.classList.add("live");
   show(wanted() ?? {}, false);
-  if (wanted()) section.scrollIntoView();
+  // The explorer has pushed down what the address may lead to.
+  (wanted() ? section : document.getElementById(location.hash.slice(1)))?.scrollIntoView();
   addEventListener("hashchange", follow);
   let width = chart.clientWidth;
   new ResizeObserver(() => {

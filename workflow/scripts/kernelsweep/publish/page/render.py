@@ -17,8 +17,16 @@ from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.scripts import d3, packed, policy
 
 # The page's template, style and scripts lie beside this file.
-SOURCES = Path(__file__).parent
-TEMPLATE, STYLE, SCRIPT, EXPLORER = FILES = ("template.html", "style.css", "script.js", "explorer.js")
+_NAMES = ("template.html", "style.css", "script.js", "explorer.js")
+PAGE_FILES = TEMPLATE, STYLE, SCRIPT, EXPLORER = tuple(Path(__file__).parent / name for name in _NAMES)
+
+
+@dataclass(frozen=True)
+class ToldKernel:
+    """A kernel in its study's story: its file, and the file's words on what it changes, and why, as HTML."""
+
+    kernel: Link
+    words: str
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Section:
     name         the anchor by which it is linked to
     description  a study's, as text
     html         its table or text
+    steps        a study's kernels
     undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
@@ -38,6 +47,7 @@ class Section:
     figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
     description: str = ""
+    steps: Sequence[ToldKernel] = ()
     undrawn: Sequence[str] = ()
 
 
@@ -45,6 +55,7 @@ class Section:
 class Page:
     """All that the page shows.
 
+    index          a link to the page that leads to this one, if there is one
     answers        the answer of each study
     settings       the studies' problems and references, by which sizes are named
     failed         the points that failed, by name, as HTML
@@ -55,6 +66,7 @@ class Page:
     """
 
     title: str
+    index: Sequence[Link]
     facts: Facts
     answers: Sequence[StudyAnswer]
     settings: Mapping[str, Mapping[str, Any]]
@@ -71,7 +83,7 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    template, style, script, explorer = ((SOURCES / name).read_text(encoding="utf-8") for name in FILES)
+    template, style, script, explorer = (file.read_text(encoding="utf-8") for file in PAGE_FILES)
     scripts = [script, *([d3(), explorer] if page.points else [])]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     words = {"configuration": configuration_text, "rate": rate_of, "also": also_text, "size": size_words}

@@ -44,7 +44,6 @@ for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   if (!body || body.rows.length < 2) continue;
   const told = [...body.rows];
-  for (const row of told) if (row.cells[0]?.nodeName === "TD") row.cells[0].setAttribute("role", "rowheader");
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
     heading.scope = "col";

@@ -14,17 +14,16 @@ from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
-from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.page.render import Section
+from kernelsweep.publish.page.markdown import comment_html, to_html
+from kernelsweep.publish.page.render import Section, ToldKernel
 from kernelsweep.publish.summary import failed_points
 from kernelsweep.results import each_row
+from kernelsweep.sweep.kernels.source import read_source
+from kernelsweep.sweep.kernels.story import story
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
 _IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
-
-# Results are below headings of the second level.
-_LEVEL = 3
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,15 @@ class Results:
         return self.platform / "studies" / name
 
 
-def html(file: Path, title: str, base: Path) -> str:
-    """A result's Markdown as HTML."""
-    return to_html(file.read_text(encoding="utf-8"), title, _LEVEL, file.parent, base)
+def html(file: Path, name: str, title: str, base: Path) -> str:
+    """A result's Markdown as HTML, as the part of the page with this name and title."""
+    return to_html(file.read_text(encoding="utf-8"), name, title, file.parent, base)
 
 
 def failed_html(counted: RowCounts, base: Path) -> str:
     """The points that failed, by name, or that none did."""
     text = "\n".join(["# Summary", "", *failed_points(counted)])
-    return to_html(text, "failed points", _LEVEL, base, base)
+    return to_html(text, "failed", "failed points", base, base)
 
 
 def study_figures(
@@ -96,19 +95,35 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
     """
     folder, base = results.study(name), results.base
     figures, undrawn = study_figures(name, study["figures"], points, results)
+    why = _why(folder / "steps.md", f"study-{name}-why", study["title"], base)
+    kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
         name=name,
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=html(folder / "table.md", study["title"], base),
+        html=html(folder / "table.md", f"study-{name}", study["title"], base) + why,
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
-            "Its kernels": [link(Path(path), base, Path(path).stem) for path in study["kernels"]],
+            "Its kernels": kernels,
         },
+        # steps.md has these words as well.
+        steps=[]
+        if why
+        else [
+            ToldKernel(kernel, comment_html(story(read_source(Path(path)))))
+            for kernel, path in zip(kernels, study["kernels"], strict=True)
+        ],
     )
+
+
+def _why(steps: Path, name: str, title: str, base: Path) -> str:
+    """Why each step helps, as HTML that unfolds; "" for a study without steps."""
+    text = html(steps, name, title, base)
+    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
+    return f'<details class="why">{summary}{text}</details>\n' if text else ""
 
 
 def has_content(name: str, base: Path) -> bool:
@@ -128,7 +143,7 @@ def chapter_section(name: str, base: Path) -> Section:
     return Section(
         name=name,
         title=chapter.title,
-        html=html(base / chapter.markdown, chapter.title, base),
+        html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
         figures=[embed(picture, base) for picture in pictures],
         files={"For programs": [link(data, base)]},
     )
@@ -136,4 +151,4 @@ def chapter_section(name: str, base: Path) -> Section:
 
 def missing_chapter(name: str, base: Path) -> str:
     """Why a chapter is missing, as HTML."""
-    return to_html(CHAPTERS[name].missing, CHAPTERS[name].title, _LEVEL, base, base)
+    return to_html(CHAPTERS[name].missing, f"missing-{name}", CHAPTERS[name].title, base, base)

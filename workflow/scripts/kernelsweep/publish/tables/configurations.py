@@ -28,7 +28,14 @@ from kernelsweep.publish.tables.formats import (
     speedups,
 )
 from kernelsweep.publish.tables.ladder_text import NO_TIMES_OF_OURS
-from kernelsweep.publish.tables.point_notes import POINT_COUNTS, flag_notes, numbered, point_counts, right_text
+from kernelsweep.publish.tables.point_notes import (
+    NOT_MEASURED,
+    POINT_COUNTS,
+    flag_notes,
+    numbered,
+    point_counts,
+    right_text,
+)
 from kernelsweep.results import INTERVAL
 
 TIME_COLUMNS = (
@@ -44,6 +51,7 @@ TIME_COLUMNS = (
     "speedup_high",
     "compared",
     "as_fast",
+    "status",
 )
 FURTHER_COLUMNS = (*POINT_COUNTS, "failures", "flags", "message")
 # Ties beyond the closest are counted, since a table's column has little room.
@@ -67,6 +75,7 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
                                 the first kernel's time over this one's, and its 95% interval
       compared                  the number of the kernel's configurations with a time there
       as_fast                   configurations that can't be told apart from the best, by the values that differ from it
+      status                    `ok` with a time; else of the kernel's first point there, or `not_measured`
       points_right, points_run, points_skipped
                                 over the kernel's whole sweep: right, attempted, skipped
       failures                  the statuses of the others: "2 wrong_result, 1 timed_out"
@@ -84,7 +93,7 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
         if kernel in found:
             row |= _measured(found[kernel], first, data)
         else:
-            row["message"] = _why_no_time(kernel, place, data)
+            row |= _why_no_time(kernel, place, data)
         rows.append(row)
     columns = ["kernel", *place, *FURTHER_COLUMNS]
     if data.has_times:
@@ -100,7 +109,7 @@ def _beside(place: Mapping[str, Any], first: Best | None, data: StudyData) -> li
         counts = {"kernel": name, **place, **point_counts(name, data.measurements), "flags": "", "message": ""}
         there = at_place(data.measurements[data.measurements["kernel"] == name], place)
         for found in ({str(column): value for column, value in row.items()} for row in there.to_dict("records")):
-            row = counts | {axis: found[axis] for axis in kernel_axes(data.settings)}
+            row = counts | {axis: found[axis] for axis in (*kernel_axes(data.settings), "status")}
             if found["status"] == "ok":
                 row |= {column: found[column] for column in (*INTERVAL, "bandwidth_gbs", "gflops")}
                 row |= _compared(time_interval(found), first) | _peak(found, data)
@@ -143,6 +152,7 @@ def _measured(best: Best, first: Best | None, data: StudyData) -> dict[str, Any]
         **gain,
         "compared": best.compared,
         "as_fast": "" if not best.ties else ties_text(best, len(best.ties)),
+        "status": "ok",
         "message": "",
     }
 
@@ -151,16 +161,17 @@ def _time(one: Configuration) -> Interval:
     return Interval(one.time_us, one.time_low_us, one.time_high_us)
 
 
-def _why_no_time(kernel: str, place: Mapping[str, Any], data: StudyData) -> str:
-    """Why none of a kernel's configurations at a point has a time; "" on a device without times."""
+def _why_no_time(kernel: str, place: Mapping[str, Any], data: StudyData) -> dict[str, str]:
+    """The columns that say why none of a kernel's configurations at a point has a time."""
     if not data.has_times:
-        return ""
+        return {"message": ""}
     rows = at_place(data.kernel_rows[data.kernel_rows["kernel"] == kernel], place)
     if rows.empty:
-        return "the sweep has no point there"
+        return {"status": NOT_MEASURED, "message": "the sweep has no point there"}
     failed = rows[rows["status"] != "ok"]
-    messages = " ".join(str(failed["message"].iloc[0]).split()) if not failed.empty else ""
-    return f"{failures_text(list(rows['status']))}; {messages or 'no message'}"
+    first = failed.iloc[0] if not failed.empty else rows.iloc[0]
+    message = " ".join(str(first["message"]).split()) or "no message"
+    return {"status": first["status"], "message": f"{failures_text(list(rows['status']))}; {message}"}
 
 
 def configuration_text(table: pandas.DataFrame, found: Mapping[str, Best], data: StudyData) -> TableText:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas
@@ -21,6 +22,14 @@ from kernelsweep.publish.tables.ladder_text import study_text
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     """A study's table for programs, and the same for readers."""
     return _TABLES[problem_of(data.settings["problem"]).table](data)
+
+
+def rows_of_steps(data: StudyData) -> pandas.DataFrame:
+    """The rows that a ladder draws: each step at the reference point, or each kernel's fastest configuration there.
+
+    Columns, besides others: kernel, status, flags; with times also time_us, time_low_us, time_high_us, speedup.
+    """
+    return _ROWS_OF_STEPS[problem_of(data.settings["problem"]).table](data)
 
 
 def _steps(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
@@ -43,3 +52,8 @@ def _configurations(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
 
 # By the name that a problem gives its table.
 _TABLES = {"steps": _steps, "exchanges": _exchanges, "configurations": _configurations}
+_ROWS_OF_STEPS: dict[str, Callable[[StudyData], pandas.DataFrame]] = {
+    "steps": study_table,
+    "exchanges": study_table,
+    "configurations": lambda data: configuration_table(best_at(data), data),
+}

@@ -23,7 +23,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = rf"template\s*<(?P<parameters>[^>]*)>\s*__global__\s+void\s+{ATTRIBUTES}%s\s*\("
 
 _KEY = "kernelsweep"
-_HEADER = re.compile(rf"(?P<indent>\s*){_KEY}\s*:(?!:)(?P<value>.*)", re.IGNORECASE)
+HEADER = re.compile(rf"(?P<indent>\s*){_KEY}\s*:(?!:)(?P<value>.*)", re.IGNORECASE)
 # The same below the code, where the marks of its comment still stand before it.
 _HEADER_BELOW = re.compile(rf"^[ \t]*(?://|/\*|\*)?[/*! \t]*{_KEY}[ \t]*:(?!:)", re.IGNORECASE | re.MULTILINE)
 # Text that may be meant as a header: one or two words, optionally a colon or an equals sign, and a value in braces.
@@ -63,7 +63,7 @@ def _read_header(text: str, known: Collection[str]) -> tuple[dict[str, Any], int
         raise _Mistake(line, "this header stands below the code. Move it to the file's beginning.")
     if first is None:
         return None
-    match = _HEADER.fullmatch(lines[first] or "")
+    match = HEADER.fullmatch(lines[first] or "")
     assert match is not None
     indent = len(match["indent"])
     end = first + 1
@@ -83,7 +83,7 @@ def _read_header(text: str, known: Collection[str]) -> tuple[dict[str, Any], int
 
 def _first_line(lines: Mapping[int, str | None]) -> int | None:
     """The number of a header's first line, or None without a header."""
-    headers = [number for number, line in lines.items() if line and _HEADER.fullmatch(line)]
+    headers = [number for number, line in lines.items() if line and HEADER.fullmatch(line)]
     for number, line in lines.items():
         if number not in headers and line and _is_like_a_header(line, lines.get(number + 1)):
             raise _Mistake(number, f"{line.strip()!r} looks like a kernel's header, but is none. Write '{_KEY}:'.")

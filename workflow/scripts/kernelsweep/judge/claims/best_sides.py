@@ -1,4 +1,4 @@
-"""The sides of a claim about a study with a problem file: the fastest configurations at one point, with their times."""
+"""The sides of a claim about a study with a problem file: the best configurations at one point, by its objective."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.objective import with_costs
 from kernelsweep.analysis.places import at_place, place_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
@@ -15,8 +16,8 @@ from kernelsweep.judge.claims.claim import Claim, NotMeasured
 from kernelsweep.results import DRIVER_LIMIT_KERNELS
 
 
-def fastest_sides(claim: Claim, data: StudyData) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The rows of the fastest configurations of the claim's kernel, or of all kernels, and of its reference kernel.
+def best_sides(claim: Claim, data: StudyData) -> list[Mapping[str, Any]]:
+    """The rows of the best configurations of the claim's kernel, or of all kernels, and of its reference kernel if any.
 
     Compared at the reference point's size and cache state, and at what the claim's `at` says. Raises NotMeasured.
     """
@@ -24,10 +25,11 @@ def fastest_sides(claim: Claim, data: StudyData) -> tuple[Mapping[str, Any], Map
     place = {axis: reference[axis] for axis in place_axes(data.settings)} | dict(claim.at)
     undefined = undefined_kernels(data.measurements)
     kernels = [claim.kernel] if claim.kernel else [name for name in data.kernel_names if name not in undefined]
-    return _fastest(kernels, place, data), _fastest([claim.reference_kernel], place, data)
+    sides = [kernels, *([[claim.reference_kernel]] if claim.reference_kernel else [])]
+    return [_best(side, place, data) for side in sides]
 
 
-def _fastest(kernels: Sequence[str], place: Mapping[str, Any], data: StudyData) -> Mapping[str, Any]:
+def _best(kernels: Sequence[str], place: Mapping[str, Any], data: StudyData) -> Mapping[str, Any]:
     of_kernels = data.measurements[data.measurements["kernel"].isin(kernels)]
     if {*kernels} <= {*DRIVER_LIMIT_KERNELS}:  # The driver's points have no axis of a kernel.
         place = {axis: value for axis, value in place.items() if axis in place_axes(data.settings)}
@@ -38,8 +40,11 @@ def _fastest(kernels: Sequence[str], place: Mapping[str, Any], data: StudyData) 
     with_times = timed(rows, data.device)
     if with_times.empty:
         raise NotMeasured(f"{named} at {point_text(place)}: {_why(rows)}")
-    (fastest,) = with_times.nsmallest(1, "time_us").to_dict("records")
-    return {str(column): value for column, value in fastest.items()}
+    with_objective = with_costs(with_times, data.settings)
+    if with_objective.empty:
+        raise NotMeasured(f"{named} at {point_text(place)} has no {data.settings['objective']}")
+    (best,) = with_objective.nsmallest(1, "cost").to_dict("records")
+    return {str(column): value for column, value in best.items()}
 
 
 def _why(rows: pandas.DataFrame) -> str:

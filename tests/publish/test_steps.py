@@ -1,0 +1,91 @@
+"""Why each step helps: its words, the step that it is held against, counters that moved, advice, and the code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from checkout import ROOT
+from synthetic_sweep import EMULATOR, H200, shipped_data
+
+from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.steps.advice import RULES, advice
+from kernelsweep.publish.steps.kernel_words import read_words
+from kernelsweep.publish.steps.steps_page import steps_text
+
+
+def sources(study: str) -> dict[str, str]:
+    return {path.stem: path.read_text() for path in (ROOT / "kernels" / study).glob("*.cu")}
+
+
+def parts(text: str) -> dict[str, str]:
+    """The text of each step by its label."""
+    return {part.partition("`")[2].partition("`")[0]: part for part in text.split("\n### ")[1:]}
+
+
+def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
+    steps = parts(steps_text(shipped_data("unrolling", H200["name"]), sources("unrolling")))
+    # The step before it is the published one, unrolled_warps_volatile; its words say "as `unrolled_warps`".
+    assert "times as fast as `unrolled_warps ×8`" in steps["completely_unrolled ×8"]
+    assert "```diff unrolled_warps\n" in steps["completely_unrolled ×8"]
+    assert "No loop counter and no loop branch" in steps["completely_unrolled ×8"]
+    # The same kernel again: no words twice, and no code.
+    assert "an unroll factor of 4 instead of 2" in steps["unrolled ×4"] and "diff" not in steps["unrolled ×4"]
+    assert "```diff" not in steps["neighbored"] and "Time:" not in steps["neighbored"]
+
+
+def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
+    old = read_words("old", "// Old.\n//\n// kernelsweep:\n//   plan: x\nvoid old()\n{\n    a();\n}\n")
+    new = read_words("new", "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    b();\n}\n")
+    assert new.paragraphs == ["New: as `old`, but b.", "Faster."] and old.paragraphs == ["Old."]
+    assert new.base(["older", "old"]) == "old" and new.base(["older"]) is None
+    changed = [line for line in new.difference(old) if line.startswith(("+", "-"))]
+    assert changed == ["-    a();", "+    b();"]
+
+
+def test_the_largest_changes_of_counters_are_named() -> None:
+    data = shipped_data("unrolling", H200["name"])
+    rows = data.metrics.rows.copy()
+    for kernel, value in (("neighbored", 304.0), ("neighbored_less", 12.4)):
+        chosen = (rows["kernel"] == kernel) & (rows["metric"] == "instructions_per_warp")
+        rows.loc[chosen, "value"] = value
+    data = replace(data, metrics=replace(data.metrics, rows=rows))
+    text = parts(steps_text(data, sources("unrolling")))["neighbored_less"]
+    assert "instructions per warp 304 → 12.4" in text.partition("Moved: ")[2].splitlines()[0]
+    unprofiled = replace(data, metrics=replace(data.metrics, rows=rows.iloc[:0]))
+    assert "Moved" not in steps_text(unprofiled, sources("unrolling"))
+    emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"))
+    assert "Time:" not in emulated and "nan" not in emulated and "```diff" in emulated
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"peak_share": 96.0, "global_load_efficiency": 25.0}, "Bound by memory: 96% of its peak."),
+        ({"peak_share": 79.9, "global_load_efficiency": 25.0}, "25% are used"),
+        ({"global_load_efficiency": 75.1, "executing_threads": 16.0}, "50% of a warp's lanes"),
+        ({"executing_threads": 24.1, "barrier_stall": 25.0}, "25% of their stalls"),
+        ({"barrier_stall": 24.9, "achieved_occupancy": 50.1}, ""),
+        (
+            {"shared_load_requests": 3.0, "shared_load_wavefronts": 5.0}
+            | {"shared_store_requests": 1.0, "shared_store_wavefronts": 1.0},
+            "50% more passes",
+        ),
+    ],
+)
+def test_advice_is_that_of_the_first_rule_that_holds(values: dict[str, float], expected: str) -> None:
+    assert expected in advice(values) and bool(advice(values)) == bool(expected)
+
+
+def test_the_document_lists_every_rule_with_its_threshold() -> None:
+    document = (ROOT / "docs/profiling.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (from|up to) (\d+)% \|$", document, re.MULTILINE)
+    assert rows == [(rule.name, "up to" if rule.most else "from", f"{rule.threshold:.0f}") for rule in RULES]
+
+
+def test_on_the_page_the_code_unfolds() -> None:
+    text = "# Why\n\n```diff old\n@@\n-    a<int>();\n+    b();\n```\n"
+    html = to_html(text, "why", "why", ROOT, ROOT)
+    assert "<details" in html and "<summary>The code, against <code>old</code></summary>" in html
+    assert "<del>-    a&lt;int&gt;();</del>" in html and "<ins>+    b();</ins>" in html

@@ -1,0 +1,30 @@
+# Each kernel's best time over its versions, from the journals. Not part of `all`.
+
+
+# On a cluster, too, this little work runs where Snakemake does.
+localrules:
+    end_history,
+
+
+# Its output is the run's answer.
+rule end_history:
+    input:
+        points=lambda wildcards: inputs.kernel_points(PROJECT, wildcards.platform),
+        device=files.device(),
+    output:
+        text=files.history("history.md"),
+        rows=files.history("history.csv"),
+        figure=multiext(files.history("history"), ".svg", ".png", ".pdf"),
+    log:
+        files.log("end_history"),
+    wildcard_constraints:
+        platform=names.MEASURED,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        kernels=for_job(parameters.versioned_kernels),
+        studies=for_job(parameters.answered_settings),
+        margin=config["compare"]["same_within"],
+        code=code_of("judge/end_history.py"),
+    script:
+        "../scripts/judge/end_history.py"

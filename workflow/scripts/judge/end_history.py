@@ -1,0 +1,38 @@
+"""Tell each kernel's best time over its versions, from the journals: a page, rows and a figure."""
+
+from pathlib import Path
+
+from kernelsweep.analysis.places import place_axes
+from kernelsweep.drawing.layout import save
+from kernelsweep.json_files import read_device
+from kernelsweep.judge.history.figure import draw
+from kernelsweep.judge.history.report import HISTORY_COLUMNS, TIME_COLUMNS, headline, history_rows, history_text
+from kernelsweep.judge.history.versions import judged, kernel_versions
+from kernelsweep.logs import logged
+from kernelsweep.measure.journal import journals_of, read_values
+from kernelsweep.results import ALL_POINT_COLUMNS, each_row, write_rows
+
+with logged(snakemake.log[0], is_answer=True):
+    params = snakemake.params
+    device = read_device(snakemake.input.device)
+    references = {study: settings["reference"] for study, settings in params.studies.items()}
+    places = {
+        study: {axis: references[study][axis] for axis in place_axes(settings)}
+        for study, settings in params.studies.items()
+    }
+    found = []
+    for kernel, (points, journal) in params.kernels.items():
+        lines = [line for part in journals_of(Path(journal)) for line in read_values(part)]
+        source_now = next(each_row(points))["source_sha256"]
+        found += kernel_versions(kernel, lines, places[kernel.partition("/")[0]], device["name"], source_now)
+    versions = judged(found, params.margin)
+    text = history_text(versions, device["provenance"], places)
+    Path(snakemake.output.text).write_text(text, encoding="utf-8")
+    columns = (*HISTORY_COLUMNS, *ALL_POINT_COLUMNS, *TIME_COLUMNS)
+    write_rows(snakemake.output.rows, columns, history_rows(versions))
+    figure = draw(versions, device["provenance"])
+    for path in snakemake.output.figure:
+        save(figure, Path(path))
+    slower = [line for line in text.splitlines() if line.endswith("**slower** |")]
+    print("\n".join([*slower, *([""] if slower else []), headline(versions)]))
+    print(f"\n  All of it  {snakemake.output.text}")

@@ -1,0 +1,54 @@
+"""The quantities of measured rows, and the costs by which configurations are compared: a study's objective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas
+
+from kernelsweep.intervals import Interval, time_interval
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.results import INTERVAL
+from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective_of
+
+# The columns of with_costs(): the less, the better.
+COST = ("cost_low", "cost", "cost_high")
+
+
+def quantity_of_row(quantity: Quantity, row: Mapping[Any, Any], settings: Mapping[str, Any]) -> Interval | None:
+    """A quantity of a row of measurements.csv that has a time; None where the row lacks what it is computed from.
+
+    settings  the study's
+    """
+    problem = problem_of(settings["problem"])
+    axes = {axis: row[axis] for axis in problem.axes if not pandas.isna(row.get(axis))}
+    try:
+        work = problem.work(axes)
+    except KeyError:  # A library's or the driver's row has no axes of kernels.
+        work = {}
+    return quantity.interval({**axes, **work}, {TIME: time_interval(row), ENERGY: _energy(row)})
+
+
+def _energy(row: Mapping[Any, Any]) -> Interval | None:
+    ends = [float(row.get(column, math.nan)) for column in ("energy_mj", "energy_low_mj", "energy_high_mj")]
+    return None if any(map(math.isnan, ends)) else Interval(*ends)
+
+
+def with_costs(rows: pandas.DataFrame, settings: Mapping[str, Any]) -> pandas.DataFrame:
+    """The rows with a time that have the study's objective, with the columns COST."""
+    quantity = objective_of(settings)
+    if quantity.name == TIME:
+        return rows.assign(**{column: rows[of_time] for column, of_time in zip(COST, INTERVAL, strict=True)})
+    found = [quantity_of_row(quantity, row, settings) for row in rows.to_dict("records")]
+    costs = [quantity.cost(interval) if interval else None for interval in found]
+    ends = [(cost.low, cost.value, cost.high) if cost else (float("nan"),) * 3 for cost in costs]
+    columns = pandas.DataFrame(ends, columns=list(COST), index=rows.index, dtype="float64")
+    return rows.join(columns)[columns["cost"].notna()]
+
+
+def cost_interval(row: Mapping[Any, Any]) -> Interval:
+    """The cost of a row of with_costs()."""
+    low, value, high = (float(row[column]) for column in COST)
+    return Interval(value, low, high)

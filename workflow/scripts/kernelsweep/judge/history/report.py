@@ -1,0 +1,87 @@
+"""Kernels' versions as Markdown and as rows of history.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelsweep.analysis.words import list_texts, point_text
+from kernelsweep.judge.history.versions import Version
+from kernelsweep.results import Row, point_columns
+
+# history.csv, one row a version of a kernel, with the point columns of its best configuration between the two parts.
+HISTORY_COLUMNS = ("study", "kernel", "revision", "source_sha256", "measured")
+TIME_COLUMNS = ("time_us", "time_low_us", "time_high_us", "ratio", "ratio_low", "ratio_high", "verdict")
+
+
+def by_kernel(versions: Sequence[Version]) -> dict[str, list[Version]]:
+    """The versions of each kernel, in their order."""
+    found: dict[str, list[Version]] = {}
+    for version in versions:
+        found.setdefault(version.kernel, []).append(version)
+    return found
+
+
+def headline(versions: Sequence[Version]) -> str:
+    """The kernels whose latest version is slower than the one before it."""
+    kernels = by_kernel(versions)
+    slower = [of_kernel[-1] for of_kernel in kernels.values() if of_kernel[-1].is_slower]
+    texts = [f"{one.kernel} ({one.ratio.value:.3f} times the time, {one.label})" for one in slower if one.ratio]
+    several = sum(len(of_kernel) > 1 for of_kernel in kernels.values())
+    measured = f"Kernels with several versions: {several} of {len(kernels)}."
+    return (
+        f"Slower than the version before: {list_texts(texts)}. {measured}" if texts else f"None is slower. {measured}"
+    )
+
+
+def history_text(versions: Sequence[Version], provenance: str, places: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page.
+
+    places  by study, the values of the axes at which its kernels are compared
+    """
+    lines = [f"# {headline(versions)}", "", f"The best time of each version of each kernel; {provenance}."]
+    lines += ["A version is a state of the kernel's source that was measured. A star: files differed from the commit."]
+    studies: dict[str, list[Version]] = {}
+    for version in versions:
+        studies.setdefault(version.kernel.partition("/")[0], []).append(version)
+    for study, of_study in studies.items():
+        lines += ["", f"## {study}, {point_text(places[study])}", ""]
+        lines += ["| kernel | version | measured | best time (µs) | configuration | time over that before | verdict |"]
+        lines += ["|---|---|---|---:|---|---:|---|"]
+        lines += [_row(version, places[study]) for version in of_study]
+    return "\n".join(lines) + "\n"
+
+
+def _row(version: Version, place: Mapping[str, Any]) -> str:
+    time, low, high = (float(version.row[name]) for name in ("time_us", "time_low_us", "time_high_us"))
+    free = {axis: value for axis, value in version.point.items() if axis not in place and value not in (None, "")}
+    change = version.ratio
+    ratio = f"{change.value:.3f} ({change.low:.3f} to {change.high:.3f})" if change else ""
+    verdict = f"**{version.verdict}**" if version.is_slower else version.verdict
+    cells = (
+        version.kernel.partition("/")[2],
+        version.label,
+        version.measured[:10],
+        f"{time:,.2f} ({low:,.2f} to {high:,.2f})",
+        point_text(free),
+        ratio,
+        verdict,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def history_rows(versions: Sequence[Version]) -> list[Row]:
+    """The rows of history.csv."""
+    rows = []
+    for version in versions:
+        study, _, kernel = version.kernel.partition("/")
+        change = version.ratio
+        ends = (f"{change.value:.5f}", f"{change.low:.5f}", f"{change.high:.5f}") if change else ("", "", "")
+        rows.append(
+            {"study": study, "kernel": kernel, "revision": version.revision, "source_sha256": version.source}
+            | {"measured": version.measured, "verdict": version.verdict}
+            | point_columns(version.point)
+            | {name: version.row[name] for name in TIME_COLUMNS[:3]}
+            | dict(zip(TIME_COLUMNS[3:6], ends, strict=True))
+        )
+    return rows

@@ -1,0 +1,5 @@
+"""The page results/index.html, which leads to all others.
+
+beside_recording  how near a GPU's times are to a recording's
+index_page        the page, from index.html and the style of platforms' pages
+"""
