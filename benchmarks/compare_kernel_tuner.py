@@ -121,7 +121,7 @@ def run_here(name: str, count: int, samples: int, output: Path) -> None:
     )
 
 
-class _Without:
+class Without:
     """A finder of modules to which some are not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
@@ -132,7 +132,7 @@ class _Without:
 
 def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
     """Measure the points in Kernel Tuner, its default strategy: all of them in order."""
-    sys.meta_path.insert(0, _Without())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Without())  # type: ignore[arg-type]
     from kernel_tuner import tune_kernel
     from kernel_tuner.accuracy import Tunable
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
+import compare_tuning
 import pytest
 import scaling
 from checkout import ROOT
@@ -17,6 +20,7 @@ from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+from kernelsweep.sweep.points import units
 
 
 def machine_code(cubin: Path) -> list[bytes]:
@@ -107,6 +111,80 @@ def test_kernel_tuner_ratios() -> None:
     slower = compare_kernel_tuner.comparison({**here, "process_s": 4.0}, tuner)
     assert not compare_kernel_tuner.is_met(slower)
     assert compare_kernel_tuner.table(slower).count("MISSED") == 1
+
+
+# Seconds until the best configuration is found
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize("name", compare_tuning.CASES)
+def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> None:
+    one = compare_tuning.tuned(name, "sm_90")
+    tuner = compare_tuning.tuner_of(one, [], {})
+    (values, key), *_ = tuner.configurations.items()
+    (planned,) = [each for each in one.planned if one.key(each.point) == key]
+    source = own_sweep.Source(one.kernel.path, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
+    own_sweep.build(source, tmp_path / "ours.cubin", "sm_90", units(one.kernel, [planned.point]))
+    defined = "".join(
+        f"#define {word} {value}\n" for word, value in zip(tuner.call["tune_params"], values, strict=True)
+    )
+    (tmp_path / "tuner.cu").write_text(defined + tuner.call["kernel_source"])
+    fixed = {"RADIUS": "4"} if name == "one_pass" else {}
+    include = [one.kernel.path.parent, ROOT / "kernels/include"]
+    compile_cubin(tmp_path / "tuner.cu", tmp_path / "tuner.cubin", "sm_90", include, fixed)
+    assert machine_code(tmp_path / "tuner.cubin") == machine_code(tmp_path / "ours.cubin")
+
+
+def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> None:
+    pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed: uv run --extra compare pytest")
+    one = compare_tuning.tuned("one_pass", "sm_90")
+    tuner = compare_tuning.tuner_of(one, [], {})
+    order, results, second = list(tuner.configurations), [], 5.0
+    for number, values in enumerate(order):
+        second += 2.0
+        named = dict(zip(tuner.call["tune_params"], values, strict=True))
+        parts = {"compile_time": 1500.0, "verification_time": 400.0, "benchmark_time": 100.0}
+        stamp = str(datetime.fromtimestamp(second, UTC))
+        results.append({**named, "time": 1.0 + abs(number - 40) / 10, **parts, "timestamp": stamp})
+    results[3]["__error__"] = "a failure"
+    brute = compare_tuning.tuner_trace(results, tuner, started=0.0)
+    # The first took two of the seven seconds; the compiler ran for it twice.
+    assert brute["trace"][0] == (7.0, 4.0, tuner.configurations[order[0]]) and brute["begun_s"] == 5.0
+    assert len(brute["trace"]) == len(order) - 1 and brute["failed"][0].startswith("a failure at (")
+    by_values = {",".join(map(str, values)): one for values, one in zip(order, results, strict=True)}
+    cache = {
+        "device_name": "a device", "kernel_name": tuner.call["kernel_name"], "problem_size": "callable",
+        "tune_params_keys": list(tuner.call["tune_params"]), "tune_params": tuner.call["tune_params"],
+        "objective": "time", "cache": by_values,
+    }  # fmt: skip
+    (tmp_path / "cache.json").write_text(json.dumps(cache))
+    replays = compare_tuning.replayed(tuner, tmp_path / "cache.json", brute, repetitions=2)
+    assert list(replays) == list(compare_tuning.STRATEGIES)
+    times = {tuple(key): time_us for key, time_us in brute["rows"]}
+    for searches in replays.values():
+        for search in searches:
+            seconds = [whole for whole, _, _ in search["trace"]]
+            assert seconds == sorted(seconds) and seconds[0] >= 7.0
+            assert len({key for *_, key in search["trace"]}) == len(search["rows"]) <= len(order)
+            assert all(times[key] == time_us for key, time_us in search["rows"])
+    ours = {"trace": [(one, one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
+    sides = {"sweep": ours, "search": ours, "kernel_tuner": {"brute_force": brute, "strategies": replays}}
+    lines = compare_tuning.compared(sides)
+    assert lines["here, full sweep"][0].chosen == 1.0 and lines["Kernel Tuner, brute force"][0].with_compiling == 87.0
+    assert "| here, search | 40.0 | 40.0 |" in compare_tuning.table(lines)
+
+
+def test_a_wrong_winner_and_a_lost_race_are_said() -> None:
+    truth = {("a",): 10.0, ("b",): 10.05, ("c",): 11.0}
+    ours = compare_tuning.found([(3, 1, ("c",)), (9, 2, ("b",))], [(("c",), 11.2), (("b",), 10.1)], truth)
+    theirs = compare_tuning.found([(4, 1, ("a",)), (8, 2, ("c",))], [(("a",), 10.5), (("c",), 10.4)], truth)
+    assert (ours.with_compiling, ours.without, ours.ends, round(ours.chosen, 3)) == (9, 2, 9, 1.005)
+    said = compare_tuning.verdict({"here, search": (ours, None), "Kernel Tuner, brute force": (theirs, None)})
+    assert said == [
+        "with compiling: here, search takes 2.25 times as long as Kernel Tuner, brute force. Ours loses.",
+        "without compiling: here, search takes 2.00 times as long as Kernel Tuner, brute force. Ours loses.",
+        "Kernel Tuner, brute force chooses a configuration 10.0% from the best.",
+    ]
 
 
 @pytest.mark.parametrize("name", compare_edits.KERNELS)

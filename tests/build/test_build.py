@@ -26,7 +26,7 @@ from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import Unit
+from kernelsweep.sweep.kernels.units import Unit, spread_units
 from kernelsweep.sweep.points import instantiations
 from kernelsweep.sweep.resolve import kernel_units
 
@@ -79,6 +79,23 @@ def test_the_report_has_the_variants_asked_for(tmp_path: Path) -> None:
     assert binary.read_bytes()[:4] == b"\x7fELF"
     write_report(tmp_path / "report.json", report)
     assert read_report(tmp_path / "report.json") == report
+
+
+@pytest.mark.nvcc
+def test_variants_spread_over_units_have_the_same_machine_code(tmp_path: Path) -> None:
+    (tmp_path / "toy.cu").write_text(TOY)
+    names = [f"toy<int, {block}u, {unroll}u>" for block in (64, 128) for unroll in range(1, 6)]
+    whole = [Unit({}, [[name] for name in names])]
+    reports = []
+    for units in (whole, spread_units(whole)):
+        binary = tmp_path / f"{len(units)}.bin"
+        reports.append(build(source_of(tmp_path / "toy.cu"), binary, "sm_90", units))
+        assert len(unit_files(binary, tmp_path)) == len(units)
+    assert [variant["unit"] for variant in reports[1]["variants"].values()] == 8 * [0] + 2 * [1]
+    assert hashes(reports[0]) == hashes(reports[1])
+    # Functions of one variant share variables, so they stay together.
+    pair = Unit({}, [[f"rows<{tile}>", "columns"] for tile in range(20)])
+    assert spread_units([pair]) == [pair]
 
 
 @pytest.mark.nvcc

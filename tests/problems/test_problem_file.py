@@ -145,9 +145,17 @@ def test_a_matrix_product_is_judged_within_its_bound(
     A, B = (np.asarray(arrays[name].contents).reshape(48, 48) for name in "AB")
     right = A @ B
     assert judged(instance, C=right) is None
+    exact, bound = A.astype(float) @ B, instance.bounds["C"].elements.reshape(48, 48)
+    for found in (right, (exact + 0.75 * bound * (np.arange(48) == 40)).astype(np.float32), exact.astype(np.float32)):
+        share = (abs(found - exact) / bound).max()
+        assert instance.judge(POINT, {"C": found.reshape(-1)}, 1).error_share == share <= 0.76
+        limit = instance.limits()["C"]
+        assert limit.error_share is not None and limit.error_share(found.reshape(-1)) == share
+    assert limit.error_share(right.reshape(-1)[:60]) == (abs(right - exact) / bound).reshape(-1)[:60].max()
     wrong = right.copy()
     wrong[1, 5] += 0.01
     wrong[47, 47] = np.nan
+    assert instance.judge(POINT, {"C": wrong.reshape(-1)}, 1).error_share is None
     told = judged(instance, C=wrong)
     assert told is not None
     assert told.startswith(
@@ -213,7 +221,8 @@ def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[
     assert judged(instance, keys=np.arange(48, dtype=np.int32)[::-1]) == "48 keys are at a wrong place"
     idle = SORT.replace("random.permutation(n)", "np.arange(n)")
     assert doubts(read(idle).instance(POINT, 1), POINT) == [
-        "kernels/own/problem.py: keys as before the run would pass. The inputs or the check can't show this mistake."
+        "kernels/own/problem.py, at n=48: keys as before the run would pass. "
+        "The inputs or the check can't show this mistake there."
     ]
 
 
@@ -539,8 +548,9 @@ def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[...
     assert doubts(read(ADD).instance(POINT, 1), POINT) == []
     told = doubts(read(absolute).instance(POINT, 1), POINT)
     assert ["last element of" in doubt for doubt in doubts(read(lossy).instance(POINT, 1), POINT)] == [True, True]
-    start, end = "kernels/own/problem.py: ", " would pass. The inputs or the check can't show this mistake."
-    assert [text.removeprefix(start).removesuffix(end) for text in told] == [
+    start, end = "kernels/own/problem.py, at n=48: ", "he inputs or the check can't show this mistake there."
+    assert all(text.endswith(end) for text in told)
+    assert [text.removeprefix(start).partition(" would pass. ")[0] for text in told] == [
         "zeros in c",
         "the mean in all of c",
         "the loss of the last element of a",

@@ -71,6 +71,21 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_co
     assert passes(words, _END) == _END
 
 
+def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = LastWords(list)
+    for platform, text in {"gpu": "Two\nlines.\n", "emulator": "One line.\n"}.items():
+        (tmp_path / f"results/{platform}").mkdir(parents=True)
+        (tmp_path / f"results/{platform}/end_run.log").write_text(text)
+        passes(words, "rule end_run", event="job_info", log=[f"results/{platform}/end_run.log"])
+    (tmp_path / "results/index.html").write_text("")
+    assert passes(words, "Elapsed time: 0:00:01") is None
+    page = (tmp_path / "results/index.html").as_uri()
+    assert capsys.readouterr().err == f"\nOne line.\n\nTwo\nlines.\n\n  All pages  {page}\n\n"
+
+
 def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work() -> None:
     words = LastWords(list, is_quiet=True)
     own = [("Select jobs to execute...", {}), ("Execute 1 jobs...", {"event": "job_started"})]

@@ -117,6 +117,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         environment=[],
         environment_file=None,
         configuration="",
+        words="",
     )
     (root / "page.html").write_text(render(page), encoding="utf-8")
     return root / "page.html"

@@ -148,7 +148,7 @@ def test_a_bar_is_as_long_as_its_metric_and_published_values_stand_beside_it_as_
     assert "achieved occupancy (%)" not in [axes.get_title(loc="left") for axes in figure.axes]
 
 
-@pytest.mark.parametrize("name", ["metrics", "roofline", "load_efficiency"])
+@pytest.mark.parametrize("name", ["metrics", "load_efficiency"])
 def test_figures_without_metrics_say_so_in_words(name: str) -> None:
     data = known("unrolling")
     text = said(draw(name, with_rows(data, data.metrics.rows.iloc[:0])))
@@ -158,23 +158,25 @@ def test_figures_without_metrics_say_so_in_words(name: str) -> None:
     assert "No permission. Ask." in text and "nan" not in text
 
 
-@pytest.mark.parametrize("name", ["roofline", "load_efficiency"])
-def test_emulated_times_are_not_drawn_against_metrics(name: str) -> None:
-    data = known("unrolling", EMULATOR)
-    data = replace(data, measurements=data.measurements.assign(time_us=1.0))
-    assert "No times" in said(draw(name, data))
-
-
-def test_the_roofline_counts_an_operation_an_element() -> None:
+def test_load_efficiency_stands_against_speedup_beside_the_published_points() -> None:
     data = known("unrolling")
-    data = changed(data, "metric == 'dram_bytes'", value=2**24 * 4 / 1e6)
-    data = replace(data, measurements=data.measurements.assign(time_us=100.0))
-    figure = draw("roofline", data)
-    points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
-    assert len(points) == len(data.steps)
-    assert points[0] == pytest.approx((0.25, 2**24 / 100e-6 / 1e9))
-    share = 100 * (2**24 / 100e-6 / 1e9) / (4814.0 / 4)
-    assert f"at {share:.0f}% of it" in said(figure)
+    figure = draw("load_efficiency", data)
+    (axes,) = figure.axes
+    assert "Published: NVIDIA GeForce RTX 3080 (unrolling-loops)." in said(figure)
+    table = table_of(data)[0]
+    drawn = sorted(
+        (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.get_lines() if len(line.get_xdata()) == 1
+    )
+    steps = table.iloc[: len(data.steps)]
+    assert drawn == sorted(zip(steps["global_load_efficiency (%)"], steps["speedup"], strict=True))
+    (published,) = [line for line in axes.get_lines() if len(line.get_xdata()) > 1]
+    theirs = steps.dropna(subset=["published_global_load_efficiency (%)", "published_speedup"])
+    assert list(published.get_xdata()) == list(theirs["published_global_load_efficiency (%)"])
+    assert list(published.get_ydata()) == list(theirs["published_speedup"])
+    emulated = known("unrolling", EMULATOR)
+    emulated = replace(emulated, measurements=emulated.measurements.assign(time_us=1.0))
+    assert "No times" in said(draw("load_efficiency", emulated))
+    assert "problems whose work names flops" in said(draw("roofline", data))
 
 
 def test_metrics_load_with_or_without_what_the_contract_does_not_ask_for(tmp_path: Path) -> None:

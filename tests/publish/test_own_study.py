@@ -189,6 +189,16 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert r"block\_x" in as_latex(text)
 
 
+def test_the_table_says_how_much_of_its_error_bound_a_kernel_takes(here: Path) -> None:
+    data = made_up(here, EMULATOR)
+    assert "error of bound" not in as_markdown(table_of(data)[1]), "results are exact"
+    sizes = data.measurements["n"].astype("float64")
+    shares = data.measurements["kernel"].map({"naive": 0.5}) * 0.01 ** (sizes / 1024 - 1)
+    table, text = table_of(replace(data, measurements=data.measurements.assign(error_share=shares)))
+    assert table["error_share_low"].iloc[0] == pytest.approx(5e-7) and table["error_share_low"].isna().iloc[1]
+    assert "| 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
+
+
 def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
     data = made_up(here)
     failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)

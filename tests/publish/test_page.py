@@ -13,6 +13,7 @@ from checkout import copy_project
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
+from kernelsweep.publish.page.glossary import explained
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -166,8 +167,10 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
 def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     elements = Elements(page.read_text(encoding="utf-8"))
     assert elements.all("html") == [{"lang": "en"}]
-    for image in elements.all("img"):
-        assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
+    pictures = [attributes for _, attributes in elements.found if attributes.get("role") == "img"]
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert len(picture["aria-label"] or "") > len("Ladder."), "each figure says in words what it shows"
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
@@ -197,6 +200,16 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page
     assert "not run here" in text, "a chapter that isn't there is left out with a sentence"
 
 
+def test_heads_of_tables_say_what_their_words_mean(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r'<th[^>]* title="the share of the memory[^"]*">of the peak</th>', text)
+    assert re.search(r'<th[^>]* title="the time of the ladder[^"]*">speedup</th>', text)
+    assert text.index('<section id="words">') < text.index("one process's samples of a point")
+    table = "<thead><tr><th>GB/s</th><th>time (µs)</th></tr></thead><tbody><tr><th>time</th></tr></tbody>"
+    known = {"time": "a <b>", "GB": "no"}
+    assert explained(table, known) == table.replace("<th>time (", '<th title="a &lt;b&gt;">time (')
+
+
 def test_messages_of_a_compiler_stay_text() -> None:
     text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
     html = to_html(text, "part", "A", Path(), Path())
@@ -211,7 +224,7 @@ def test_nothing_is_wrong_with_the_pages(driver: object, project: Path, page: Pa
 
     assert open_page(driver, project / "results/index.html", width) == Faults([], [], [], [])
     assert open_page(driver, page, width) == Faults([], [], [], [])
-    assert len(driver.find_elements("css selector", "figure img")) >= 3
+    assert len(driver.find_elements("css selector", "figure svg text")) >= 3
 
 
 @pytest.mark.chromium
@@ -266,10 +279,10 @@ def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
     from chromium import open_page
 
     open_page(driver, page, 360)
-    small = driver.find_element("css selector", "a.enlarge img")
+    small = driver.find_element("css selector", "a.enlarge svg")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", small)
     small.click()
-    large = driver.find_element("css selector", "dialog[open] img")
+    large = driver.find_element("css selector", "dialog[open] svg")
     assert large.is_displayed() and large.size["width"] > 2 * small.size["width"]
     driver.find_element("css selector", "dialog button").click()
     assert not driver.find_elements("css selector", "dialog[open]")

@@ -62,6 +62,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   gflops                     10^9 floating-point operations a second, where the problem's work names flops
 #   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
 #   energy_high_mj             device's counter
+#   error_share                the largest error of floats as a share of what error_bound allows: of up to 2^20 elements
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -104,6 +105,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "peak_of",
     "energy_low_mj",
     "energy_high_mj",
+    "error_share",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 

@@ -15,6 +15,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import explorer_data, too_many
 from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
+from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.publish.page.sections import (
     Results,
@@ -70,5 +71,6 @@ with logged(snakemake.log[0]):
         environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,
         configuration=configuration_text(environment),
+        words=html(GLOSSARY, "words", "the words", base),
     )
-    page.write_text(render(content), encoding="utf-8")
+    page.write_text(explained(render(content), meanings()), encoding="utf-8")

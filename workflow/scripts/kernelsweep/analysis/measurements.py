@@ -39,6 +39,7 @@ FLOATS = (
     "energy_mj",
     "energy_low_mj",
     "energy_high_mj",
+    "error_share",
 )
 
 # The exceptions that pandas and its decompressors raise for a file that is not CSV.

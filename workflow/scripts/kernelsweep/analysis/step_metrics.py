@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_reference, has_times, timed, undefined_kernels
-from kernelsweep.analysis.steps import step_labels
+from kernelsweep.analysis.reference import at_reference, has_times
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.results import COUNTED, NCU
 
@@ -65,23 +64,6 @@ def by_step(found: pandas.DataFrame, metric: str, column: str, steps: int) -> pa
 def unit_of(found: pandas.DataFrame, metric: str) -> str:
     """The unit of a metric that was collected."""
     return str(found.loc[found["metric"] == metric, "unit"].iloc[0])
-
-
-def times_and_metric(data: StudyData, found: pandas.DataFrame, metric: str) -> pandas.DataFrame:
-    """A row for each step that has both a time and the metric, at the study's reference point.
-
-    found  as step_metrics() gives it
-    Columns: label (the step for readers), time_us, value.
-    """
-    rows = timed(data.at_reference(), data.device)
-    steps = data.steps
-    labels = step_labels(steps, undefined_kernels(data.measurements))
-    both = []
-    for step, label, value in zip(steps, labels, by_step(found, metric, "value", len(steps)), strict=True):
-        times = step.rows(rows)["time_us"]
-        if pandas.notna(value) and not times.empty:
-            both.append({"label": label, "time_us": float(times.iloc[0]), "value": value})
-    return pandas.DataFrame(both, columns=["label", "time_us", "value"])
 
 
 def title(metric: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,6 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
@@ -35,7 +35,7 @@ from kernelsweep.drawing.layout import (
 # give it (WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
 DARK_BELOW = 0.18
 LUMINANCE = (0.2126, 0.7152, 0.0722)
-COLOURS = "cividis"
+
 
 MOST_PANELS_A_ROW = 3
 CELL_IN = 0.19
@@ -46,13 +46,39 @@ AXIS_LABEL_IN = 0.18
 BAR: Any = {TWO_COLUMNS: {"aspect": 25}, ONE_COLUMN: {"aspect": 40, "location": "bottom"}}
 BAR_BESIDE_PT = {TWO_COLUMNS: 54.0, ONE_COLUMN: 2 * MARGIN_PT}
 BAR_BELOW_IN = {TWO_COLUMNS: 0.0, ONE_COLUMN: 0.42}
-NARROW_BAR_TICKS = 5
-# Numbers from here on leave room for two ticks less.
-LONG_NUMBERS = 10_000
 # The room beside a cell's number or a column's label, and beside a panel's row labels with their axis label.
 CELL_PADDING_PT, LABELS_PADDING_PT = 4.0, 16.0
 # A panel of one row still needs room for its y label.
 LEAST_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Shades:
+    """How cells are coloured: by percentages from `low` to `high`, in colours on which black digits can be read.
+
+    colours  matplotlib's name of a colour map, and the part of it that is used
+    """
+
+    label: str
+    low: float
+    high: float
+    colours: tuple[str, float, float]
+
+    @property
+    def map(self) -> matplotlib.colors.Colormap:
+        """The colours."""
+        name, first, last = self.colours
+        chosen = matplotlib.colormaps[name](numpy.linspace(first, last, 256))
+        return matplotlib.colors.ListedColormap(chosen)
+
+    @property
+    def scale(self) -> matplotlib.cm.ScalarMappable:
+        """Percentages to colours; those beyond an end have the end's."""
+        return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(self.low, self.high, clip=True), self.map)
+
+
+# Below half of the best, no difference matters.
+OF_THE_BEST = Shades("% of the best", 50.0, 100.0, ("YlGnBu", 0.0, 0.55))
 
 
 @dataclass(frozen=True)
@@ -86,7 +112,8 @@ class Panel:
     values        rows by columns, NaN without one
     statuses      the same shape: the status of a cell without a value, "" where it is not in the sweep
     down, across  the side of its rows and that of its columns
-    best          the row and column of a cell to outline
+    shades        percentages by which cells are coloured; None: of the largest value of all panels
+    outlined      the rows and columns of cells to outline, the best one first
     """
 
     title: str
@@ -94,7 +121,8 @@ class Panel:
     statuses: pandas.DataFrame
     down: PanelAxis
     across: PanelAxis
-    best: tuple[int, int] | None = None
+    shades: pandas.DataFrame | None = None
+    outlined: Sequence[tuple[int, int]] = ()
 
     @property
     def row_labels(self) -> list[str]:
@@ -112,35 +140,34 @@ def as_panel(
     rows: pandas.DataFrame,
     down: PanelAxis,
     across: PanelAxis,
-    best: Any = None,
+    best: Sequence[Any] = (),
     shown: str = "bandwidth_gbs",
+    shaded: str | None = None,
 ) -> Panel:
     """The panel of `rows`, which hold one row for each cell.
 
-    rows   with the columns `shown` (NaN for a row without a value to report) and status
-    best   the index of the row to outline, if it is in the panel
-    shown  the column of the cells' values
+    rows    with the columns `shown` (NaN for a row without a value to report) and status
+    best    the indices of the rows to outline, the best one first
+    shown   the column of the cells' values
+    shaded  the column of the percentages by which cells are coloured
     """
     cells = rows.set_index([*down.columns, *across.columns])
     values = cells[shown].unstack().reindex(index=down.values, columns=across.values)
     statuses = cells["status"].unstack().reindex(index=down.values, columns=across.values).fillna("")
-    place = None
-    if best in rows.index:
-        row, column = (side.place(rows.loc[best]) for side in (down, across))
-        place = None if row is None or column is None else (row, column)
-    return Panel(title, values, statuses, down, across, place)
+    shades = cells[shaded].unstack().reindex(index=down.values, columns=across.values) if shaded else None
+    outlined = [
+        (row, column)
+        for index in best
+        if index in rows.index
+        and (row := down.place(rows.loc[index])) is not None
+        and (column := across.place(rows.loc[index])) is not None
+    ]
+    return Panel(title, values, statuses, down, across, shades, outlined)
 
 
 def bandwidths(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
     """`rows` with the bandwidth of right points on a device with times, and NaN elsewhere."""
     return rows.assign(bandwidth_gbs=timed(rows, device)["bandwidth_gbs"])
-
-
-def best_cell(rows: pandas.DataFrame, tie_break: Sequence[str]) -> Any:
-    """The index of the row with the largest bandwidth, None without any; undefined behaviour doesn't count."""
-    allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
-    ranked = allowed.sort_values(["bandwidth_gbs", *tie_break])
-    return None if ranked.empty else ranked.index[-1]
 
 
 def bandwidth_caption(
@@ -166,9 +193,9 @@ def bandwidth_caption(
 
 
 def bandwidth_figure(
-    frame: Frame, panels: Sequence[Panel], column_axis: str, reason: str, unit: str = "GB/s"
+    frame: Frame, panels: Sequence[Panel], column_axis: str, reason: str, shades: Shades = OF_THE_BEST
 ) -> Figure:
-    """A figure of heat maps on one colour scale, from 0 to the largest value; without any value, `reason`.
+    """A figure of heat maps on one colour scale; without any value, `reason`.
 
     Panels stand in a grid with as many in a row as their labels allow; all cells are of one width. A panel that has
     the row labels of the one on its left shows none.
@@ -183,7 +210,7 @@ def bandwidth_figure(
     grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, width_ratios=lengths)
     largest = float(numpy.nanmax([panel.values.max().max() for panel in panels]))
     for index, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
-        _draw_cells(axes, panel, largest)
+        _draw_cells(axes, panel, largest, shades)
         axes.set_xlim(0, lengths[index % columns])
         _label_panel(axes, panel, repeats_labels=_repeats_labels(panels, index, columns))
     for axes in grid.flat[len(panels) :]:
@@ -192,7 +219,7 @@ def bandwidth_figure(
         lowest = max(index for index in range(len(panels)) if index % columns == column)
         share = len(panels[lowest].column_labels) / lengths[column]
         grid.flat[lowest].set_xlabel(column_axis, x=share / 2)
-    _draw_colour_bar(figure, grid, (largest, unit), width)
+    _draw_colour_bar(figure, grid, shades, width)
     return figure
 
 
@@ -207,14 +234,10 @@ def _label_panel(axes: Axes, panel: Panel, repeats_labels: bool) -> None:
     axes.set_xticks([column + 0.5 for column in range(len(panel.column_labels))], panel.column_labels)
 
 
-def _draw_colour_bar(figure: Figure, grid: Any, end: tuple[float, str], width: Width) -> None:
-    """The scale of the cells' colours, up to `end`: the largest value and its unit."""
-    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, end[0]), COLOURS)
-    bar = figure.colorbar(scale, ax=grid, pad=0.02, fraction=0.04, **BAR[width])
-    if width.stacks:
-        bar.locator = MaxNLocator(NARROW_BAR_TICKS if end[0] < LONG_NUMBERS else NARROW_BAR_TICKS - 2)
-    bar.set_label(end[1])
-    bar.formatter = FuncFormatter(lambda value, _: f"{value:,.0f}")
+def _draw_colour_bar(figure: Figure, grid: Any, shades: Shades, width: Width) -> None:
+    """The scale of the cells' colours."""
+    bar = figure.colorbar(shades.scale, ax=grid, pad=0.02, fraction=0.04, **BAR[width])
+    bar.set_label(shades.label)
     bar.outline.set_visible(False)
 
 
@@ -233,7 +256,9 @@ def _columns(panels: Sequence[Panel], width: Width) -> tuple[int, list[int]]:
     cell_texts = ["0000", f"{largest:.0f}", *(label for panel in panels for label in panel.column_labels)]
     cell_pt = max(text_width_pt(text) for text in cell_texts) + CELL_PADDING_PT
     labels_pt = [max(text_width_pt(label) for label in panel.row_labels) for panel in panels]
-    for columns in range(min(len(panels), MOST_PANELS_A_ROW), 0, -1):
+    for most in range(min(len(panels), MOST_PANELS_A_ROW), 0, -1):
+        # Four panels stand two by two rather than three and one.
+        columns = math.ceil(len(panels) / math.ceil(len(panels) / most))
         lengths = [max(len(panel.column_labels) for panel in panels[start::columns]) for start in range(columns)]
         shown_pt = [0.0 if _repeats_labels(panels, index, columns) else pt for index, pt in enumerate(labels_pt)]
         beside_pt = sum(max(shown_pt[start::columns]) + LABELS_PADDING_PT for start in range(columns))
@@ -247,29 +272,26 @@ def _repeats_labels(panels: Sequence[Panel], index: int, columns: int) -> bool:
     return index % columns > 0 and panels[index].row_labels == panels[index - 1].row_labels
 
 
-def _draw_cells(axes: Axes, panel: Panel, largest: float) -> None:
+def _draw_cells(axes: Axes, panel: Panel, largest: float, shades: Shades) -> None:
     """A panel's cells: coloured and annotated, hatched with a status's letter, or blank."""
     numbers = panel.values.to_numpy(float)
-    masked = numpy.ma.masked_invalid(numbers)
-    axes.pcolormesh(masked, cmap=COLOURS, vmin=0.0, vmax=largest, linewidths=0.5, edgecolor="white")
+    shares = 100 * panel.values / largest if panel.shades is None else panel.shades
+    axes.pcolormesh(
+        numpy.ma.masked_invalid(shares.to_numpy(float)),
+        cmap=shades.map,
+        vmin=shades.low,
+        vmax=shades.high,
+        linewidths=0.5,
+        edgecolor="white",
+    )
     axes.set_ylim(len(numbers), 0)
-    colours = matplotlib.colormaps[COLOURS]
     for row, column in numpy.argwhere(~numpy.isnan(numbers)):
-        value = numbers[row, column]
-        axes.text(
-            column + 0.5,
-            row + 0.5,
-            f"{value:.0f}",
-            ha="center",
-            va="center_baseline",
-            color=text_colour(colours(value / largest)),
-        )
+        axes.text(column + 0.5, row + 0.5, f"{numbers[row, column]:.0f}", ha="center", va="center_baseline")
     words = panel.statuses.to_numpy(str)
     for row, column in numpy.argwhere(numpy.isnan(numbers) & (words != "")):
         hatch_cell(axes, int(row), int(column), STATUS_LETTERS[words[row, column]])
-    if panel.best is not None:
-        row, column = panel.best
-        outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=style.VERMILLION, linewidth=1.6, zorder=4)
+    for row, column in panel.outlined:
+        outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=style.VERMILLION, linewidth=0.9, zorder=4)
         outline.set_clip_on(False)
         axes.add_patch(outline)
     tidy(axes)

@@ -1,4 +1,4 @@
-"""A figure of one point for each step, with the names in a column beside the points, so that no two names meet."""
+"""A figure of named points, with the names in a column beside them, one entry for points that lie together."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from kernelsweep.analysis.reference import undefined_kernels
-from kernelsweep.analysis.step_metrics import sources, why_none
-from kernelsweep.analysis.steps import grids_text
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
 from kernelsweep.drawing import style
-from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure
+from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure, wrap
 
 BODY_IN = 2.6
+# Points that lie within this share of the axes of each other have their names in one entry.
+TOGETHER = 0.03
 # The position of the names' column, as a fraction of the axes' width, and its two ends, as fractions of their height.
 COLUMN = 1.06
 TOP, BOTTOM = 0.97, 0.03
+NAMES_PT = 150.0
 LEADER = {"arrowstyle": "-", "color": style.PALE_GREY, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 2}
 TICKS = (1.0, 2.0, 5.0)
 # The least factor that a logarithmic axis covers, so that it has two ticks.
@@ -66,34 +64,6 @@ def points_figure(
     return figure
 
 
-def points_caption(data: StudyData, found: pandas.DataFrame, meaning: str, line: str = "") -> str:
-    """The caption of a figure of times and metrics.
-
-    found    the metrics as step_metrics() gives them
-    meaning  what the axes show
-    line     what a line shows
-    """
-    steps = data.steps
-    where = f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}"
-    texts = [where, meaning]
-    if not found.empty:
-        texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
-    if line:
-        texts.append(line)
-    if undefined_kernels(data.kernel_rows) & {step.kernel for step in steps}:
-        texts.append(UNDEFINED_NOTE)
-    return " ".join(texts)
-
-
-def why_no_points(data: StudyData, found: pandas.DataFrame, metric: str, without_times: str) -> str:
-    """Why no step has both a time and the metric; `without_times` begins the sentence on devices without times."""
-    if not data.has_times:
-        return f"{without_times}: {device_text(data.device)}."
-    if found.empty or found.loc[found["metric"] == metric, "value"].isna().all():
-        return why_none(found, [metric], data.device)
-    return "No step has both a time and counters at the reference point."
-
-
 def _axes(frame: Frame, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | None]:
     """Axes for the points, and axes below for the names if there is no room beside."""
     if not frame.width.stacks:
@@ -112,22 +82,36 @@ def _draw_points(axes: Axes, places: Sequence[tuple[float, float]]) -> None:
 
 def _draw_points_and_names(axes: Axes, places: Sequence[tuple[float, float]], labels: Sequence[str]) -> None:
     """A marker for each point, and a thin line to its name; names stand in the order of the points' heights."""
-    order = sorted(range(len(places)), key=lambda point: (-places[point][1], places[point][0]))
-    for place, point in enumerate(order):
-        x, y = places[point]
-        share = place / (len(order) - 1) if len(order) > 1 else 0.5
-        look = _look(point)
-        height = TOP - share * (TOP - BOTTOM)
-        axes.text(COLUMN, height, labels[point], transform=axes.transAxes, va="center", color=look["color"])
+    _draw_points(axes, places)
+    groups = _together(axes, places)
+    unbroken = [label.replace(" ", "\N{NO-BREAK SPACE}") for label in labels]
+    names = [wrap(", ".join(unbroken[point] for point in sorted(group)), NAMES_PT) for group in groups]
+    # Each entry has a share of the column by its lines, and one line of room.
+    lines = [len(name) + 1 for name in names]
+    for number, (group, name) in enumerate(zip(groups, names, strict=True)):
+        above = sum(lines[:number]) + lines[number] / 2
+        height = TOP - (TOP - BOTTOM) * above / sum(lines)
+        axes.text(COLUMN, height, "\n".join(name), transform=axes.transAxes, va="center", linespacing=1.1)
         axes.annotate(
             "",
-            (x, y),
+            places[group[0]],
             xytext=(COLUMN, height),
             textcoords="axes fraction",
             annotation_clip=False,
             arrowprops=LEADER,
         )
-        axes.plot([x], [y], **look)
+
+
+def _together(axes: Axes, places: Sequence[tuple[float, float]]) -> list[list[int]]:
+    """The numbers of the points that lie together, from the highest down."""
+    shares = axes.transAxes.inverted().transform(axes.transData.transform(list(places)))
+    groups: list[list[int]] = []
+    for point in sorted(range(len(places)), key=lambda point: (-shares[point][1], shares[point][0])):
+        if groups and max(abs(shares[point] - shares[groups[-1][0]])) <= TOGETHER:
+            groups[-1].append(point)
+        else:
+            groups.append([point])
+    return groups
 
 
 def _look(point: int) -> dict[str, Any]:

@@ -60,6 +60,7 @@ class Outcome:
 
     visits           empty if nothing was timed
     relative_error   of a floating-point sum, as in problems.problem.Judgement
+    error_share      the largest error as a share of its bound, as in problems.problem.Judgement
     bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output           as in problems.problem.Judgement
     partial_barrier  as in platforms.platform.Platform, of the checked runs
@@ -71,6 +72,7 @@ class Outcome:
     visits: list[Visit] = field(default_factory=list)
     occupancy: float | None = None
     relative_error: float | None = None
+    error_share: float | None = None
     bit_identical: bool | None = None
     output: str = ""
     partial_barrier: str = ""

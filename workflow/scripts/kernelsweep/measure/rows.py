@@ -51,6 +51,7 @@ def measurement_rows(
                 "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
                 **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
+                "error_share": None if outcome.error_share is None else f"{outcome.error_share:.3g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
             }

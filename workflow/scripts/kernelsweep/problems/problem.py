@@ -64,11 +64,13 @@ class Judgement:
     mistake         what is wrong with them, or None where they are right
     relative_error  of a floating-point sum, against the exactly rounded one
     output          the results themselves, where they are few enough to be shown
+    error_share     the largest error of floats as a share of its bound, where the problem has bounds
     """
 
     mistake: str | None
     relative_error: float | None = None
     output: str = ""
+    error_share: float | None = None
 
 
 # For some elements of a result, in the order in which they lie in memory: the only right values; or the lowest right
@@ -80,12 +82,14 @@ Limit = tuple[Elements] | tuple[Elements, Elements]
 class Limits:
     """The right values of a result's elements, in a form in which a device can compare them.
 
-    is_exact  whether each element has one right value
-    parts     gives the limits from the first element to the last, some elements at a time; None where none are known
+    is_exact     whether each element has one right value
+    parts        gives the limits from the first element to the last, some elements at a time; None where none are known
+    error_share  the largest error of a result's first elements, as a share of its bound; None where there is no bound
     """
 
     is_exact: bool
     parts: Callable[[], Iterable[Limit | None]]
+    error_share: Callable[[Elements], float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

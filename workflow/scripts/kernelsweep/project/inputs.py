@@ -26,6 +26,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.publish.index.index_page import INDEX_TEMPLATE
 from kernelsweep.publish.page import render
 from kernelsweep.publish.page.chapters import CHAPTERS
+from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
@@ -334,9 +335,9 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project, scope: str) -> list[str]:
-    """The page's template, style and scripts, and the kernels, whose comments it shows."""
+    """The page's template, style, scripts and glossary, and the kernels, whose comments it shows."""
     kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, file) for file in render.PAGE_FILES), *kernels]
+    return [*(_relative(project, file) for file in (*render.PAGE_FILES, GLOSSARY)), *kernels]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kernelsweep.errors import nearest
 from kernelsweep.logs import SAID, read_answer, read_sentence
+from kernelsweep.project import files
 
 # The jobs with an answer: end_run, end_comparison, ...
 _ENDS = "end_"
@@ -70,6 +71,8 @@ class LastWords(logging.Filter):
         if _FAILED in message and (sentences := self._sentences()):
             record.msg, record.args = "\n".join(sentences), ()
         if message.startswith(_ELAPSED) and (answers := self._answers()):
+            if len(answers) > 1 and (index := Path(files.index())).is_file():
+                answers.append(f"  All pages  {index.resolve().as_uri()}")
             print("\n" + "\n\n".join(answers) + "\n", file=sys.stderr, flush=True)
             return False
         return not (self._is_quiet and (_CHATTER.match(message) or event in _CHATTER_EVENTS or self._is_early(record)))

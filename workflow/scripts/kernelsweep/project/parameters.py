@@ -33,7 +33,7 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.kernels.units import Unit, merged_units
+from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import Point, units
 from kernelsweep.sweep.resolve import (
     combinations_of,
@@ -103,9 +103,8 @@ def translation_units(project: Project, target: str, study: str, kernel: str) ->
 
 
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
-    """How many units a kernel has: several only where variants differ in macros."""
-    listed = project.kernel(study, kernel).listed
-    return len(_units(project, target, study, kernel)) if listed and listed.macros else 1
+    """How many units a kernel has."""
+    return len(_units(project, target, study, kernel))
 
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
@@ -117,7 +116,8 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
     run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
-    return merged_units(run)
+    merged = merged_units(run)
+    return merged if target_named(target).is_emulator else spread_units(merged)
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:

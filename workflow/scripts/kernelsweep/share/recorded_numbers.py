@@ -26,14 +26,20 @@ class RecordedNumbers:
     point has are given by name: `time("staged/halving", array_size=2**28)`. Times are medians in µs.
 
     studies  the recorded studies, by name
+    date     the day of the recording, such as 2026-11-21
+    device   the GPU's name and driver
     """
 
     studies: Mapping[str, StudyData]
+    date: str
+    device: str
 
     @property
     def functions(self) -> dict[str, Any]:
-        """The functions by the names that marks call them by."""
+        """The functions, the date and the device, by the names that marks have for them."""
         return {
+            "date": self.date,
+            "device": self.device,
             "time": self.time,
             "speedup": self.speedup,
             "row": self.row,
@@ -117,7 +123,8 @@ class RecordedNumbers:
 
 def recorded_numbers(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> RecordedNumbers:
     """The numbers of a recording, with its studies' settings by name. Raises UserError, naming the file."""
-    device = recorded_device(read_json(folder / "environment.json"), folder.name)
+    environment = read_json(folder / "environment.json")
+    device = recorded_device(environment, folder.name)
     counters = folder / "metrics.csv.gz"
     rows = load_measurements([folder / "measurements.csv.gz"])
     metrics = load_metrics([counters] if counters.is_file() else [])
@@ -127,7 +134,9 @@ def recorded_numbers(folder: Path, settings: Mapping[str, Mapping[str, Any]]) ->
                 study, rows[rows["study"] == name], device, metrics=Metrics(metrics[metrics["study"] == name])
             )
             for name, study in settings.items()
-        }
+        },
+        date=str(environment["measured"])[:10],
+        device=f"{device['name']}, driver {device['driver']}",
     )
 
 

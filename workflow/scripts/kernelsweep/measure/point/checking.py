@@ -9,7 +9,10 @@ from collections.abc import Collection
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
-from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.problem import Instance, Judgement
+
+# The elements of each result whose errors are held against their bounds: so many take some ten milliseconds.
+_MOST_ERRORS = 2**20
 
 
 def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
@@ -23,6 +26,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     run.platform.partial_barrier = ""
     run.check_run()
     judgement = run.judge(instance, depth)
+    share = None if judgement.mistake else _error_share(run, instance, judgement)
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
@@ -37,6 +41,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         "wrong_result" if mistake else "ok",
         mistake or "",
         relative_error=None if mistake else judgement.relative_error,
+        error_share=None if mistake else share,
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
@@ -67,6 +72,19 @@ def check_second_input(run: PointRun, second: Instance, depth: int, updated: Col
     run.check_run()
     mistake = run.judge(second, depth).mistake
     return f"right for the first input, but not for a second, of another seed: {mistake}" if mistake else None
+
+
+def _error_share(run: PointRun, instance: Instance, judgement: Judgement) -> float | None:
+    """The largest error as a share of its bound; where results are compared on the device, of their first elements."""
+    if judgement.error_share is not None:
+        return judgement.error_share
+    results = run.memory.results()
+    shares = [
+        limit.error_share(results[name].fetched(run.platform, _MOST_ERRORS))
+        for name, limit in instance.limits().items()
+        if limit.error_share
+    ]
+    return max(shares, default=None)
 
 
 def _undeclared(run: PointRun, changed: list[str]) -> str | None:

@@ -29,9 +29,9 @@ class DeviceResult:
         """Its bytes."""
         return self.count * self.dtype.itemsize
 
-    def fetched(self, platform: Platform) -> Elements:
-        """Its elements, shape (count,)."""
-        elements = np.empty(self.count, self.dtype)
+    def fetched(self, platform: Platform, most: int | None = None) -> Elements:
+        """Its elements, shape (count,), or the first `most` of them."""
+        elements = np.empty(self.count if most is None else min(self.count, most), self.dtype)
         platform.download(self.memory, elements.view(np.uint8))
         return elements
 

@@ -46,6 +46,22 @@ def difference(
     return f"{name}: {wrong:,} of {found.size:,} elements are wrong; the first is {name}[{index}]: {values}"
 
 
+def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue) -> float:
+    """The largest error of right results as a share of what the bound allows there: 0 for exact ones, 1 at the bound.
+
+    found  the output's first elements; the arguments are those of difference()
+    """
+    largest = 0.0
+    for start in range(0, found.size, AT_ONCE):
+        stop = min(start + AT_ONCE, found.size)
+        part, exact = found[start:stop], expected.part(start, stop)
+        with np.errstate(all="ignore"):
+            shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
+            differs = part != exact
+        largest = max(largest, float(np.max(shares, initial=0.0, where=differs)))
+    return largest
+
+
 def right(
     found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: np.ndarray[Any, Any] | None
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:

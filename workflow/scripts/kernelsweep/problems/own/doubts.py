@@ -19,10 +19,16 @@ def doubts(instance: FileInstance, point: Point) -> list[str]:
     element. The reference is computed once for each input, so that the point should be a small one. Raises UserError
     where a function of the file is wrong.
     """
-    shown = instance.functions["outputs"].module.shown
-    found = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
-    found += [f"the loss of the last element of {name}" for name in _unseen_inputs(instance)]
-    return [f"{shown}: {told} would pass. The inputs or the check can't show this mistake." for told in found]
+    where = f"{instance.functions['outputs'].module.shown}, at {' '.join(f'{a}={v}' for a, v in instance.axes.items())}"
+    faked = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
+    return [
+        *(f"{where}: {told} would pass. The inputs or the check can't show this mistake there." for told in faked),
+        *(
+            f"{where}: the loss of the last element of {name} would pass. If a right kernel needs that element, "
+            "the inputs or the check can't show this mistake there."
+            for name in _unseen_inputs(instance)
+        ),
+    ]
 
 
 def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str, Elements]]]:

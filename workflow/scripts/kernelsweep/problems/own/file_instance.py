@@ -20,7 +20,7 @@ from kernelsweep.problems.own.array_values import (
     read_mapping,
     read_only,
 )
-from kernelsweep.problems.own.comparison import difference
+from kernelsweep.problems.own.comparison import difference, error_share
 from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.own.reference_store import ReferenceStore
 from kernelsweep.problems.own.result_limits import has_limits, limits_of
@@ -131,7 +131,9 @@ class FileInstance:
             if mistake is not None and not (isinstance(mistake, str) and mistake):
                 raise UserError(f"{self.functions['mistake'].shown} returns {mistake!r}. Allowed: a sentence, or None.")
             return Judgement(mistake)
-        return Judgement(self.difference(self._compared(found)))
+        compared = self._compared(found)
+        mistake = self.difference(compared)
+        return Judgement(mistake, error_share=None if mistake else self._error_share(compared))
 
     def difference(self, compared: Mapping[str, ArrayValue]) -> str | None:
         """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
@@ -141,6 +143,14 @@ class FileInstance:
             if sentence:
                 return sentence
         return None
+
+    def _error_share(self, compared: Mapping[str, ArrayValue]) -> float | None:
+        """The largest error as a share of its bound; None where everything has to be exact."""
+        bounded = {name: array for name, array in compared.items() if name in self.bounds}
+        shares = [
+            error_share(array.elements, self.expected[name], self.bounds[name]) for name, array in bounded.items()
+        ]
+        return max(shares, default=None)
 
     def _check_names_and_shapes(self, compared: Mapping[str, ArrayValue]) -> None:
         """Raise UserError unless the reference has what is compared with it."""

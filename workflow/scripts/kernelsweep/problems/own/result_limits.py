@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.float_order import Order, floats_of, order_of
 from kernelsweep.problems.own.array_values import ArrayValue
-from kernelsweep.problems.own.comparison import AT_ONCE, right, wide
+from kernelsweep.problems.own.comparison import AT_ONCE, error_share, right, wide
 from kernelsweep.problems.problem import Limit, Limits
 
 # Limits are the reference minus and plus the bound, rounded to the output's type: one float too far out at most, or two
@@ -38,7 +38,8 @@ def limits_of(dtype: np.dtype[Any], expected: ArrayValue, bound: ArrayValue | No
             else:
                 yield _between(dtype, part, np.broadcast_to(bound.part(start, stop), part.shape))
 
-    return Limits(is_exact=bound is None, parts=parts)
+    share = None if bound is None else lambda found: error_share(found, expected, bound)
+    return Limits(is_exact=bound is None, parts=parts, error_share=share)
 
 
 def _only(dtype: np.dtype[Any], expected: np.ndarray[Any, Any]) -> Limit | None:

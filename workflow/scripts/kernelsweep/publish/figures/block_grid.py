@@ -19,10 +19,10 @@ from kernelsweep.drawing.heatmap import (
     bandwidth_caption,
     bandwidth_figure,
     bandwidths,
-    best_cell,
 )
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
+from kernelsweep.publish.best_cells import best_cells
 
 FIGURE = Declaration(
     title="Block size by number of blocks",
@@ -36,12 +36,12 @@ FREE = ("block_size",)
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A panel for each kernel (and unroll factor) whose grid size is swept.
 
-    Rows are grid sizes, written as multiples of the device's multiprocessors where they are; columns are the kernel's
+    Rows are grid sizes, multiples of the device's multiprocessors (SMs) written as such; columns are the kernel's
     block sizes. Cells are annotated with GB/s, one colour scale for all, and the best is outlined. Failed points are
     hatched, with a letter for their status; combinations outside the sweep stay blank.
     """
     rows = bandwidths(_with_grids(data.at_reference(*FREE)), data.device)
-    best = best_cell(rows, ["kernel", "unroll", "block_size", "grid_size"])
+    best = best_cells(rows, ["kernel", "unroll", "block_size", "grid_size"])
     frame = Frame(width, FIGURE.heading(data.title), _message(rows, data.device, best), _caption(data, rows))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     if data.has_times and rows.empty:
@@ -55,7 +55,7 @@ def _with_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows[rows["kernel"].isin(set(grids[grids > 1].index.get_level_values("kernel")))]
 
 
-def _panels(data: StudyData, rows: pandas.DataFrame, best: Any) -> list[Panel]:
+def _panels(data: StudyData, rows: pandas.DataFrame, best: list[Any]) -> list[Panel]:
     undefined = undefined_kernels(rows)
     run = rows[rows["status"] != "skipped"]
     panels = []
@@ -74,21 +74,21 @@ def _panels(data: StudyData, rows: pandas.DataFrame, best: Any) -> list[Panel]:
 
 
 def _grid_text(grid_size: int, device: Mapping[str, Any]) -> str:
-    """A grid size in words: "288", or "264 = 2 × 132" for a multiple of the multiprocessors."""
+    """A grid size in words: "288", or "2 per SM" for a multiple of the multiprocessors."""
     times, rest = divmod(grid_size, device["multiprocessors"])
-    return f"{grid_size:,}" + ("" if rest or not times else f" = {times} × {device['multiprocessors']}")
+    return f"{grid_size:,}" if rest or not times else f"{times} per SM"
 
 
-def _message(rows: pandas.DataFrame, device: Mapping[str, Any], best: Any) -> str:
-    if best is None:
+def _message(rows: pandas.DataFrame, device: Mapping[str, Any], best: list[Any]) -> str:
+    if not best:
         return "Only kernels with undefined behaviour have a time."
-    row = rows.loc[best]
+    row = rows.loc[best[0]]
     return (
-        f"Best: {step_name(row['kernel'], row['unroll'])} with {_grid_text(int(row['grid_size']), device)} blocks of"
+        f"Best: {step_name(row['kernel'], row['unroll'])} with {int(row['grid_size']):,} blocks of"
         f" {row['block_size']} threads, {row['bandwidth_gbs']:,.0f} GB/s."
     )
 
 
 def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
-    multiprocessors = f" {data.device['multiprocessors']}: the device's multiprocessors."
-    return bandwidth_caption(data, rows, FREE, cells="the best outlined", further=multiprocessors)
+    multiprocessors = f" SM: one of the device's {data.device['multiprocessors']} multiprocessors."
+    return bandwidth_caption(data, rows, FREE, cells="outlined: the best and its ties", further=multiprocessors)

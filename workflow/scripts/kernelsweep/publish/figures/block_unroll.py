@@ -19,10 +19,10 @@ from kernelsweep.drawing.heatmap import (
     bandwidth_caption,
     bandwidth_figure,
     bandwidths,
-    best_cell,
 )
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
+from kernelsweep.publish.best_cells import best_cells
 
 FIGURE = Declaration(
     title="Block size by unroll factor",
@@ -46,7 +46,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     left_out = _published_alone(rows)
     rows = rows[~rows["kernel"].isin(left_out)]
     cells = _fastest_grids(rows)
-    best = best_cell(cells, ["kernel", "unroll", "block_size"])
+    best = best_cells(cells, ["kernel", "unroll", "block_size"])
     frame = Frame(width, FIGURE.heading(data.title), _message(cells, best), _caption(data, rows, cells, left_out))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     return bandwidth_figure(frame, _panels(data, cells, best), "block size (threads)", reason)
@@ -65,7 +65,7 @@ def _fastest_grids(rows: pandas.DataFrame) -> pandas.DataFrame:
     return ordered.drop_duplicates(["kernel", "unroll", "block_size"])
 
 
-def _panels(data: StudyData, cells: pandas.DataFrame, best: Any) -> list[Panel]:
+def _panels(data: StudyData, cells: pandas.DataFrame, best: list[Any]) -> list[Panel]:
     undefined = undefined_kernels(cells)
     blocks = PanelAxis(["block_size"], {size: str(size) for size in sorted(cells["block_size"].unique())})
     panels, single = [], {}
@@ -83,10 +83,10 @@ def _panels(data: StudyData, cells: pandas.DataFrame, best: Any) -> list[Panel]:
     return panels
 
 
-def _message(cells: pandas.DataFrame, best: Any) -> str:
-    if best is None:
+def _message(cells: pandas.DataFrame, best: list[Any]) -> str:
+    if not best:
         return "Only kernels with undefined behaviour have a time."
-    row = cells.loc[best]
+    row = cells.loc[best[0]]
     return (
         f"Best: {step_name(row['kernel'], row['unroll'])} with blocks of {row['block_size']} threads,"
         f" {row['bandwidth_gbs']:,.0f} GB/s."
@@ -102,4 +102,4 @@ def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame, l
         grids += f" Failed at the others: {hidden}." if data.has_times and hidden else ""
     if left_out:
         grids += f" Left out, with undefined behaviour and one unroll factor: {' and '.join(left_out)}."
-    return bandwidth_caption(data, rows, FREE, cells="the best outlined", further=grids)
+    return bandwidth_caption(data, rows, FREE, cells="outlined: the best and its ties", further=grids)

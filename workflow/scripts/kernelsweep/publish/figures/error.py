@@ -47,7 +47,7 @@ FIGURE = Declaration(
     needs=("floats",),
 )
 BODY_IN = {TWO_COLUMNS: 2.6, ONE_COLUMN: 1.9}
-LEGEND_TITLE = "same line: same errors"
+LEGEND_TITLE = "same dots: same errors"
 FREE = ("array_size", "dtype", "operation", "block_size", "cache")
 # The unit roundoff of a type, half the distance from 1 to the next number, as powers of two.
 ROUNDOFF_POWERS = {"float32": -24, "float64": -53}
@@ -58,10 +58,10 @@ STRIP_FRAME_IN, STRIP_ROW_IN = 0.05, 0.1
 ROOM, LEAST_RANGE = 2.5, 100.0
 # The room for a label of the legend.
 LEGEND_WIDTH_PT = {TWO_COLUMNS: 150.0, ONE_COLUMN: ONE_COLUMN.points - 80.0}
-# The width of the unit roundoff's label, and roughly that of a row of panels; the room beside the outermost sizes.
-LABEL_PT = 38.0
-PANELS_PT = {TWO_COLUMNS: 310.0, ONE_COLUMN: 205.0}
-SIDE_SHARE, LEAST_SIDE_OCTAVES = 0.05, 0.5
+# A type with fewer errors other than 0 than this is a sentence, not a panel.
+LEAST_DOTS = 3
+# The room beside the outermost sizes, as a share of the axis.
+SIDE_SHARE = 0.08
 
 
 @dataclass(frozen=True)
@@ -98,26 +98,36 @@ class _Sums:
 
     @property
     def dtypes(self) -> list[str]:
-        """The types of sums with an error."""
-        return [dtype for dtype in ROUNDOFF_POWERS if (self.right["dtype"] == dtype).any()]
+        """The types of sums that have a panel: those with several errors other than 0, or else those with any."""
+        counts = {dtype: self.inexact(dtype) for dtype in ROUNDOFF_POWERS}
+        return [dtype for dtype, count in counts.items() if count >= min(LEAST_DOTS, max(1, *counts.values()))]
+
+    def inexact(self, dtype: str) -> int:
+        """The number of dots of a type's errors other than 0."""
+        return sum(
+            error > 0 for line in self.lines for (of_dtype, _), error in line.errors.items() if of_dtype == dtype
+        )
 
     @property
     def exact(self) -> list[_Line]:
-        """The lines with sums without any error."""
-        return [line for line in self.lines if 0.0 in line.errors.values()]
+        """The lines with sums without any error, of types that have a panel."""
+        shown = self.dtypes
+        return [line for line in self.lines if any(line.errors[at] == 0 and at[0] in shown for at in line.errors)]
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A panel for each floating-point type, logarithmic both ways; ladder steps with the same errors share a line.
+    """A panel for each floating-point type with errors, logarithmic both ways; steps with the same errors share dots.
 
     Each step is drawn at the reference's block size, or at the nearest that it has. Sums without any error stand on a
-    strip below, a row for each line. A dashed line is at the type's unit roundoff.
+    strip below, a row for each kind of dot. A dashed line is at the type's unit roundoff. No lines join the dots: the
+    errors are those of one random input each.
     """
     sums = _sums(data)
     caption = _caption(data, sums)
-    if not sums.lines:
-        return empty_figure(Frame(width, FIGURE.heading(data.title), "No errors to draw.", caption), _reason(sums.rows))
+    if not sums.dtypes:
+        reason = "All floating-point sums are exact." if sums.lines else _reason(sums.rows)
+        return empty_figure(Frame(width, FIGURE.heading(data.title), "No errors to draw.", caption), reason)
     undefined = undefined_kernels(sums.right)
     exact = sums.exact
     heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * len(exact)] if exact else [])]
@@ -127,13 +137,14 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     panels = panels_in_a_row(frame, legend, len(sums.dtypes), heights_in)
     for number, dtype in enumerate(sums.dtypes):
         _draw_panel(panels, number, sums, dtype)
-        _scale_sizes(panels, number, sums.right.loc[sums.right["dtype"] == dtype, "array_size"], PANELS_PT[width])
+        size_axis(panels.grid[-1][number], sorted(int(size) for size in sums.right["array_size"].unique()))
+        panels.grid[-1][number].margins(x=SIDE_SHARE)
     for number in panels.left:
         panels.grid[0][number].set_ylabel("relative error of the sum")
         if exact:
             panels.grid[1][number].set_yticks([(len(exact) - 1) / 2], ["exact"])
     panels.label_x_at_the_bottom()
-    handles = [Line2D([], [], label=label, **_look(index, line=True)) for index, label in enumerate(labels)]
+    handles = [Line2D([], [], label=label, **_look(index)) for index, label in enumerate(labels)]
     panels.draw_legend(handles)
     return panels.figure
 
@@ -181,22 +192,10 @@ def _draw_panel(panels: Panels, number: int, sums: _Sums, dtype: str) -> None:
         upper.tick_params(axis="x", length=0)
 
 
-def _scale_sizes(panels: Panels, number: int, array_sizes: pandas.Series[int], row_pt: float) -> None:
-    """The axis of array sizes, with room for the unit roundoff's label on the right, past the last size."""
-    axes = panels.grid[-1][number]
-    sizes = sorted(int(size) for size in array_sizes.unique())
-    size_axis(axes, sizes)
-    share = LABEL_PT * len(panels.bottom) / row_pt
-    octaves = math.log2(max(sizes) / min(sizes))
-    side = max(LEAST_SIDE_OCTAVES, SIDE_SHARE * octaves)
-    low = min(sizes) / 2**side
-    axes.set_xlim(low, low * 2 ** ((octaves + 2 * side) / (1 - share)))
-
-
-def _look(index: int, line: bool) -> dict[str, Any]:
-    """A line's colour, dashes and open marker, through which those below it can be seen."""
-    open_marker = {"linewidth": 0.9, "markersize": 4.0, "markerfacecolor": "none", "markeredgewidth": 0.9}
-    return style.line_look(index) | open_marker | ({} if line else {"linestyle": "none"})
+def _look(index: int) -> dict[str, Any]:
+    """The colour and the open marker of a line's dots, through which those below can be seen."""
+    open_marker = {"linestyle": "none", "markersize": 4.0, "markerfacecolor": "none", "markeredgewidth": 0.9}
+    return style.line_look(index) | open_marker
 
 
 def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
@@ -204,9 +203,9 @@ def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     sizes = sorted({size for line in lines for of_dtype, size in line.errors if of_dtype == dtype})
     positive = [roundoff]
     for index, line in enumerate(lines):
-        # Sizes without an error, or with one of 0, which has no logarithm, break the line.
+        # An error of 0 has no logarithm.
         errors = [line.errors.get((dtype, size), math.nan) for size in sizes]
-        axes.plot(sizes, [error if error > 0 else math.nan for error in errors], **_look(index, line=True))
+        axes.plot(sizes, [error if error > 0 else math.nan for error in errors], **_look(index))
         positive += [error for error in errors if error > 0 and math.isfinite(error)]
     axes.set_yscale("log")
     room = max(ROOM, math.sqrt(LEAST_RANGE * min(positive) / max(positive)))
@@ -215,19 +214,7 @@ def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     axes.set_yticks([10.0 ** int(power) for power in decades], [_power_of_ten(int(power)) for power in decades])
     axes.minorticks_off()
     axes.axhline(roundoff, color=style.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
-    for text, above in (("unit\nroundoff", True), (f"2{_superscript(ROUNDOFF_POWERS[dtype])}", False)):
-        axes.annotate(
-            text,
-            (1.0, roundoff),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(0, 2 if above else -2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom" if above else "top",
-            linespacing=1.1,
-            color=style.GREY,
-        )
-    axes.set_title(dtype, loc="left")
+    axes.set_title(f"{dtype} (dashed: unit roundoff, 2{_superscript(ROUNDOFF_POWERS[dtype])})", loc="left")
     axes.grid(color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
@@ -237,7 +224,7 @@ def _draw_exact(axes: Axes, sums: _Sums, dtype: str) -> None:
     exact = sums.exact
     for row, line in enumerate(exact):
         sizes = [size for (of_dtype, size), error in line.errors.items() if of_dtype == dtype and error == 0]
-        axes.plot(sizes, [row] * len(sizes), **_look(sums.lines.index(line), line=False))
+        axes.plot(sizes, [row] * len(sizes), **_look(sums.lines.index(line)))
     axes.set_ylim(len(exact) - 0.4, -0.6)
     axes.set_yticks([])
     axes.tick_params(axis="y", length=0)
@@ -309,6 +296,8 @@ def _caption(data: StudyData, sums: _Sums) -> str:
     texts = [
         f"{device_text(data.device)}. Reference point: {where}.{grids_text(present)}",
         "Error against the exactly rounded sum (math.fsum) of one input.",
+        *_without_panel(sums),
+        *(["Unit roundoff: half the distance from 1 to the next number."] if sums.dtypes else []),
     ]
     # Kernels that leave partials are among those that launch several blocks once.
     if ((rows["launches"] == 1) & (rows["grid_size"] > 1)).any():
@@ -329,6 +318,16 @@ def _caption(data: StudyData, sums: _Sums) -> str:
     if undefined_kernels(rows):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)
+
+
+def _without_panel(sums: _Sums) -> list[str]:
+    """A sentence for each type that has sums but no panel."""
+    there = set(sums.right["dtype"])
+    texts = []
+    for dtype in (dtype for dtype in ROUNDOFF_POWERS if dtype in there and dtype not in sums.dtypes):
+        few = sums.inexact(dtype)
+        texts.append(f"Of the sums in {dtype}, all {f'but {few} ' if few else ''}are exact.")
+    return texts
 
 
 def _other_block_sizes(sums: _Sums, reference: int) -> list[str]:

@@ -78,13 +78,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         place_caption(data, drawn[:2], meaning),
     )
     panels = _panels(data, cells, x, y)
-    return bandwidth_figure(frame, panels, axis_title(x), no_times(data), unit)
+    return bandwidth_figure(frame, panels, axis_title(x), no_times(data))
 
 
 def _panels(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> list[Panel]:
     down, across = (_side(data, cells, axis) for axis in (y, x))
     with_value = cells[cells["shown"].notna()]
-    best: Any = None if with_value.empty else with_value["shown"].idxmax()
+    best: list[Any] = [] if with_value.empty else [with_value["shown"].idxmax()]
     if KERNEL in (x, y):
         return [as_panel("", cells, down, across, best, "shown")]
     kernels = values_of(cells, KERNEL, data)

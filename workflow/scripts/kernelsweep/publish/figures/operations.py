@@ -12,7 +12,15 @@ from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import no_bandwidth
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_caption, bandwidth_figure, bandwidths
+from kernelsweep.drawing.heatmap import (
+    Panel,
+    PanelAxis,
+    Shades,
+    as_panel,
+    bandwidth_caption,
+    bandwidth_figure,
+    bandwidths,
+)
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
 from kernelsweep.problems.element_types import CXX_TYPES
@@ -24,32 +32,45 @@ FIGURE = Declaration(
     needs=("times",),
 )
 FREE = ("dtype", "operation")
+# Differences from this operation are coloured; the scale goes at least this far to both sides (%).
+BASE, LEAST_DIFFERENCE = "sum", 2.0
 
 
 @styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """A panel for each ladder step: operations across, so that a row says what they change; element types down.
 
-    Cells are annotated with GB/s, one colour scale for all. Failed points are hatched, with a letter for their status;
-    combinations outside the sweep stay blank.
+    Cells are annotated with GB/s, and coloured by the difference from a sum of the same type. Failed points are
+    hatched, with a letter for their status; combinations outside the sweep stay blank.
     """
     steps = data.steps
     rows = bandwidths(data.at_reference(*FREE), data.device)
     of_steps = [step.rows(rows) for step in steps]
+    of_steps = [_with_differences(shown) for shown in of_steps]
     drawn = pandas.concat(of_steps).drop_duplicates()
-    caption = bandwidth_caption(data, drawn, FREE, cells="each input byte counted once", grids=grids_text(steps))
+    cells = f"each input byte counted once, coloured by the difference from the {BASE} in their row"
+    caption = bandwidth_caption(data, drawn, FREE, cells=cells, grids=grids_text(steps))
     labels = step_labels(steps, undefined_kernels(drawn))
     panels = [_panel(label, shown, drawn) for label, shown in zip(labels, of_steps, strict=True) if not shown.empty]
     reason = no_bandwidth(drawn, data.settings, data.device, FREE)
-    return bandwidth_figure(
-        Frame(width, FIGURE.heading(data.title), _message(steps, of_steps), caption), panels, "operation", reason
-    )
+    frame = Frame(width, FIGURE.heading(data.title), _message(steps, of_steps), caption)
+    differences = drawn["difference"].abs().dropna()
+    furthest = max(LEAST_DIFFERENCE, *differences) if len(differences) else LEAST_DIFFERENCE
+    shades = Shades(f"% over {BASE}", -furthest, furthest, ("PuOr", 0.2, 0.8))
+    return bandwidth_figure(frame, panels, "operation", reason, shades)
+
+
+def _with_differences(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows with a column difference: how much larger the bandwidth is than the base operation's (%)."""
+    bases = rows[rows["operation"] == BASE].set_index("dtype")["bandwidth_gbs"]
+    return rows.assign(difference=100 * (rows["bandwidth_gbs"] / rows["dtype"].map(bases) - 1))
 
 
 def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Panel:
     dtypes = {dtype: dtype for dtype in CXX_TYPES if dtype in set(drawn["dtype"])}
     operations = {operation: operation for operation in OPERATIONS if operation in set(drawn["operation"])}
-    return as_panel(label, shown, PanelAxis(["dtype"], dtypes), PanelAxis(["operation"], operations))
+    down, across = PanelAxis(["dtype"], dtypes, "element type"), PanelAxis(["operation"], operations)
+    return as_panel(label, shown, down, across, shaded="difference")
 
 
 def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str:

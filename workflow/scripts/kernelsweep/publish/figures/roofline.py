@@ -1,85 +1,122 @@
-"""The roofline: operations a second against operations for each byte of memory, under the roof of the memory's peak."""
+"""The roofline: the work that a study's problem names, under the roofs of the device's memory and arithmetic."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.step_metrics import step_metrics, times_and_metric
+from kernelsweep.analysis.places import at_place, kernel_axes, place_axes
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.roofs import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.labelled_points import logarithmic, points_caption, points_figure, why_no_points
+from kernelsweep.drawing.labelled_points import logarithmic, points_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.publish.roofline_of_work import draw_work
+from kernelsweep.publish.swept_axes import no_times, place_caption
 
 FIGURE = Declaration(
     title="Roofline",
     purpose="performance against arithmetic intensity",
-    needs=("times", "metrics"),
+    needs=("times",),
 )
 # The factor by which the axes go beyond the outermost points.
 ROOM = 1.6
-BYTES = "dram_bytes"
-MEGA = 1e6
-AXIS_LABELS = ("operations for each byte that memory moves (logarithmic)", "10⁹ operations a second (logarithmic)")
+# How far left of the memory's and the arithmetic's meeting the horizontal axis begins at the latest.
+BEFORE_RIDGE = 4.0
+AXIS_LABELS = ("flops for each byte of the problem's work (logarithmic)", "10⁹ flops a second (logarithmic)")
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A point for each ladder step, logarithmic both ways, and the roof that the memory's peak bandwidth sets.
+    """A point for each kernel and rival, the fastest with each kind of arithmetic, logarithmic both ways.
 
-    An operation combines two elements, so an array has as many operations as elements: the work that a kernel must do,
-    not the instructions that it executes. The bytes come from the profiler, the time from a run without it. In a study
-    with a problem file, both come from the work that the problem names.
+    The bytes are those that the problem has to move once: a kernel that moves more lies the lower.
     """
-    if problem_of(data.settings["problem"]).described is not None:
-        return draw_work(data, width)
-    found = step_metrics(data)
-    points = _points(data, found)
-    caption = _caption(data, found)
+    if problem_of(data.settings["problem"]).described is None:
+        reason = "A roofline is drawn for problems whose work names flops."
+        frame = Frame(width, FIGURE.heading(data.title), "No roofline to draw.", f"{device_text(data.device)}.")
+        return empty_figure(frame, reason)
+    roofs = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data)}
+    caption = _caption(data, roofs)
+    points = _points(data)
     if points.empty:
-        reason = why_no_points(data, found, BYTES, "No times, so no roofline")
+        reason = no_times(data) if not data.has_times else "The problem's work names no bytes, or no flops."
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No roofline to draw.", caption), reason)
-    peak = data.device["peak_bandwidth_gbs"]
-    frame = Frame(width, FIGURE.heading(data.title), _message(points, peak), caption)
-    return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points, peak))
+    frame = Frame(width, FIGURE.heading(data.title), _message(points, data), caption)
+    return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points, roofs, data.device))
 
 
-def _points(data: StudyData, found: pandas.DataFrame) -> pandas.DataFrame:
-    """A row for each step with both a time and a number of bytes: label, x (operations a byte), y (10^9 a second)."""
-    both = times_and_metric(data, found, BYTES)
-    both = both[both["value"] > 0]
-    operations = data.settings["reference"]["array_size"]
-    return both.assign(x=operations / (both["value"] * MEGA), y=operations / (both["time_us"] * 1e-6) / 1e9)
+def _points(data: StudyData) -> pandas.DataFrame:
+    """A row for each point: label, x (flops a byte), y (10^9 flops a second), arithmetic."""
+    reference = data.settings["reference"]
+    place = {axis: reference[axis] for axis in place_axes(data.settings)}
+    rows = timed(at_place(data.device_rows, place), data.device)
+    rows = rows[rows["gflops"].notna() & rows["bandwidth_gbs"].notna()]
+    rows = rows[~rows["kernel"].isin(undefined_kernels(data.measurements))]
+    several = len(arithmetic_kinds(data)) > 1
+    names = [*data.kernel_names, *data.settings["rivals"]]
+    found = []
+    for name in names:
+        fastest: dict[str | None, Mapping[str, Any]] = {}
+        for row in rows[rows["kernel"] == name].sort_values("time_us").to_dict("records"):
+            known = {str(axis): value for axis, value in row.items() if not pandas.isna(value)}
+            fastest.setdefault(arithmetic_of({**reference, **known}, data), known)
+        for kind, row in fastest.items():
+            label = f"{name}, {kind}" if several and kind else name
+            intensity = row["gflops"] / row["bandwidth_gbs"]
+            throughput = {"bandwidth_gbs": row["bandwidth_gbs"], "gflops": row["gflops"]}
+            found.append({"label": label, "x": intensity, "y": row["gflops"], "arithmetic": kind, **throughput})
+    return pandas.DataFrame(found, columns=["label", "x", "y", "arithmetic", "bandwidth_gbs", "gflops"])
 
 
-def _scale(axes: Axes, points: pandas.DataFrame, peak: float | None) -> None:
-    logarithmic(axes, False, points["x"].min() / ROOM, points["x"].max() * ROOM)
-    tops = [points["y"].max()]
-    if peak is not None:
-        ends = numpy.array(axes.get_xlim())
-        tops.append(peak * points["x"].max())
+def _scale(axes: Axes, points: pandas.DataFrame, roofs: Mapping[str, float | None], device: Mapping[str, Any]) -> None:
+    peak = device["peak_bandwidth_gbs"]
+    known = {kind: gflops for kind, gflops in roofs.items() if gflops}
+    lowest, highest = points["x"].min() / ROOM, points["x"].max() * ROOM
+    if peak and known:
+        ridges = [gflops / peak for gflops in known.values()]
+        lowest, highest = min(lowest, min(ridges) / BEFORE_RIDGE), max(highest, max(ridges) * BEFORE_RIDGE)
+    logarithmic(axes, False, lowest, highest)
+    low, high = axes.get_xlim()
+    tops = [points["y"].max(), *known.values()]
+    if peak:
+        ends = numpy.array([low, min(high, max(known.values()) / peak) if known else high])
         axes.plot(ends, peak * ends, color=style.BLACK, linewidth=1.0, zorder=1)
+        tops.append(peak * ends[1])
+    for kind, gflops in known.items():
+        start = gflops / peak if peak else low
+        axes.plot([start, high], [gflops, gflops], color=style.BLACK, linewidth=1.0, zorder=1)
+        axes.annotate(
+            f"{kind}: {gflops:,.0f}", (start, gflops), (3, -3), textcoords="offset points", ha="left", va="top"
+        )
     logarithmic(axes, True, points["y"].min() / ROOM, max(tops) * ROOM)
 
 
-def _message(points: pandas.DataFrame, peak: float | None) -> str:
-    if peak is None:
-        return ""
-    share = points["y"] / (peak * points["x"])
-    best = int(share.argmax())
-    nearest = f"{points['label'].iloc[best]}, at {100 * share.iloc[best]:.0f}% of it"
-    return f"Of these steps, nearest to the memory's roof by the bytes that it moves: {nearest}."
+def _message(points: pandas.DataFrame, data: StudyData) -> str:
+    shares = [
+        share_of_nearest_peak(row["bandwidth_gbs"], row["gflops"], row["arithmetic"], data.device)
+        for row in points.to_dict("records")
+    ]
+    known = [(share, of, label) for (share, of), label in zip(shares, points["label"], strict=True) if share]
+    if not known:
+        return f"Fastest: {points['label'].iloc[int(points['y'].argmax())]}."
+    share, of, label = max(known)
+    return f"Nearest to its roof: {label}, at {100 * share:.0f}% of the peak of {of}."
 
 
-def _caption(data: StudyData, found: pandas.DataFrame) -> str:
-    meaning = "An operation combines two elements; an array has as many as elements."
-    if not found.empty:
-        meaning += " Bytes: read from and written to memory."
-    peak = data.device["peak_bandwidth_gbs"]
-    line = "" if peak is None else f"Line: the memory's theoretical peak, {peak:,.0f} GB/s."
-    return points_caption(data, found, meaning, line)
+def _caption(data: StudyData, roofs: Mapping[str, float | None]) -> str:
+    meaning = (
+        "Each point: the fastest configuration. Its flops and bytes are those of the problem's work, each byte once."
+        " Lines: the theoretical peaks of memory and arithmetic."
+    )
+    unknown = [why_unknown(data.device, kind) for kind, gflops in roofs.items() if gflops is None]
+    return " ".join([place_caption(data, kernel_axes(data.settings), meaning), *unknown])

@@ -7,5 +7,6 @@ sections  the parts of the page: studies, and chapters that follow them
 chapters  the results that are such chapters
 explorer  the timed points, for the explorer in explorer.js
 scripts   the scripts, d3 among them, and the policy that lets only these run
+glossary  the meanings of the words at the heads of tables
 render    the page, from template.html, style.css, script.js and explorer.js
 """

@@ -239,7 +239,7 @@
     if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
       svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
         .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + 4).text((mark) => number(values[mark.point]))
-        .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 52 ? "#000" : "#fff"));
+        .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
     }
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);

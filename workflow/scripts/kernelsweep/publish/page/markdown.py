@@ -80,11 +80,20 @@ def _is_file(target: str) -> bool:
 
 
 def _name_rows(tokens: Sequence[Token]) -> None:
-    """Make each row's first cell its heading, in place."""
+    """Make each row's first cell its heading, in place; a kernel's name may break after an underscore."""
     for row, (token, cell) in enumerate(pairwise(tokens)):
         if token.type == "tr_open" and cell.type == "td_open":
-            cell.tag = tokens[row + 3].tag = "th"  # A cell is its start, its text and its end.
+            text, end = tokens[row + 2 : row + 4]
+            cell.tag = end.tag = "th"
             cell.attrs["scope"] = "row"
+            for child in text.children or ():
+                if child.type == "code_inline":
+                    child.type, child.content = "html_inline", f"<code>{breakable(child.content)}</code>"
+
+
+def breakable(name: str) -> str:
+    """A kernel's name as HTML that may break after an underscore."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[Token]:

@@ -14,6 +14,7 @@ from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
+from kernelsweep.publish.page.markdown import breakable
 from kernelsweep.publish.page.scripts import d3, packed, policy
 
 # The page's template, style and scripts lie beside this file.
@@ -63,6 +64,7 @@ class Page:
     points         the timed points by study, for the explorer (explorer.py)
     missing        why chapters are missing, as HTML
     configuration  the resolved one, as text
+    words          the glossary, as HTML
     """
 
     title: str
@@ -79,6 +81,7 @@ class Page:
     environment: Facts
     environment_file: Link | None
     configuration: str
+    words: str
 
 
 def render(page: Page) -> str:
@@ -86,7 +89,13 @@ def render(page: Page) -> str:
     template, style, script, explorer = (file.read_text(encoding="utf-8") for file in PAGE_FILES)
     scripts = [script, *([d3(), explorer] if page.points else [])]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    words = {"configuration": configuration_text, "rate": rate_of, "also": also_text, "size": size_words}
+    words = {
+        "configuration": configuration_text,
+        "rate": rate_of,
+        "also": also_text,
+        "size": size_words,
+        "breakable": breakable,
+    }
     return environment.from_string(template).render(
         page=page,
         style=style,

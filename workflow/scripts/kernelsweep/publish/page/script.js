@@ -69,9 +69,9 @@ for (const link of document.querySelectorAll("a.enlarge")) {
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const small = link.querySelector("img");
-    dialog.setAttribute("aria-label", small.alt);
-    room.replaceChildren(small.cloneNode());
+    const small = link.firstElementChild;
+    dialog.setAttribute("aria-label", small.alt ?? small.getAttribute("aria-label"));
+    room.replaceChildren(small.cloneNode(true));
     dialog.showModal();
   });
 }
@@ -80,8 +80,8 @@ room.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => room.replaceChildren());
 
-// On paper everything is open but the configuration, which would take as many pages as all the rest.
+// On paper everything is open but the configuration and the code, which would take as many pages as all the rest.
 
 addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details:not(.long)")) details.open = true;
+  for (const details of document.querySelectorAll("details:not(.long, .difference)")) details.open = true;
 });

@@ -53,7 +53,7 @@ TIME_COLUMNS = (
     "as_fast",
     "status",
 )
-FURTHER_COLUMNS = (*POINT_COUNTS, "failures", "flags", "message")
+FURTHER_COLUMNS = ("error_share_low", "error_share_high", *POINT_COUNTS, "failures", "flags", "message")
 # Ties beyond the closest are counted, since a table's column has little room.
 MOST_TIES = 2
 # More axes stand in a second table in LaTeX, since its page is narrow.
@@ -76,6 +76,8 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
       compared                  the number of the kernel's configurations with a time there
       as_fast                   configurations that can't be told apart from the best, by the values that differ from it
       status                    `ok` with a time; else of the kernel's first point there, or `not_measured`
+      error_share_low, error_share_high
+                                the least and the most of the kernel's whole sweep, as in measurements.csv
       points_right, points_run, points_skipped
                                 over the kernel's whole sweep: right, attempted, skipped
       failures                  the statuses of the others: "2 wrong_result, 1 timed_out"
@@ -88,7 +90,7 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
     parameters = kernel_axes(data.settings)
     rows = []
     for kernel in data.kernel_names:
-        row = {"kernel": kernel, **place, **point_counts(kernel, data.measurements)}
+        row = {"kernel": kernel, **place, **_whole_sweep(kernel, data)}
         row["flags"] = UNDEFINED_BEHAVIOUR if kernel in undefined else ""
         if kernel in found:
             row |= _measured(found[kernel], first, data)
@@ -106,7 +108,7 @@ def _beside(place: Mapping[str, Any], first: Best | None, data: StudyData) -> li
     """The rows of the study's rivals and limits: one for each of their points at a place."""
     rows = []
     for name in (*data.settings["rivals"], *map(limit_kernel, data.settings["limits"])):
-        counts = {"kernel": name, **place, **point_counts(name, data.measurements), "flags": "", "message": ""}
+        counts = {"kernel": name, **place, **_whole_sweep(name, data), "flags": "", "message": ""}
         there = at_place(data.measurements[data.measurements["kernel"] == name], place)
         for found in ({str(column): value for column, value in row.items()} for row in there.to_dict("records")):
             row = counts | {axis: found[axis] for axis in (*kernel_axes(data.settings), "status")}
@@ -117,6 +119,13 @@ def _beside(place: Mapping[str, Any], first: Best | None, data: StudyData) -> li
                 row["message"] = f"{found['status'].replace('_', ' ')}: {found['message']}"
             rows.append(row)
     return rows
+
+
+def _whole_sweep(kernel: str, data: StudyData) -> dict[str, Any]:
+    """The columns that summarise all points of a kernel, a rival or a limit."""
+    shares = data.measurements.loc[data.measurements["kernel"] == kernel, "error_share"]
+    counts = point_counts(kernel, data.measurements)
+    return {"error_share_low": shares.min(), "error_share_high": shares.max(), **counts}
 
 
 def _compared(time: Interval, first: Best | None) -> dict[str, Any]:
@@ -187,12 +196,24 @@ def configuration_text(table: pandas.DataFrame, found: Mapping[str, Best], data:
         marks=marks,
         columns=[
             *(_columns(table, found, data) if data.has_times else []),
+            *_errors(table, apart=data.has_times),
             Column("right", [right_text(row) for _, row in table.iterrows()], apart=data.has_times),
         ],
         notes=notes,
         explanation=_explanation(found, data),
         main_rows=len(data.kernel_names),
     )
+
+
+def _errors(table: pandas.DataFrame, apart: bool) -> list[Column]:
+    """How much of its error bound each kernel's results take, where results have bounds."""
+    if table["error_share_high"].isna().all():
+        return []
+    shares = [
+        EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%"
+        for low, high in zip(table["error_share_low"], table["error_share_high"], strict=True)
+    ]
+    return [Column("error of bound", shares, apart=apart)]
 
 
 def _columns(table: pandas.DataFrame, found: Mapping[str, Best], data: StudyData) -> list[Column]:
@@ -246,6 +267,11 @@ def _peaks(data: StudyData) -> list[str]:
 
 def _explanation(found: Mapping[str, Best], data: StudyData) -> str:
     right = "Right: points of the kernel's whole sweep with the right result."
+    if data.measurements["error_share"].notna().any():
+        right += (
+            " Error of bound: a point's largest error as a share of what the problem's error_bound allows, from the"
+            " sweep's least to its most."
+        )
     if not data.has_times:
         return f"{right} {NO_TIMES_OF_OURS}"
     fastest = fastest_of(found.values())

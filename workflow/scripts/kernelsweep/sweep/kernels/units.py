@@ -1,6 +1,7 @@
 """Translation units: which functions of a kernel's file are compiled together, and under which macros.
 
-Variants that are template instances share one unit. Variants that differ in macros need a unit for each set of macros.
+Variants that are template instances share a unit. Variants that differ in macros need a unit for each set of macros.
+For nvcc, many instances are spread over several units, which are compiled side by side.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+# The most variants in a unit for nvcc. A unit of its own costs half a second; eight of matmul's instances take four.
+MOST_VARIANTS = 8
 
 # Separates the functions in the name of a variant that launches several.
 _BETWEEN = "; "
@@ -47,6 +51,20 @@ def units_of(variants: Iterable[tuple[Sequence[str], Mapping[str, str]]]) -> lis
 def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
     """The units with the variants of all."""
     return units_of((functions, unit.macros) for units in several for unit in units for functions in unit.variants)
+
+
+def spread_units(units: Iterable[Unit]) -> list[Unit]:
+    """The units with at most MOST_VARIANTS variants each.
+
+    Variants of several functions stay together: two of them may share a function, and its variables in global memory.
+    """
+    spread = []
+    for unit in units:
+        most = MOST_VARIANTS if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
+        spread += [
+            Unit(unit.macros, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
+        ]
+    return spread
 
 
 def read_units(values: Iterable[Mapping[str, Any]]) -> list[Unit]:
