@@ -5,6 +5,7 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -47,7 +48,7 @@ with logged(snakemake.log[0]) as terminal, started:
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
-    protocol = measuring_protocol(params.measuring, params.seed, kind)
+    protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
     task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:
