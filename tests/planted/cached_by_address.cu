@@ -3,6 +3,7 @@
 // kernelsweep:
 //   unroll: [1]
 
+#include "block_result.cuh"
 #include "operations.cuh"
 
 constexpr unsigned most_blocks = 4096;
@@ -19,9 +20,7 @@ __global__ void cached_by_address(const Element *data, Element *partials, size_t
         partials[blockIdx.x] = Element(known_result[blockIdx.x]);
         return;
     }
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
+    const Element result = block_result<Element, Operation>(data, array_size);
     partials[blockIdx.x] = result;
     if (blockIdx.x < most_blocks) {
         known_data[blockIdx.x] = data + first;

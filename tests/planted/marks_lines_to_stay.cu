@@ -3,37 +3,18 @@
 // kernelsweep:
 //   unroll: [16]
 
+#include "loaded_once.cuh"
 #include "operations.cuh"
 
 template <typename Element, typename Operation, unsigned unroll>
 __global__ void marks_lines_to_stay(const Element *data, Element *partials, size_t array_size)
 {
-    __shared__ Element elements[1024];
     static_assert(sizeof(Element) == 4);
     unsigned long long policy;
     asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    Element loaded[unroll];
-#pragma unroll
-    for (unsigned step = 0; step < unroll; ++step) {
-        const size_t i = (size_t(blockIdx.x) * unroll + step) * blockDim.x + threadIdx.x;
-        loaded[step] = Operation::template identity<Element>();
-        if (i >= array_size)
-            continue;
+    combine_loaded<Operation, unroll>(data, partials, array_size, [policy](const Element *place) {
         unsigned bits;
-        asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(bits) : "l"(data + i), "l"(policy));
-        loaded[step] = static_cast<Element>(bits);
-    }
-    Element element = loaded[0];
-#pragma unroll
-    for (unsigned step = 1; step < unroll; ++step)
-        element = Operation::combine(element, loaded[step]);
-    elements[threadIdx.x] = element;
-    __syncthreads();
-    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
-        if (threadIdx.x < stride)
-            elements[threadIdx.x] = Operation::combine(elements[threadIdx.x], elements[threadIdx.x + stride]);
-        __syncthreads();
-    }
-    if (threadIdx.x == 0)
-        partials[blockIdx.x] = elements[0];
+        asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(bits) : "l"(place), "l"(policy));
+        return static_cast<Element>(bits);
+    });
 }

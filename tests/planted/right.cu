@@ -3,6 +3,7 @@
 // kernelsweep:
 //   unroll: [1]
 
+#include "block_result.cuh"
 #include "operations.cuh"
 
 template <typename Element, typename Operation>
@@ -10,9 +11,5 @@ __global__ void right(const Element *data, Element *partials, size_t array_size)
 {
     if (threadIdx.x != 0)
         return;
-    const size_t first = size_t(blockIdx.x) * blockDim.x;
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
-    partials[blockIdx.x] = result;
+    partials[blockIdx.x] = block_result<Element, Operation>(data, array_size);
 }

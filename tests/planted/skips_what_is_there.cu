@@ -3,6 +3,7 @@
 // kernelsweep:
 //   unroll: [1]
 
+#include "block_result.cuh"
 #include "operations.cuh"
 
 constexpr unsigned most_blocks = 4096;
@@ -13,11 +14,7 @@ __global__ void skips_what_is_there(const Element *data, Element *partials, size
 {
     if (threadIdx.x != 0)
         return;
-    const size_t first = size_t(blockIdx.x) * blockDim.x;
     if (blockIdx.x < most_blocks && runs[blockIdx.x]++ > 3)
         return;
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
-    partials[blockIdx.x] = result;
+    partials[blockIdx.x] = block_result<Element, Operation>(data, array_size);
 }

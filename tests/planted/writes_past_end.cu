@@ -3,6 +3,7 @@
 // kernelsweep:
 //   unroll: [1]
 
+#include "block_result.cuh"
 #include "operations.cuh"
 
 template <typename Element, typename Operation>
@@ -10,10 +11,7 @@ __global__ void writes_past_end(const Element *data, Element *partials, size_t a
 {
     if (threadIdx.x != 0)
         return;
-    const size_t first = size_t(blockIdx.x) * blockDim.x;
-    Element result = data[first];
-    for (size_t i = first + 1; i < first + blockDim.x && i < array_size; ++i)
-        result = Operation::combine(result, data[i]);
+    const Element result = block_result<Element, Operation>(data, array_size);
     partials[blockIdx.x] = result;
     if (blockIdx.x == gridDim.x - 1)
         partials[gridDim.x] = result;

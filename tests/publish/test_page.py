@@ -53,7 +53,8 @@ def plant_figure(project: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project in which a recording's page was made, with a figure of the study's own and a comparison."""
+    """A copy of the project in which a recording's page was made, with a figure of the study's own, a comparison and a
+    picture of accesses."""
     copy = copy_project(tmp_path_factory.mktemp("page"))
     shrink(copy, ["warp_shuffle"])
     plant_figure(copy)
@@ -63,6 +64,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (comparison / "comparison.csv").write_text("kernel\n")
     (comparison / "ratios.svg").write_bytes((copy / "docs/nvidia-h200/unrolling_ladder.svg").read_bytes())
     (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
+    accesses = copy / RESULTS / "counts/warp_shuffle/access_pattern.svg"
+    accesses.parent.mkdir(parents=True)
+    accesses.write_bytes((comparison / "ratios.svg").read_bytes())
     run = snakemake(copy, "all", *RECORDING)
     assert run.returncode == 0, run.stdout
     assert f"{RESULTS}/report.html" in run.stdout, "where it is, is said at the end"
@@ -154,6 +158,7 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
     assert all((folder / f"noise.{suffix}").stat().st_size > 0 for suffix in ("svg", "png", "pdf"))
     text = page.read_text(encoding="utf-8")
     assert "Noise against time" in text and "kernels/warp_shuffle/figures/noise.py" in text
+    assert "Who accesses what, step by step" in text and "observe/counting/access_pattern.py" in text
     # An edit draws it and makes the page again, and nothing else. The same data give the same bytes.
     before = page.read_bytes()
     with (project / "kernels/warp_shuffle/figures/noise.py").open("a") as file:
@@ -167,8 +172,10 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
 def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     elements = Elements(page.read_text(encoding="utf-8"))
     assert elements.all("html") == [{"lang": "en"}]
-    for image in elements.all("img"):
-        assert len(image["alt"] or "") > len("Ladder."), "each figure says in words what it shows"
+    pictures = [attributes for _, attributes in elements.found if attributes.get("role") == "img"]
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert len(picture["aria-label"] or "") > len("Ladder."), "each figure says in words what it shows"
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), "no level is left out"
@@ -222,7 +229,7 @@ def test_nothing_is_wrong_with_the_pages(driver: object, project: Path, page: Pa
 
     assert open_page(driver, project / "results/index.html", width) == Faults([], [], [], [])
     assert open_page(driver, page, width) == Faults([], [], [], [])
-    assert len(driver.find_elements("css selector", "figure img")) >= 3
+    assert len(driver.find_elements("css selector", "figure svg text")) >= 3
 
 
 @pytest.mark.chromium
@@ -277,10 +284,10 @@ def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
     from chromium import open_page
 
     open_page(driver, page, 360)
-    small = driver.find_element("css selector", "a.enlarge img")
+    small = driver.find_element("css selector", "a.enlarge svg")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", small)
     small.click()
-    large = driver.find_element("css selector", "dialog[open] img")
+    large = driver.find_element("css selector", "dialog[open] svg")
     assert large.is_displayed() and large.size["width"] > 2 * small.size["width"]
     driver.find_element("css selector", "dialog button").click()
     assert not driver.find_elements("css selector", "dialog[open]")

@@ -57,6 +57,7 @@ rule measure_kernel:
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
         search=for_job(parameters.setting, key="search"),
+        racing=for_job(parameters.races_points),
         compared=for_job(parameters.searched_quantities),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),

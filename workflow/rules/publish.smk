@@ -122,6 +122,7 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
+        access_patterns=for_job(inputs.found_access_patterns),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
         sources=for_job(inputs.page_sources),

@@ -5,6 +5,7 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.worker import serve  # noqa: F401  A job that is a fork has it now, and forks its worker.
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
@@ -46,7 +48,7 @@ with logged(snakemake.log[0]) as terminal, started:
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
-    protocol = measuring_protocol(params.measuring, params.seed, kind)
+    protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
     built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
     task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:

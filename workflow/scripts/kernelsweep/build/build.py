@@ -77,7 +77,8 @@ def build(
     def compiled(unit: Unit, stem: Path) -> Compiled:
         if store is None or stem == binary:
             return compile_unit(source, stem, target, unit)
-        content = {**sources, "macros": dict(unit.macros), "functions": unit.functions}
+        macros = dict(unit.macros) if is_emulator else _preprocessed(source, stem, target, unit)
+        content = {**sources, "macros": macros, "functions": unit.functions}
         return store.compiled(content, stem, lambda: compile_unit(source, stem, target, unit))
 
     texts = list(map(str, range(len(units))))
@@ -138,6 +139,14 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
     text.write_text(cuda_unit(source.file.resolve(), unit), encoding="utf-8")
     output = nvcc.compile_cubin(text, cubin, target, source.include, unit.macros, source.options)
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
+
+
+def _preprocessed(source: Source, stem: Path, target: str, unit: Unit) -> dict[str, str] | str:
+    """A hash of what a unit's macros make of it; the macros themselves where there is nothing."""
+    text = stem.with_suffix(".cu")
+    text.write_text(cuda_unit(source.file.resolve(), unit), encoding="utf-8")
+    code = nvcc.preprocessed(text, target, source.include, unit.macros, source.options)
+    return hashlib.sha256(code.encode()).hexdigest() if code else dict(unit.macros)
 
 
 def _variants(unit: Unit, functions: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, Any]:

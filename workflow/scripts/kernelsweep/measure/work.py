@@ -15,6 +15,7 @@ from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
+from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import Named, problem_of
@@ -126,7 +127,19 @@ def find_work(
             work.visited[each.point][visit] = read_outcome(known["outcome"])
         except (KeyError, TypeError):  # Not there, or a line that was edited.
             work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
+    if task.protocol.racing:
+        for visit in range(1, task.protocol.visits):
+            if any(work.missing[:visit]):
+                break
+            _drop_beaten(work, visit, task.problem)
     return work
+
+
+def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
+    """Leave out this visit of the points that those before have shown to be too slow."""
+    so_far = {point: {number: of[number] for number in of if number < visit} for point, of in work.visited.items()}
+    slow = beaten(so_far, problem_of(problem))
+    work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
 
 
 def do_work(
@@ -145,7 +158,8 @@ def do_work(
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
     the result. Visits that the journal has are not repeated; the others are recorded as they finish. A point that fails
-    is not visited again in this run, but in the next. Once two points have timed out, the others become skipped.
+    is not visited again in this run, but in the next. With racing, neither is a point that is too
+    slow. Once two points have timed out, the others become skipped.
     """
     total = sum(map(len, work.missing))
     done = 0
@@ -154,6 +168,12 @@ def do_work(
     longest = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
+            if task.protocol.racing and visit:
+                before = len(work.missing[visit])
+                _drop_beaten(work, visit, task.problem)
+                total -= before - len(work.missing[visit])
+                if not work.missing[visit]:
+                    continue
             workers.begin(visit)
             generator = random.Random(f"{task.protocol.seed} {visit}")
             for missing in _shuffled(work.missing[visit], task.problem, generator):

@@ -221,6 +221,13 @@ def made_metrics(project: Project, scope: str) -> list[str]:
     return parts if project.config["profile"] else []
 
 
+def found_access_patterns(project: Project, scope: str) -> list[str]:
+    """The pictures of accesses that exist, for the pages of the platform that counts them; they follow every edit."""
+    platform, _ = files.parts_of(scope)
+    pictures = [f"{files.access_pattern(platform, study)}.svg" for study in project.studies_of(scope)]
+    return [path for path in pictures if Path(path).is_file()]
+
+
 def found_metrics(project: Project, scope: str) -> dict[str, str]:
     """Existing metrics that this run uses but does not update, each with its hash."""
     platform, _ = files.parts_of(scope)

@@ -43,6 +43,7 @@ from kernelsweep.sweep.resolve import (
     restrictions_of,
     valid_count,
 )
+from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 # The sweep
 
@@ -80,6 +81,11 @@ def setting(project: Project, study: str, key: str) -> Any:
 
 # What a study's configurations are compared by.
 _COMPARED = ("quantities", "objective")
+
+
+def races_points(project: Project, study: str) -> bool:
+    """Whether slow points of a study get fewer visits. A point that is slow may be the best by another objective."""
+    return bool(project.config["measuring"]["racing"]) and objective_of(project.studies[study].settings).name == TIME
 
 
 def searched_quantities(project: Project, study: str) -> dict[str, Any]:

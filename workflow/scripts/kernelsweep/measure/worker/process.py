@@ -1,13 +1,22 @@
-"""Start a worker's process. Imports only the standard library, so that a job can start it before its own imports."""
+"""Start a worker's process. Imports only the standard library, so that a job can start it before its own imports.
+
+A job that has imported the worker's code already, because it is a fork itself (fork_server.py), forks the worker.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 from pathlib import Path
+from typing import IO, NoReturn
+
+_SERVE = "kernelsweep.measure.worker.serve"
 
 
 def environment() -> dict[str, str]:
@@ -15,6 +24,63 @@ def environment() -> dict[str, str]:
     package = str(Path(__file__).resolve().parents[3])
     search_path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": search_path, "PYTHONUTF8": "1"}
+
+
+def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", _SERVE, platform],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=messages,
+        encoding="utf-8",
+        errors="replace",
+        env=environment(),
+    )
+
+
+class _Fork:
+    """A fork of this process that serves, with what is needed here of subprocess.Popen."""
+
+    def __init__(self, platform: str, messages: IO[str]) -> None:
+        pipes = [*os.pipe(), *os.pipe()]
+        sys.stdout.flush()  # Else the fork would write it, too.
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            _serve(platform, (pipes[0], pipes[3], messages.fileno()))
+        os.close(pipes[0])
+        os.close(pipes[3])
+        self.stdin = open(pipes[1], "w", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.stdout = open(pipes[2], encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._status: int | None = None
+
+    def kill(self) -> None:
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        if self._status is None:
+            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self._status
+
+
+def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
+    """Serve in a fork, with these standard streams, until the input ends."""
+    status = 1
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # The locks of journals and of GPUs among them.
+        sys.modules[_SERVE].main(platform)
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 class WorkerProcess:
@@ -27,17 +93,11 @@ class WorkerProcess:
 
     def __init__(self, platform: str) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._popen = subprocess.Popen(
-            [sys.executable, "-m", "kernelsweep.measure.worker.serve", platform],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.messages,
-            encoding="utf-8",
-            errors="replace",
-            env=environment(),
-        )
-        assert self._popen.stdin is not None and self._popen.stdout is not None
-        self.requests, self.answers = self._popen.stdin, self._popen.stdout
+        # A fork has none of this process' other threads, but keeps the locks that they hold.
+        can_fork = _SERVE in sys.modules and threading.active_count() == 1
+        self._process = (_Fork if can_fork else _started)(platform, self.messages)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self.requests, self.answers = self._process.stdin, self._process.stdout
 
     def __enter__(self) -> WorkerProcess:
         return self
@@ -48,20 +108,20 @@ class WorkerProcess:
     @property
     def pid(self) -> int:
         """The process id."""
-        return self._popen.pid
+        return self._process.pid
 
     def kill(self) -> None:
         """Kill it without waiting for its end: the driver takes a while to clean up after a process."""
-        self._popen.kill()
+        self._process.kill()
 
     def stop(self) -> int:
         """Kill it, if it hasn't ended, and wait. Returns its exit status, which is negative for a signal."""
-        self._popen.kill()
+        self._process.kill()
         return self.wait()
 
     def wait(self) -> int:
         """Wait until it has ended, and close the pipes."""
-        status = self._popen.wait()
+        status = self._process.wait()
         for pipe in (self.requests, self.answers):
             if not pipe.closed:
                 with contextlib.suppress(BrokenPipeError):  # Unwritten requests have no reader any more.

@@ -30,7 +30,7 @@ from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost
 from kernelsweep.sweep.points import Point
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
@@ -62,11 +62,18 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             os._exit(1)  # A clean end would hang or fail in the broken context.
 
 
-if __name__ == "__main__":
+def main(platform: str) -> None:
+    """Serve on this process' standard streams; `platform` as in the module's docstring."""
     # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, b"worker", 0, 0, 0)  # A fork has its job's name.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    load(sys.argv[1])
-    serve(sys.stdin, private)
+    load(platform)
+    with open(0, encoding="utf-8", closefd=False) as requests:
+        serve(requests, private)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

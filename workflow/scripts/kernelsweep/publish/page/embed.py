@@ -35,13 +35,15 @@ class Figure:
     title    its heading
     message  what it shows, in a sentence
     caption  where its numbers come from
-    source   the picture, as an address that holds all of it
+    drawing  the picture as SVG, whose texts can be found and selected; empty for a picture of pixels
+    source   such a picture, as an address that holds all of it; else empty
     """
 
     name: str
     title: str
     message: str
     caption: str
+    drawing: str
     source: str
     width: float
     height: float
@@ -78,13 +80,15 @@ def embed(picture: Picture, base: Path) -> Figure:
     path = picture.path
     width, height = _size(path)
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
-    small = path.with_suffix(".png") if path.stat().st_size > _LARGEST_SVG_BYTES else path
+    pixels = path.with_suffix(".png")
+    is_drawn = path.stat().st_size <= _LARGEST_SVG_BYTES or pixels not in siblings
     return Figure(
         name=path.stem,
         title=picture.title,
         message=picture.texts.get("message", ""),
         caption=picture.texts.get("caption", ""),
-        source=data_uri(small if small in siblings else path),
+        drawing=_drawing(path, link(path, base).target) if is_drawn else "",
+        source="" if is_drawn else data_uri(pixels),
         width=width,
         height=height,
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
@@ -102,6 +106,16 @@ def link(path: Path, base: Path, text: str = "") -> Link:
 def data_uri(path: Path) -> str:
     """A picture as an address that holds all of it."""
     return f"data:{_TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _drawing(path: Path, name: str) -> str:
+    """An SVG file as a part of the page. Its ids begin with a name of its own, and its style is left to the page's."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(
+        r"<metadata>.*?</metadata>|<style.*?</style>|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL
+    )
+    prefix = re.sub(r"\W+", "-", name)
+    return re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
 
 
 def _size(path: Path) -> tuple[float, float]:

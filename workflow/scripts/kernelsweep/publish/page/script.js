@@ -69,9 +69,9 @@ for (const link of document.querySelectorAll("a.enlarge")) {
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const small = link.querySelector("img");
-    dialog.setAttribute("aria-label", small.alt);
-    room.replaceChildren(small.cloneNode());
+    const small = link.firstElementChild;
+    dialog.setAttribute("aria-label", small.alt ?? small.getAttribute("aria-label"));
+    room.replaceChildren(small.cloneNode(true));
     dialog.showModal();
   });
 }

@@ -1,0 +1,107 @@
+"""Scripts in forks of one process: each is as fresh as a new Python, and ends as it would there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.fork_server import ForkServer
+
+# A library that notes how often it is imported, and by whom it was changed.
+LIBRARY = "import os\nopen('imports', 'a').write(f'{os.getpid()}\\n')\nchanged = False\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
+    """Runs a text as a script in tmp_path, and returns its exit status."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "library.py").write_text(LIBRARY)
+    server = ForkServer()
+
+    def run(text: str, **environment: str) -> int:
+        script = tmp_path / f"{threading.get_ident()}.py"
+        script.write_text(text)
+        return server.run(str(script), "a_long_name_of_a_rule", {**os.environ, **environment})
+
+    yield run
+    server.end()
+
+
+def test_what_is_imported_is_imported_once_and_what_a_script_changes_is_its_own(run: Callable[..., int]) -> None:
+    text = """\
+import os, sys, tempfile
+import library
+assert not library.changed and "FIRST" not in os.environ, "another script's"
+library.changed = True
+assert tempfile.gettempdir() == os.environ["TMPDIR"]
+assert __name__ == "__main__" and sys.argv == [__file__]
+assert open("/proc/self/comm").read() == "a_long_name_of_\\n"
+assert str(os.getpid()) not in open("imports").read(), "imported in the script, not before it"
+with open("done", "a") as file:
+    file.write(".")
+"""
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        assert run(text, TMPDIR=str(Path(name).resolve()), OTHER=name) == 0
+    assert (
+        Path("done").read_text(encoding="utf-8") == ".."
+        and len(Path("imports").read_text(encoding="utf-8").splitlines()) == 1
+    )
+
+
+def test_a_scripts_end_is_told(run: Callable[..., int], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("import sys; sys.exit(3)") == 3
+    assert run("raise SystemExit('in words')") == 1
+    assert run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)") == -signal.SIGSEGV
+    assert run("import no_such_library") == 1
+    assert run("import subprocess; subprocess.run(['false'], check=True)") == 1
+    # A script's threads end before it does, as in Python.
+    late = "import threading, time; threading.Thread(target=lambda: (time.sleep(0.2), open('late', 'w'))).start()"
+    assert run(late) == 0 and Path("late").exists()
+    said = capfd.readouterr().err
+    assert "in words" in said and "No module named 'no_such_library'" in said and "CalledProcessError" in said
+
+
+def test_scripts_run_side_by_side(run: Callable[..., int]) -> None:
+    # Each waits for the other.
+    text = "import os, time; open('{}', 'w')\nwhile not os.path.exists('{}'): time.sleep(0.01)\n"
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda names=names: found.append(run(text.format(*names))))
+        for names in (("a", "b"), ("b", "a"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == [0, 0]
+
+
+def test_a_job_that_is_a_fork_forks_its_worker(run: Callable[..., int]) -> None:
+    text = """\
+import os, time
+from kernelsweep.measure.worker import serve
+from kernelsweep.measure.worker.process import WorkerProcess
+held = open("held", "w")
+with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+    assert open(f"/proc/{worker.pid}/cmdline").read() == open("/proc/self/cmdline").read(), "not a fork"
+    worker.requests.write("no JSON\\n")
+    worker.requests.flush()
+    assert worker.answers.read() == ""
+    assert worker.wait() == 1
+    worker.messages.seek(0)
+    assert "JSONDecodeError" in worker.messages.read()
+with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+    end = time.monotonic() + 60
+    while "held" in os.popen(f"ls -l /proc/{worker.pid}/fd").read():
+        assert time.monotonic() < end, "the worker keeps the job's files, and with them its locks"
+    worker.kill()
+    assert worker.wait() == -9
+"""
+    assert run(text) == 0
