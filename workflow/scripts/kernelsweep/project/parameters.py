@@ -357,7 +357,10 @@ def page_index(project: Project, scope: str) -> list[str]:
 
 def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
-    return {study: settings(project, study, "title", "problem", "reference") for study in project.studies_of(scope)}
+    return {
+        study: settings(project, study, "title", "problem", "reference", "limits")
+        for study in project.studies_of(scope)
+    }
 
 
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
@@ -365,7 +368,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference", "tied"),
+            **settings(project, study, "title", "description", "problem", "reference", "tied", "limits"),
             "names": list(project.studies[study].kernels),
             # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
             "gridded": [

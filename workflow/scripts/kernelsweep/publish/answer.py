@@ -12,8 +12,10 @@ from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
-from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, peak_share
+from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
+from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
+from kernelsweep.problems.registry import problem_of
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
 
@@ -29,7 +31,7 @@ class StudyAnswer:
     excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     sizes       the fastest at each size, the smallest first; empty without times
-    shares      the share of the memory's peak of each, or None
+    shares      the share of the nearest peak of each, or None
     first       the story's first kernel with a time at the largest size
     gain        that kernel's best time over the fastest time there; None without times
     """
@@ -83,10 +85,18 @@ def _answer(
         excused=excused,
         skipped=counts["skipped"],
         sizes=sizes,
-        shares=[peak_share(fastest.configuration, device) for fastest in sizes],
+        shares=[_peak_share(fastest, study, device) for fastest in sizes],
         first=first,
         gain=gain,
     )
+
+
+def _peak_share(fastest: Fastest, study: Mapping[str, Any], device: Mapping[str, Any]) -> float | None:
+    """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known."""
+    one = fastest.configuration
+    work = problem_of(study["problem"]).work({**fastest.point, **one.parameters})
+    share, _ = share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)
+    return share
 
 
 def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:
