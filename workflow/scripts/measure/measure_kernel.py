@@ -14,7 +14,8 @@ from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
 
 kind = kind_of(snakemake.wildcards.platform)
-started = WorkerProcess(kind.implementation)  # It imports its modules while this process does.
+# It imports its modules while this process does; or it is a fork of this process, which has opened no device yet.
+started = WorkerProcess(kind.implementation, may_fork=True)
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
