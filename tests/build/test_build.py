@@ -99,6 +99,25 @@ def test_variants_spread_over_units_have_the_same_machine_code(tmp_path: Path) -
 
 
 @pytest.mark.nvcc
+def test_macros_that_come_to_the_same_code_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = tmp_path / "padded.cu"
+    kernel.write_text(
+        "__global__ void padded(int *target) {\n#if TILES > 1\n    target[PADDING + 1] = TILES;\n#endif\n"
+        "    target[0] = 1;\n}\n"
+    )
+    compiled: list[Any] = []
+    compile_cubin = nvcc.compile_cubin
+    monkeypatch.setattr(nvcc, "compile_cubin", lambda *given: compiled.append(given[4]) or compile_cubin(*given))
+    units = [
+        Unit({"TILES": tiles, "PADDING": padding}, [["padded"]]) for tiles in ("1", "2") for padding in ("0", "1", "2")
+    ]
+    report = build(source_of(kernel), tmp_path / "padded.bin", "sm_90", units, 2, UnitStore(tmp_path / "store"))
+    assert report["status"] == "ok" and len(report["variants"]) == 6
+    assert len(compiled) == 4 and sum(macros["TILES"] == "1" for macros in compiled) == 1
+    assert len(set(hashes(report).values())) == 4
+
+
+@pytest.mark.nvcc
 def test_spills_are_reported_even_beside_a_function_that_spills_nothing(tmp_path: Path) -> None:
     # ptxas reports the called function last; its zeros must not take the kernel's place.
     values = "".join(f"    Element v{i} = data[{i} * array_size + threadIdx.x];\n" for i in range(80))

@@ -66,15 +66,33 @@ def compile_cubin(
 
     Raises BuildError with nvcc's message if it refuses the unit.
     """
-    command = [find(), *_LANGUAGE, "-cubin", f"-arch={arch}", "-Xptxas=-v", *options]
-    command += [f"-I{folder}" for folder in include] + [f"-D{name}={value}" for name, value in (macros or {}).items()]
-    command += ["-o", str(cubin), str(unit)]
+    given = _given(arch, include, macros or {}, options)
+    command = [find(), "-cubin", "-Xptxas=-v", *given, "-o", str(cubin), str(unit)]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     output = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
         raise BuildError(f"nvcc refused the kernel:\n{message.strip()}")
     return output
+
+
+def preprocessed(
+    unit: Path, arch: str, include: Sequence[Path], macros: Mapping[str, str], options: Sequence[str]
+) -> str:
+    """What is left of a unit once its macros are replaced, with the places of other files' lines.
+
+    Takes as compile_cubin() does; "" where the preprocessor refuses the unit, which compile_cubin() then explains.
+    """
+    command = [find(), "-E", *_given(arch, include, macros, options), str(unit)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    lines = run.stdout.splitlines() if run.returncode == 0 else []
+    return "\n".join(line for line in lines if not (line.startswith("# ") and str(unit) in line))
+
+
+def _given(arch: str, include: Sequence[Path], macros: Mapping[str, str], options: Sequence[str]) -> list[str]:
+    """What a unit's code follows from, besides its text."""
+    folders = [f"-I{folder}" for folder in include]
+    return [*_LANGUAGE, f"-arch={arch}", *options, *folders, *(f"-D{name}={value}" for name, value in macros.items())]
 
 
 def compile_library(source: Path, library: Path, arch: str, include: Sequence[Path] = ()) -> None:

@@ -1,5 +1,7 @@
 """Compiled units, kept by their content: a unit is compiled once for the same sources, macros, options and compiler.
 
+For nvcc, macros count by what the preprocessor makes of them: those that come to the same code share a unit.
+
 So a build that a new axis value, another study or an interruption causes compiles only what is new.
 """
 
@@ -9,8 +11,10 @@ import hashlib
 import json
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 # What compiling a unit to a file returns: the compiler's warnings, and what the report says of each function.
@@ -22,6 +26,7 @@ class UnitStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._compiling: defaultdict[str, Lock] = defaultdict(Lock)
         folder.mkdir(parents=True, exist_ok=True)
 
     def compiled(self, content: Mapping[str, Any], file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
@@ -32,6 +37,10 @@ class UnitStore:
         Raises what compile_unit() raises; then nothing is kept.
         """
         kept = self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        with self._compiling[kept.name]:  # Another thread may compile the same content.
+            return self._compiled(kept, file, compile_unit)
+
+    def _compiled(self, kept: Path, file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
         report = kept.with_suffix(".json")
         if report.is_file():  # It is written last.
             shutil.copyfile(kept, file)
