@@ -18,6 +18,7 @@ from drawn_texts import check_texts, drawn_texts
 from synthetic_sweep import EMULATOR, H200, fail
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
@@ -27,6 +28,7 @@ from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.relations import RELATIONS
+from kernelsweep.publish.answer import answers
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.publish.tables.of_study import table_of
@@ -196,7 +198,7 @@ def test_the_table_says_how_much_of_its_error_bound_a_kernel_takes(here: Path) -
     shares = data.measurements["kernel"].map({"naive": 0.5}) * 0.01 ** (sizes / 1024 - 1)
     table, text = table_of(replace(data, measurements=data.measurements.assign(error_share=shares)))
     assert table["error_share_low"].iloc[0] == pytest.approx(5e-7) and table["error_share_low"].isna().iloc[1]
-    assert "| 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
+    assert " 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
 
 
 def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
@@ -351,6 +353,11 @@ def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
     assert (
         "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
     )
+    # The answer's share is of the nearest peak, too: here, of tf32.
+    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), h200)
+    largest = answer.sizes[-1].configuration
+    assert largest.parameters["order"] == "rows" and largest.gflops is not None
+    assert answer.shares[-1] == pytest.approx(largest.gflops / 535_265, rel=1e-4)
     older = replace(data, device={**h200, "compute_capability": "12.1"})
     assert "The peak of tf32 is unknown for compute capability 12.1." in table_of(older)[1].explanation
 

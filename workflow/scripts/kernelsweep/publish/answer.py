@@ -12,8 +12,10 @@ from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
-from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, peak_share
+from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
+from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
+from kernelsweep.problems.registry import problem_of
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
 
@@ -25,10 +27,11 @@ _CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
 class StudyAnswer:
     """One study's answer.
 
-    right, run  its points with the right result, and those that were run
+    right, run  its points with the right result, and those that were run; without those in `excused`
+    excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     sizes       the fastest at each size, the smallest first; empty without times
-    shares      the share of the memory's peak of each, or None
+    shares      the share of the nearest peak of each, or None
     first       the story's first kernel with a time at the largest size
     gain        that kernel's best time over the fastest time there; None without times
     """
@@ -37,6 +40,7 @@ class StudyAnswer:
     title: str
     right: int
     run: int
+    excused: int
     skipped: int
     sizes: Sequence[Fastest]
     shares: Sequence[float | None]
@@ -66,6 +70,7 @@ def _answer(
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
+    excused = sum(count for (study_name, _), count in counted.excused.items() if study_name == name)
     first, gain = "", None
     if sizes:
         there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
@@ -76,13 +81,22 @@ def _answer(
         study=name,
         title=study["title"],
         right=counts["ok"],
-        run=counts.total() - counts["skipped"],
+        run=counts.total() - counts["skipped"] - excused,
+        excused=excused,
         skipped=counts["skipped"],
         sizes=sizes,
-        shares=[peak_share(fastest.configuration, device) for fastest in sizes],
+        shares=[_peak_share(fastest, study, device) for fastest in sizes],
         first=first,
         gain=gain,
     )
+
+
+def _peak_share(fastest: Fastest, study: Mapping[str, Any], device: Mapping[str, Any]) -> float | None:
+    """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known."""
+    one = fastest.configuration
+    work = problem_of(study["problem"]).work({**fastest.point, **one.parameters})
+    share, _ = share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)
+    return share
 
 
 def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:
@@ -111,9 +125,11 @@ def answer_text(
 
     claims  the number of claims with each verdict
     """
-    right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
+    kinds = ("right", "run", "excused", "skipped")
+    right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
-    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
+    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
+    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     names = [
         (
