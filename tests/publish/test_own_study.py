@@ -198,7 +198,7 @@ def test_the_table_says_how_much_of_its_error_bound_a_kernel_takes(here: Path) -
     shares = data.measurements["kernel"].map({"naive": 0.5}) * 0.01 ** (sizes / 1024 - 1)
     table, text = table_of(replace(data, measurements=data.measurements.assign(error_share=shares)))
     assert table["error_share_low"].iloc[0] == pytest.approx(5e-7) and table["error_share_low"].isna().iloc[1]
-    assert "| 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
+    assert " 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
 
 
 def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:

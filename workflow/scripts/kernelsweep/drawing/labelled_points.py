@@ -34,7 +34,7 @@ def logarithmic(axes: Axes, vertical: bool, low: float, high: float) -> None:
     (axes.set_yscale if vertical else axes.set_xscale)("log")
     (axes.set_ylim if vertical else axes.set_xlim)(low, high)
     axis.set_major_locator(LogLocator(subs=TICKS))
-    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     axes.minorticks_off()
 
 

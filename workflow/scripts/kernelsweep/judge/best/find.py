@@ -126,9 +126,10 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 
 
 def best_at(data: StudyData) -> dict[str, Best]:
-    """The best configuration of each kernel, by kernel, at the place where kernels are compared."""
+    """The best configuration of each kernel, by kernel, at the place where kernels are compared; without limits."""
     rows = at_place(data.measurements, shown_place(data))
-    return {best.kernel: best for best in find_best(data.title, replace(data, measurements=rows), data.gridded)}
+    found = find_best(data.title, replace(data, measurements=rows), data.gridded)
+    return {best.kernel: best for best in found if best.kernel not in data.settings.get("limits", ())}
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,14 @@ def at_reference_kind(found: Iterable[Best], study: Mapping[str, Any]) -> list[B
 
 
 def fastest_by_size(found: Iterable[Best], study: Mapping[str, Any]) -> list[Fastest]:
-    """The fastest of all kernels at each size, at the reference's other values; the smallest size first."""
+    """The fastest of all kernels at each size, at the reference's other values; the smallest size first.
+
+    Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
+    """
     sizes = size_axes(study)
     by_size: dict[tuple[Any, ...], list[Best]] = {}
-    for best in at_reference_kind(found, study):
+    limits = study.get("limits", ())
+    for best in (best for best in at_reference_kind(found, study) if best.kernel not in limits):
         by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
     every = (fastest_of(by_size[size]) for size in sorted(by_size))
     return [fastest for fastest in every if fastest]

@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.reference import timed
@@ -31,6 +32,8 @@ ROW_IN, GAP_ROWS, FRAME_IN = 0.15, 0.6, 0.36
 MOST_ROWS = 45
 # Between an axis' name and its values.
 NAME_GAP_PT = 8.0
+# Costs beyond this factor stand on a logarithmic axis: the small ones are what is chosen among.
+LOGARITHMIC_FROM = 4.0
 # Room for a number beside its point, as a share of the axis.
 ROOM = 1.12
 
@@ -100,7 +103,14 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]], compared: str) -> None:
     top = 0.0
     high = max(value.cost.high for group in groups for value in group if value.cost)
     low = min(value.cost.low for group in groups for value in group if value.cost)
-    axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
+    if high > LOGARITHMIC_FROM:
+        axes.set_xscale("log")
+        axes.set_xlim(low / high**0.02, high**ROOM)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+    else:
+        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
     beside_pt = max(text_width_pt(value.text) for group in groups for value in group) + NAME_GAP_PT
     for colour, group in zip(style.LINE_COLOURS * len(groups), groups, strict=False):
         for row, value in enumerate(group):
