@@ -49,6 +49,7 @@ with logged(snakemake.log[0]) as terminal, started:
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
+    objective = objective_of(params.compared)
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
@@ -77,10 +78,10 @@ with logged(snakemake.log[0]) as terminal, started:
 
         def open_device(phase):
             lease()
-            return at_the_device.enter_context(progress(f"{name} {phase}".strip(), kernel.problem, terminal)).show
+            shown = progress(f"{name} {phase}".strip(), kernel.problem, terminal, objective)
+            return at_the_device.enter_context(shown).show
 
         if params.search and kind.has_clock:
-            objective = objective_of(params.compared)
             bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source, objective)
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
