@@ -47,7 +47,7 @@ KINDS: Mapping[str, Kind] = {
         most_repeated_runs=2,
         crash_hint=(
             "The likely cause is an access out of bounds, or too little dynamic shared memory. "
-            "snakemake --cores 2 count finds the line."
+            "The proofs of its other points (proofs.csv) may name the line."
         ),
     ),
 }
