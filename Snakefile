@@ -28,6 +28,7 @@ include: "workflow/rules/recording.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/sanitize.smk"
+include: "workflow/rules/prove.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/history.smk"
 include: "workflow/rules/judge.smk"
@@ -105,7 +106,13 @@ rule profile:
         for_job(targets.profile),
 
 
-# Count every kernel's memory accesses on the emulator, and find mistakes in them. Needs no GPU. Not part of `all`, which
+# Prove every kernel: small and ragged points with races, barriers, bounds and uninitialised reads watched. Part of `all`.
+rule prove:
+    input:
+        targets.prove(PROJECT),
+
+
+# Count every kernel's memory accesses on the emulator, and prove the kernels. Needs no GPU. Not part of `all`, which
 # shows existing counts.
 rule count:
     input:

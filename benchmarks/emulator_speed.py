@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelsweep.build import gcc
-from kernelsweep.observe.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,7 +101,9 @@ def main() -> None:
         unit.write_text(UNIT)
         start = time.perf_counter()
         include = [ROOT / "workflow/emulator", ROOT / "kernels/include", ROOT]
-        gcc.compile_for_emulator(unit, path, include)
+        runtime = Path(folder) / "runtime.o"
+        gcc.compile_runtime(include[0], runtime)
+        gcc.compile_for_emulator(unit, path, runtime, include)
         print(f"{gcc.version()}: compiled in {time.perf_counter() - start:.2f} s")
         library = EmulatedLibrary(path)
         for workers in sorted({1, len(os.sched_getaffinity(0))}):
@@ -109,9 +111,10 @@ def main() -> None:
             print(f"{workers} workers: {rate / 1e6:.1f} million element-steps per second and core")
 
         counting_path = Path(folder) / "counting.so"
-        gcc.compile_for_emulator(unit, counting_path, include, counting=True)
+        gcc.compile_runtime(include[0], runtime, counting=True)
+        gcc.compile_for_emulator(unit, counting_path, runtime, include, counting=True)
         platform = CountingPlatform()
-        platform.load(counting_path, {name: {"entry": entry} for entry, name in enumerate(ENTRIES.values())})
+        platform.load(counting_path, {name: {"unit": 0, "entry": entry} for entry, name in enumerate(ENTRIES.values())})
         for name, blocks in (("interleaved", COUNTED_SIZE // BLOCK_SIZE), ("cascaded", CASCADED_BLOCKS)):
             plain = seconds_without_counting(library, name, blocks)
             counting, checking = (seconds_of_counting(platform, name, blocks, check) for check in (False, True))

@@ -143,8 +143,8 @@ def join(project: Path, studies: int, kernels: int) -> Cost:
         "join: collect",
         "measure/collect",
         project,
-        input={name: part_files(name, studies, kernels) for name in ("points", "builds")},
-        output={name: f"{results}/{name}.csv" for name in ("measurements", "builds")},
+        input={**{name: part_files(name, studies, kernels) for name in ("points", "builds")}, "proofs": []},
+        output={name: f"{results}/{name}.csv" for name in ("measurements", "builds", "proofs")},
     )
     joined = project / results / "measurements.csv"
     rows = sum(1 for _ in joined.open("rb")) - 1
@@ -160,7 +160,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
     settings = {name: load_study(name, project).settings for name in study_names(project)}
     every = part_files("points", studies, kernels)
     files = {name: [path for path in every if f"/{name}/" in path] for name in settings}
-    device = {"device": f"{results}/device.json", "metrics": []}
+    device = {"device": f"{results}/device.json", "metrics": [], "proofs": []}
 
     counted = {"measurements": every, **device}
     names = {"studies": list(settings), "found_metrics": {}, "plan": []}

@@ -89,7 +89,7 @@ import os, time
 from kernelsweep.measure.worker import serve
 from kernelsweep.measure.worker.process import WorkerProcess
 held = open("held", "w")
-with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform", may_fork=True) as worker:
     assert open(f"/proc/{worker.pid}/cmdline").read() == open("/proc/self/cmdline").read(), "not a fork"
     worker.requests.write("no JSON\\n")
     worker.requests.flush()
@@ -97,11 +97,15 @@ with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
     assert worker.wait() == 1
     worker.messages.seek(0)
     assert "JSONDecodeError" in worker.messages.read()
-with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform", may_fork=True) as worker:
     end = time.monotonic() + 60
     while "held" in os.popen(f"ls -l /proc/{worker.pid}/fd").read():
         assert time.monotonic() < end, "the worker keeps the job's files, and with them its locks"
     worker.kill()
     assert worker.wait() == -9
+# A job that has opened a device forks no more.
+with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+    while "kernelsweep.measure.worker.serve" not in open(f"/proc/{worker.pid}/cmdline").read():
+        assert time.monotonic() < end, "a fork, and not a new Python"
 """
     assert run(text) == 0

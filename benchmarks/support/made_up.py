@@ -48,7 +48,7 @@ def make_project(folder: Path, studies: int, kernels: int) -> Path:
     """Copy the project into `folder`, with `studies` made-up studies of `kernels` kernels each, and return its path."""
     project = folder / "project"
     shutil.copytree(ROOT / "workflow", project / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("envs", "resources", "kernels/include"):
+    for name in ("docs", "envs", "resources", "kernels/include"):
         shutil.copytree(ROOT / name, project / name)
     shutil.copy(ROOT / "Snakefile", project)
     (project / "config/studies").mkdir(parents=True)

@@ -48,8 +48,8 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Pa
     assert run.returncode == 0, run.stdout
     stats = run.stdout.partition("\ntotal ")[0].rpartition("-------\n")[2]
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE)}
-    assert jobs["build_kernel"] == jobs["measure_kernel"] == STUDIES * KERNELS
-    of_one = {name: count for name, count in jobs.items() if not name.endswith(("_kernel", "_chunk"))}
+    assert jobs["build_kernel"] == jobs["measure_on_emulator"] == STUDIES * KERNELS
+    of_one = {name: count for name, count in jobs.items() if not name.endswith(("_kernel", "_on_emulator", "_chunk"))}
     assert set(of_one.values()) == {1, STUDIES} and jobs["make_table"] == STUDIES
     opened = Counter((project / "opened.txt").read_text().splitlines())
     assert len(opened) == STUDIES * KERNELS
@@ -85,7 +85,8 @@ def test_rows_are_joined_and_counted_without_being_kept(rows: Path) -> None:
     assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
 
     (rows / "device.json").write_text(json.dumps(made_up.DEVICE))
-    inputs = {"measurements": [str(results / "measurements.csv")], "device": "device.json", "metrics": []}
+    rows_of = {"measurements": [str(results / "measurements.csv")], "proofs": [], "metrics": []}
+    inputs = {**rows_of, "device": "device.json"}
     params = {"studies": ["made_up_0"], "found_metrics": {}, "plan": []}
     cost = growth.script("summarise", "publish/summarise", rows, input=inputs, output=["summary.md"], params=params)
     assert cost.peak_mib < 130

@@ -300,26 +300,30 @@ def test_an_id_stands_for_one_claim(tmp_path: Path) -> None:
 
 
 @cache
-def recording(uncertainty: float | None = None) -> dict[str, Judged]:
-    """The published claims, judged by the recording. Its metrics that depend on time have this uncertainty, or by
-    default the one in config/metrics.yaml.
-    """
+def recorded_studies() -> dict[str, StudyData]:
+    """Each study's data in the recording, with its counters."""
     folder = ROOT / "resources/recordings/nvidia-h200"
     measurements = load_measurements([folder / "measurements.csv.gz"])
     counters = load_metrics([folder / "metrics.csv.gz"])
     device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
-    metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT)["metrics"]
-    table = {name: entry["uncertainty"] for name, entry in metrics.items()}
-    judged = []
+    found = {}
     for name in study_names(ROOT):
         rows, of_study = (rows[rows["study"] == name] for rows in (measurements, counters))
-        varying = {
-            metric: uncertainty if uncertainty is not None and known else known for metric, known in table.items()
-        }
-        claims = [claim for claim in CLAIMS if claim.study == name]
-        judged += judge(
-            claims, StudyData(load_study(name, ROOT).settings, rows, device, metrics=Metrics(of_study)), varying
-        )
+        found[name] = StudyData(load_study(name, ROOT).settings, rows, device, metrics=Metrics(of_study))
+    return found
+
+
+@cache
+def recording(uncertainty: float | None = None) -> dict[str, Judged]:
+    """The published claims, judged by the recording. Its metrics that depend on time have this uncertainty, or by
+    default the one in config/metrics.yaml.
+    """
+    metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT)["metrics"]
+    table = {name: entry["uncertainty"] for name, entry in metrics.items()}
+    varying = {metric: uncertainty if uncertainty is not None and known else known for metric, known in table.items()}
+    judged = []
+    for name, data in recorded_studies().items():
+        judged += judge([claim for claim in CLAIMS if claim.study == name], data, varying)
     return {one.claim.id: one for one in judged}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator_units import INCLUDE, KERNELS, line_of, write_unit
+from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 
 from kernelsweep.build import gcc
 from kernelsweep.measure.outcome import flags_of
@@ -92,7 +92,7 @@ class Timed(EmulatorPlatform):
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Timed:
     folder = tmp_path_factory.mktemp("arrays")
     unit = write_unit(folder / "unit.cpp", [KERNELS / "arrays.cu"], ["weigh", "add"])
-    assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE) == ""
+    assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
     timed = Timed()
     timed.load(folder / "unit.so", {name: {"unit": 0, "entry": n} for n, name in enumerate(("weigh", "add"))})
     return timed

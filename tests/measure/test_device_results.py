@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from checkout import ROOT
-from emulator_units import INCLUDE, write_unit
+from emulator_units import INCLUDE, runtime, write_unit
 
 from kernelsweep.build import gcc
 from kernelsweep.float_order import floats_of, order_of
@@ -45,7 +45,7 @@ def within(tmp_path_factory: pytest.TempPathFactory) -> EmulatedLibrary:
     lines = (ROOT / "workflow/scripts/kernelsweep/platforms/within.ptx").read_text().splitlines()
     (folder / "within.cu").write_text("\n".join(line[7:] for line in lines if line.startswith("//     ")))
     unit = write_unit(folder / "unit.cpp", [folder / "within.cu"], ["within16", "within32", "within64"])
-    assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE) == ""
+    assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
     return EmulatedLibrary(folder / "unit.so")
 
 

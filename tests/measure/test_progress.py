@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.progress import progress
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 NAME = "unrolling/completely_unrolled_template"
 SIZE = 2**24
@@ -119,6 +121,18 @@ def test_of_an_exchange_the_shortest_time_is_the_best(clock: Clock) -> None:
             shown.show(done, 3, point(1000, **exchange), Outcome("ok", visits=[Visit([time_us] * 7)]))
             clock.seconds += 1
     assert terminal.lines[-1].endswith("best 2.00 µs: array 1000 block 32 unroll 1")
+
+
+def test_the_best_is_that_of_the_objective_and_needs_no_bytes(clock: Clock) -> None:
+    without_bytes = replace(REDUCTION, work=lambda _: {"elements": 1000})
+    rate = Quantity("rate", "elements / time_us", "elements/µs", more_is_better=True)
+    for objective, best in ((BUILT_IN["time_us"], "best 2.00 µs:"), (rate, "best 500 elements/µs:")):
+        terminal = Terminal()
+        with progress("a/b", without_bytes, terminal, objective) as shown:
+            for done, time_us in enumerate((3.0, 2.0, 4.0), start=1):
+                shown.show(done, 3, point(1000), Outcome("ok", visits=[Visit([time_us] * 7)]))
+                clock.seconds += 1
+        assert best in terminal.lines[-1]
 
 
 @pytest.mark.parametrize(

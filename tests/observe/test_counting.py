@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from checkout import ROOT
-from emulator_units import INCLUDE, KERNELS, line_of, write_unit
+from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from matplotlib.colors import to_hex, to_rgb
 from planted import point, source_of
 from shipped_kernels import shipped_kernels
@@ -23,22 +23,24 @@ from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.build import build
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
-from kernelsweep.measure.task import BuiltKernel, Protocol
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.point.runner import Runner
+from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.counting import access_pattern
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
-from kernelsweep.observe.counting.counting_platform import CountingPlatform
-from kernelsweep.observe.counting.mistakes import Buffer, MemoryMistake, in_words
 from kernelsweep.observe.counting.quantities import Counts, metrics
-from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
-from kernelsweep.observe.counting.selection import checked_points
+from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.observe.listed_points import proven_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
-from kernelsweep.platforms.platform import Size
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, edge_sizes
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation, units
@@ -88,10 +90,10 @@ class Kernels:
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
         unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
-        assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE, counting=True) == ""
+        assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(counting=True), INCLUDE, counting=True) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
-        self._platform.load(folder / "unit.so", {name: {"entry": i} for i, name in enumerate(ENTRIES[stem])})
+        self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})
 
     def run(
         self,
@@ -104,7 +106,7 @@ class Kernels:
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform
-        platform.library.start(check=True)
+        platform.watch()
         values: list[Any] = []
         for argument in arguments:
             if isinstance(argument, int):
@@ -118,14 +120,9 @@ class Kernels:
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
         platform.launch(name, blocks, threads, shared, values)
         names = parameter_names(self._source, name.split("<")[0])
-        found = in_words(
-            platform.library.mistakes(),
-            platform.library.sites(),
-            platform.lines.line,
-            lambda number: Buffer(names[platform.parameters[number][1]], platform.sizes[number], itemsize=4),
-            platform.shared,
-        )
-        counted = metrics(Counts(platform.library.sites(), platform.library.synchronisations()))
+        buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values) if value.ndim]
+        found = platform.mistakes(buffers)
+        counted = metrics(Counts(platform.sites(), platform.synchronisations()))
         for value in values:
             if isinstance(value, np.ndarray):
                 platform.free(value)
@@ -350,26 +347,26 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
         pytest.skip(str(error))
     found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
     # Only memcheck is compared on kernels with accesses out of bounds.
-    watched = [
+    checked = [
         name
         for name, findings in found.items()
         if tool == "memcheck" or all(finding.kind != "out_of_bounds" for finding in findings)
     ]
     expected = {
         name: finding
-        for name in watched
+        for name in checked
         for finding in found[name]
         if TOOL_FOR[finding.kind] == tool and name not in NOT_WATCHED
     }
     program = tmp_path / "launch_mistakes"
     source = KERNELS / "launch_mistakes.cu"
     subprocess.run([nvcc.find(), "-arch=native", "-lineinfo", "-o", str(program), str(source)], check=True)
-    options = command(compute_sanitizer, tool, Path(), Path())
-    options = options[: options.index("--") + 1]
-    run = subprocess.run([*options, str(program), *map(described, watched)], capture_output=True, text=True)
+    run = subprocess.run(
+        [*command(compute_sanitizer, tool), str(program), *map(described, checked)], capture_output=True, text=True
+    )
     said = run.stdout + run.stderr
     print(said)
-    assert all(f"{name}: no error" in said for name in watched if name not in expected), said
+    assert all(f"{name}: no error" in said for name in checked if name not in expected), said
     reported = parse_log(said).findings
     # The tools write out template arguments in their own way.
     functions = {finding.function.split("<")[0] for finding in reported if finding.function}
@@ -383,17 +380,22 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
 # Shipped kernels
 
 
-def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
+def task_of(kernel: KernelSource, points: list[Point], folder: Path) -> KernelTask:
     binary = folder / f"{kernel.name}.bin"
-    report = build(source_of(kernel.path), binary, "counting", units(kernel, points))
+    report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
     assert report["status"] == "ok", report["message"]
-    task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
-    return CountingRunner(task, kernel.path.read_text())
+    return BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
 
 
-def counted_with(kernel: KernelSource, points: list[Point], folder: Path, check: bool) -> list[CountedPoint]:
-    runner = runner_of(kernel, points, folder)
-    return [runner.count(point, instantiation(kernel, point), check) for point in points]
+def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
+    return CountingRunner(task_of(kernel, points, folder), kernel.path.read_text())
+
+
+def watched(kernel: KernelSource, points: list[Point], folder: Path) -> dict[Point, Outcome]:
+    """The points' outcomes, as a worker answers them."""
+    platform = CountingPlatform()
+    runner = Runner(platform, task_of(kernel, points, folder))
+    return {point: run_watched(platform, runner, point, instantiation(kernel, point)) for point in points}
 
 
 OWN_PROBLEM = """\
@@ -443,12 +445,12 @@ def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_unit
     named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
     kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path, "own")
     axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
-    points = checked_points([], KernelSweep(kernel, [axes], 1, [], "counting"))
+    points = proven_points(KernelSweep(kernel, [axes], 1, [], "emulator"))
     assert len(points) == 4
-    for counted in counted_with(kernel, points, tmp_path, check=True):
-        mistake, *others = counted.mistakes
-        n = counted.point["n"]
-        if counted.point["side"] == 64:
+    for at, outcome in watched(kernel, points, tmp_path).items():
+        mistake, *others = outcome.mistakes
+        n = at["n"]
+        if at["side"] == 64:
             assert not others and mistake.kind == "race" and "part[" in mistake.message
         else:
             assert f"writes target[{n}] " in mistake.message
@@ -469,7 +471,8 @@ def test_efficiencies_are_those_of_nsight_compute(
     tmp_path: Path, name: str, unroll: int, dtype: str, load: float, store: float
 ) -> None:
     kernel = load_study("unrolling", ROOT).kernels[name]
-    (counted,) = counted_with(kernel, [point(2**16, 512, unroll=unroll, dtype=dtype)], tmp_path, check=False)
+    at = point(2**16, 512, unroll=unroll, dtype=dtype)
+    counted = runner_of(kernel, [at], tmp_path).count(at, instantiation(kernel, at))
     assert counted.outcome.status == "ok"
     digits = len(str(load).split(".")[1])
     assert round(counted.metrics["global_load_efficiency"].value, digits) == load
@@ -483,21 +486,21 @@ OF_OTHERS_PARTS = ("loads_in_flight", "streaming_read_only", "streaming_loads", 
 @pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
 def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None:
     if kernel.name in OF_OTHERS_PARTS:
-        pytest.skip("its loads, sums and end are other kernels', too; `snakemake count` runs it")
+        pytest.skip("its loads, sums and end are other kernels', too; `snakemake prove` runs it")
     block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
     grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    counted_ones = [point(1, block, unroll=unroll, grid_size=grid) for unroll in kernel.unroll[-1:]]
-    points = checked_points(counted_ones, KernelSweep(kernel, [], 1, [], "counting"))
-    for counted in counted_with(kernel, points, tmp_path, check=True):
-        assert counted.outcome.status == "ok", (counted.point, counted.outcome.message)
-        assert counted.mistakes == [], counted.point
+    largest = point(1, block, unroll=kernel.unroll[-1], grid_size=grid)
+    points = [largest.at(array_size=size) for size in edge_sizes(kernel.plan, largest)]
+    for at, outcome in watched(kernel, points, tmp_path).items():
+        assert outcome.status == "ok", (at, outcome.message)
+        assert outcome.mistakes == [], at
 
 
 def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
-    (counted,) = counted_with(kernel, [point(4096, 128, unroll=8)], tmp_path, check=True)
-    assert {finding.kind for finding in counted.mistakes} == {"race"}
-    assert all("volatile_tree.cuh" in line for line in counted.mistakes[0].lines)
+    (outcome,) = watched(kernel, [point(4096, 128, unroll=8)], tmp_path).values()
+    assert {finding.kind for finding in outcome.mistakes} == {"race"}
+    assert all("volatile_tree.cuh" in line for line in outcome.mistakes[0].lines)
 
 
 def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
@@ -537,7 +540,6 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     assert list(stores) == list(METRIC_COLUMNS)
     assert (stores["array_size"], stores["grid_size"], stores["source"]) == ("65536", "256", "counted")
     assert (stores["unit"], float(stores["value"])) == ("%", 12.5)
-    assert list(read_rows(results / "counts/warp_shuffle/shuffle.findings.csv")) == []
 
     run = snakemake(project, "results/emulator/studies/warp_shuffle/table.md")
     assert run.returncode == 0, run.stdout

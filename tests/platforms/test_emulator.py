@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emulator_units import INCLUDE, KERNELS, line_of, write_unit
+from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 
 from kernelsweep.build import gcc
 from kernelsweep.errors import BuildError, LaunchError
@@ -60,7 +60,7 @@ class Kernels:
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     folder = tmp_path_factory.mktemp("kernels")
     unit = write_unit(folder / "unit.cpp", FILES, ENTRIES, ["filter::weights", "offset"])
-    assert gcc.compile_for_emulator(unit, folder / "unit.so", INCLUDE) == ""
+    assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
     return Kernels(folder / "unit.so")
 
 
@@ -548,7 +548,8 @@ def test_pairs_of_halves_are_added_atomically(kernels: Kernels) -> None:
 def build(folder: Path, source: str, name: str = "kernel") -> str:
     kernel = folder / "planted.cu"
     kernel.write_text(source)
-    return gcc.compile_for_emulator(write_unit(folder / "unit.cpp", [kernel], [name]), folder / "unit.so", INCLUDE[:2])
+    unit = write_unit(folder / "unit.cpp", [kernel], [name])
+    return gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE[:2])
 
 
 @pytest.mark.parametrize(

@@ -553,6 +553,7 @@ def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[...
     assert [text.removeprefix(start).partition(" would pass. ")[0] for text in told] == [
         "zeros in c",
         "the mean in all of c",
+        "two swapped elements of c",
         "the loss of the last element of a",
         "the loss of the last element of b",
     ]

@@ -113,13 +113,13 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     own = shipped.studies["unrolling"].settings["kernels"]
     names = {name.split("<")[0] for names in found["variants"] for name in names}
     assert names == {"unrolled"} and own
-    # Both models share one binary; the targets emulator and counting have variants, too.
-    for target in ("sm_89", "emulator", "counting"):
+    # Both models share one binary; the target emulator has variants, too.
+    for target in ("sm_89", "emulator"):
         assert parameters.translation_units(project, target, **study)
     assert inputs.binary(project, "nvidia-h100", **study) == "results/build/sm_90/unrolling/unrolled.bin"
     assert inputs.binary(changed(project, arch="sm_100"), GPU, **study).startswith("results/build/sm_100/")
     assert inputs.emulator_headers(project, "sm_90") == []
-    assert "workflow/emulator/warp.hpp" in inputs.emulator_headers(project, "counting")
+    assert "workflow/emulator/warp.hpp" in inputs.emulator_headers(project, "emulator")
 
 
 def test_figures_of_times_need_a_clock(shipped: Project) -> None:

@@ -50,9 +50,13 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     excused = row("wrong_result", "unrolled_warps_volatile", flags="noisy undefined_behaviour")
     wrong = row("wrong_result")
     assert is_failure(wrong) and not is_failure(excused)
-    of_excused, of_wrong = listed(summary_text(row_counts([excused, wrong]), "here"))
-    assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
+    summary = summary_text(row_counts([excused, wrong]), "here")
+    (of_wrong,) = listed(summary)
     assert "expected of" not in of_wrong
+    of_excused = summary.partition("## Expected of undefined behaviour")[2].partition("## Failed")[0]
+    assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
+    alone = summary_text(row_counts([excused, row("ok")]), "here")
+    assert alone.endswith("Every point that was run is right.\n") and not listed(alone)
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:

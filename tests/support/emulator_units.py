@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from checkout import ROOT
 
+from kernelsweep.build import gcc
+
 KERNELS = ROOT / "tests/support/emulator_kernels"
+_FOLDER = tempfile.TemporaryDirectory()
 INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT / "kernels/include", ROOT]
 
 
@@ -21,6 +26,14 @@ def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Seque
         encoding="utf-8",
     )
     return path
+
+
+@functools.cache
+def runtime(counting: bool = False) -> Path:
+    """The emulator's runtime, compiled once in this process."""
+    compiled = Path(_FOLDER.name) / f"runtime_{counting}.o"
+    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, counting)
+    return compiled
 
 
 def line_of(stem: str, mark: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from checkout import ROOT
+from emulator_units import runtime
 
 from kernelsweep.build.build import Source, build
 from kernelsweep.measure.journal import Journal
@@ -84,7 +85,7 @@ RIGHT = "partials[blockIdx.x] = result;"
 
 def source_of(kernel: Path) -> Source:
     """A kernel's file with the folders that the workflow gives it."""
-    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
+    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime(counting=True))
 
 
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:

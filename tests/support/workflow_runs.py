@@ -96,7 +96,7 @@ def snakemake(
 
 
 def planned_jobs(project: Path, target: str = "all") -> set[str]:
-    """The jobs of a dry run, as "rule wildcard values": {"measure_kernel emulator unrolling interleaved"}."""
+    """The jobs of a dry run, as "rule wildcard values": {"measure_on_emulator emulator unrolling interleaved"}."""
     run = snakemake(project, target, "--dry-run")
     assert run.returncode == 0, run.stdout
     jobs = set()

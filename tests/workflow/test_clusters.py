@@ -40,7 +40,7 @@ def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project
     assert int(h200["runtime"]) > int(jobs["describe_device", "nvidia-h200"]["runtime"])
     # The emulator and the compiler need none.
     for job in (
-        ("measure_kernel", "emulator"),
+        ("measure_on_emulator", "emulator"),
         ("build_kernel", "sm_89"),
         ("build_kernel", "sm_90"),
         ("build_kernel", "emulator"),

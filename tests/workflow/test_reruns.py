@@ -35,8 +35,8 @@ def test_a_comment_or_text_elsewhere_runs_nothing(finished: Path) -> None:
 def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_drawings(finished: Path) -> None:
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2", "stride >>= 1")
     edit(finished / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
-    of_mine = {"build_kernel emulator mine interleaved", "measure_kernel emulator mine interleaved"}
-    of_shuffle = {"build_kernel emulator warp_shuffle shuffle", "measure_kernel emulator warp_shuffle shuffle"}
+    of_mine = {"build_kernel emulator mine interleaved", "measure_on_emulator emulator mine interleaved"}
+    of_shuffle = {"build_kernel emulator warp_shuffle shuffle", "measure_on_emulator emulator warp_shuffle shuffle"}
     drawn = drawn_from("mine") | drawn_from("warp_shuffle")
     assert planned_jobs(finished) == JOINED | drawn | of_mine | of_shuffle
     # One study is a target of its own, whether config.yaml lists it or not.
@@ -92,9 +92,11 @@ def test_a_new_array_size_builds_nothing(finished: Path) -> None:
 
 
 EVERY_SWEEP = {
-    f"measure_kernel emulator {study} {kernel}" for study, kernels in FINISHED_STUDIES.items() for kernel in kernels
+    f"measure_on_emulator emulator {study} {kernel}"
+    for study, kernels in FINISHED_STUDIES.items()
+    for kernel in kernels
 }
 
 
 def built_or_measured(jobs: set[str]) -> set[str]:
-    return {job for job in jobs if job.startswith(("build_kernel", "measure_kernel"))}
+    return {job for job in jobs if job.startswith(("build_kernel", "measure_on_emulator"))}

@@ -42,7 +42,7 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
         elif entry.name != "device.json":
             entry.unlink()
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", "workflow/profiles/slurm", POINTS]
-    command += ["--config", "platform=emulator", "--set-resources", "measure_kernel:gpu=1", "--latency-wait", "5"]
+    command += ["--config", "platform=emulator", "--set-resources", "measure_on_emulator:gpu=1", "--latency-wait", "5"]
     # This Slurm keeps no accounts, which the plugin would look for.
     command += ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", SECONDS_BETWEEN_LOOKS]
     output = tmp_path / "output.txt"

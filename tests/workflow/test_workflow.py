@@ -62,9 +62,14 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
 
     first = csv_files(results)
     of_shuffle = [*(finished / "results").rglob("warp_shuffle/shuffle.*")]
-    assert {path.parents[1].name for path in of_shuffle} == {"emulator", "builds", "journal", "points", "samples"} | {
-        "measure_kernel"
-    }
+    assert {path.parents[1].name for path in of_shuffle} == {
+        "emulator",
+        "builds",
+        "journal",
+        "points",
+        "proofs",
+        "samples",
+    } | {"measure_kernel"}
     for path in (*of_shuffle, results / "measurements.csv", results / "builds.csv"):
         path.unlink()
     run = snakemake(finished, "results/emulator/measurements.csv", "results/emulator/builds.csv")

@@ -19,12 +19,7 @@
 #include "atomics.hpp"
 #include "coroutines.hpp"
 #include "cuda_words.hpp"
-#include "faults.hpp"
-#include "launch.hpp"
+#include "entries.hpp"
 #include "stacks.hpp"
 #include "vector_types.hpp"
 #include "warp.hpp"
-
-#if defined(__SANITIZE_THREAD__)
-#include "counting/hooks.hpp"
-#endif

@@ -72,8 +72,6 @@ inline void describe_fault(Worker &worker)
         snprintf(text, capacity, "illegal memory access at a null or malformed address by %s", name.text);
     else // Without the address, which is another in every run.
         snprintf(text, capacity, "illegal memory access by %s, where there is no memory", name.text);
-    if (worker.fault_signal == SIGFPE || (address >= guard && address < guard + layout.guard))
-        worker.fault_address = nullptr; // no access to an array
     worker.current = nullptr;
 }
 

@@ -1,43 +1,7 @@
 // Launching a kernel: blocks are dealt to workers, one on each core.
-//
-// A translation unit for the emulator is of this form:
-//
-//     #include "emulator.hpp"
-//     #include "<kernel>.cu"
-//
-//     static const emulator::Entry entries[] = {
-//         emulator::entry("unrolled<int, Sum, 1u>", &unrolled<int, Sum, 1u>),
-//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>, 256),
-//     };
-//     EMULATOR_EXPORT(entries)
-//     EMULATOR_SYMBOL(weights)
-//
-// A third argument is the number of threads that __launch_bounds__ allows a block.
-// The last line, one for each, names a __constant__ or __device__ variable that the host sets.
-// EMULATOR_EXPORT defines the functions that the library exports; the name of an entry opens its error messages:
-//
-//     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
-//                         void **arguments, unsigned workers, char *message, size_t message_capacity)
-//         Runs the kernel to its end, on up to `workers` cores; `grid` and `block` in the order x, y, z; `arguments` as
-//         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
-//         One launch at a time in a process: the signal handlers are the process's.
-//     unsigned emulator_entry_count()
-//     const char *emulator_entry_name(unsigned entry)
-//     void *emulator_entry_kernel(unsigned entry)
-//         The kernel's address in memory.
-//     unsigned emulator_parameter_count(unsigned entry)
-//     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
-//     void *emulator_symbol(const char *name, size_t *size)
-//         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
-//     const char *emulator_partial_barrier()
-//         The file and line of a barrier that threads of the last launch passed only because others of their block had
-//         ended: the first in the lowest such block. Empty if there is none.
-//     void *emulator_fault_address()
-//         The address where the last launch ended with an illegal access; null if it didn't, or if none is known.
-//     void emulator_release()
-//         Gives back the stacks, which are kept from launch to launch.
 #pragma once
 
+#include "entries.hpp"
 #include "faults.hpp"
 
 #include <pthread.h>
@@ -49,93 +13,7 @@ constexpr size_t largest_grid[] = {0x7fffffff, 65535, 65535};
 constexpr size_t largest_block[] = {most_threads, most_threads, 64};
 constexpr size_t most_shared_bytes = 227 * 1024; // of a block, on compute capability 9.0
 
-using AnyFunction = void (*)();
-
-// A kernel with its template arguments fixed.
-struct Entry {
-    const char *name;
-    AnyFunction kernel;
-    AnyFunction thread_main; // calls it with its arguments, once for each thread
-    const size_t *parameter_sizes;
-    unsigned parameter_count;
-    size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
-};
-
-// A variable that the host sets. All of a library's are in one list.
-struct Symbol {
-    const char *name;
-    void *address;
-    size_t size;
-    const Symbol *next;
-
-    inline static const Symbol *first = nullptr;
-
-    Symbol(const char *name, void *address, size_t size) : name(name), address(address), size(size), next(first)
-    {
-        first = this;
-    }
-
-    static void *find(const char *name, size_t *size)
-    {
-        for (const Symbol *symbol = first; symbol != nullptr; symbol = symbol->next)
-            if (strcmp(symbol->name, name) == 0) {
-                *size = symbol->size;
-                return symbol->address;
-            }
-        return nullptr;
-    }
-};
-
-template <typename... Parameters>
-struct ParameterSizes {
-    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
-};
-
-struct Launch {
-    const Entry *entry;
-    void **arguments;
-    uint64_t blocks;
-    uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
-    uint64_t failed_block; // the lowest so far, or the number of blocks
-    char message[512];     // of that block
-    void *fault_address;   // of its illegal access, or null
-    uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
-    Site partial_barrier;
-    pthread_mutex_t lock; // for what the workers report
-};
-
 inline char partial_barrier[512]; // of the last launch
-inline void *fault_address;       // the same
-
-// Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
-template <typename Next, typename... Later, typename Kernel, typename... Done>
-EMULATOR_INLINE void call(Kernel kernel, void **arguments, const Done &...done)
-{
-    const Next &next = *static_cast<const Next *>(arguments[sizeof...(Done)]);
-    if constexpr (sizeof...(Later) == 0)
-        kernel(done..., next);
-    else
-        call<Later...>(kernel, arguments, done..., next);
-}
-
-template <typename... Parameters>
-void thread_main()
-{
-    Worker &worker = this_worker();
-    const auto kernel = reinterpret_cast<void (*)(Parameters...)>(worker.launch->entry->kernel);
-    if constexpr (sizeof...(Parameters) == 0)
-        kernel();
-    else
-        call<Parameters...>(kernel, worker.launch->arguments);
-    end_thread();
-}
-
-template <typename... Parameters>
-Entry entry(const char *name, void (*kernel)(Parameters...), size_t bounds = 0)
-{
-    return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
-            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters), bounds};
-}
 
 // Stacks for a block of `threads`, or false where the system gives no more memory maps.
 EMULATOR_COLD inline bool prepare_stacks(Worker &worker, unsigned threads)
@@ -206,7 +84,6 @@ EMULATOR_COLD inline void report(Launch &launch, const Worker &worker)
     if (worker.failed && worker.block_number < launch.failed_block) {
         launch.failed_block = worker.block_number;
         memcpy(launch.message, worker.message, sizeof launch.message);
-        launch.fault_address = worker.fault_address;
     }
     if (worker.partial_block < launch.partial_block) {
         launch.partial_block = worker.partial_block;
@@ -322,7 +199,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
     const dim3 block_size = sides(block);
     const dim3 grid_size = sides(grid);
-    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, nullptr, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
+    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
     install_fault_handlers();
     Worker *own = nullptr; // the calling thread works too
     unsigned assigned = 0;
@@ -349,7 +226,6 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     }
     restore_fault_handlers();
 
-    fault_address = launch.fault_address;
     partial_barrier[0] = 0;
     if (launch.partial_block != blocks)
         snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", launch.partial_barrier.file,
@@ -365,38 +241,3 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
 }
 
 } // namespace emulator
-
-#define EMULATOR_EXPORTED extern "C" __attribute__((visibility("default")))
-
-#define EMULATOR_SYMBOL(variable) EMULATOR_NUMBERED_SYMBOL(variable, __COUNTER__)
-#define EMULATOR_NUMBERED_SYMBOL(variable, number) EMULATOR_NAMED_SYMBOL(variable, number)
-#define EMULATOR_NAMED_SYMBOL(variable, number)                                                                        \
-    static const emulator::Symbol emulator_symbol_##number(                                                            \
-        #variable, const_cast<void *>(static_cast<const void *>(&variable)), sizeof(variable));
-
-#define EMULATOR_EXPORT(entries)                                                                                       \
-    EMULATOR_EXPORTED unsigned emulator_entry_count() { return unsigned(sizeof entries / sizeof entries[0]); }         \
-    EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return entries[entry].name; }                  \
-    EMULATOR_EXPORTED void *emulator_entry_kernel(unsigned entry)                                                      \
-    {                                                                                                                  \
-        return reinterpret_cast<void *>(entries[entry].kernel);                                                        \
-    }                                                                                                                  \
-    EMULATOR_EXPORTED unsigned emulator_parameter_count(unsigned entry) { return entries[entry].parameter_count; }     \
-    EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parameter)                               \
-    {                                                                                                                  \
-        return entries[entry].parameter_sizes[parameter];                                                              \
-    }                                                                                                                  \
-    EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block,                     \
-                                          size_t shared_bytes, void **arguments, unsigned workers, char *message,      \
-                                          size_t message_capacity)                                                     \
-    {                                                                                                                  \
-        return emulator::launch_kernel(entries[entry], grid, block, shared_bytes, arguments, workers, message,         \
-                                       message_capacity);                                                              \
-    }                                                                                                                  \
-    EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)                                            \
-    {                                                                                                                  \
-        return emulator::Symbol::find(name, size);                                                                     \
-    }                                                                                                                  \
-    EMULATOR_EXPORTED void *emulator_fault_address() { return emulator::fault_address; }                               \
-    EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }                     \
-    EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }

@@ -1,6 +1,25 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.baselines.libraries import COMPILED, header_release
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+
+
+# What the emulator itself needs is compiled once, not with every kernel.
+rule build_emulator:
+    input:
+        headers=inputs.emulator_headers(PROJECT, EMULATOR),
+        source=of_home(f"{EMULATOR_HEADERS}/runtime.cpp", Path.cwd()),
+    output:
+        files.emulator_runtime("o"),
+    log:
+        files.emulator_runtime("log"),
+    priority: resources.build_priority(PROJECT)
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("build/build_emulator.py"),
+    script:
+        "../scripts/build/build_emulator.py"
 
 
 rule build_kernel:
@@ -8,6 +27,7 @@ rule build_kernel:
         kernel=for_job(inputs.kernel_file),
         included=for_job(inputs.included),
         emulator=for_job(inputs.emulator_headers),
+        runtime=for_job(inputs.emulator_runtime),
     output:
         binary=files.build("bin"),
         report=files.build("json"),

@@ -1,6 +1,6 @@
 # Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
 
-from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -13,12 +13,11 @@ rule count_kernel:
     input:
         kernel=for_job(inputs.kernel_file),
         included=for_job(inputs.included),
-        binary=files.build("bin", COUNTING),
-        report=files.build("json", COUNTING),
+        binary=files.build("bin", EMULATOR),
+        report=files.build("json", EMULATOR),
         problem=for_job(inputs.problem_files),
     output:
         counts=files.counts("csv"),
-        findings=files.counts("findings.csv"),
         trace=files.counts("trace.json"),
     log:
         files.log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
@@ -28,6 +27,7 @@ rule count_kernel:
         points=for_job(parameters.plain_counting_points),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
+        timeout_seconds=config["measuring"]["timeout_seconds"],
         code=code_of("observe/count_kernel.py"),
     script:
         "../scripts/observe/count_kernel.py"

@@ -13,6 +13,7 @@ rule judge_claims:
     input:
         measurements=for_job(inputs.measurements),
         device=for_job(inputs.device),
+        proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
         claims=inputs.published_claims(PROJECT),
         sources=inputs.published_sources(PROJECT),
@@ -43,6 +44,7 @@ rule find_best:
     input:
         measurements=for_job(inputs.measurements),
         device=for_job(inputs.device),
+        proofs=for_job(inputs.proofs),
     output:
         md=report(
             files.best("md"),

@@ -1,6 +1,9 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
 
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+
+
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     collect,
@@ -41,13 +44,11 @@ rule measure_kernel:
     log:
         files.log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
-        platform=names.MEASURED,
+        platform=names.TIMED,
     # Start the longest kernels first; otherwise one GPU may still be busy when the others are idle.
     priority: for_job(resources.points_of_job)
     conda:
         "../../envs/kernelsweep.yaml"
-    # The emulator uses every core.
-    threads: lambda wildcards: 1 if kind_of(wildcards.platform).needs_gpu else workflow.cores
     resources:
         **at_the_device(resources.minutes_of_kernel),
     params:
@@ -68,6 +69,17 @@ rule measure_kernel:
         "../scripts/measure/measure_kernel.py"
 
 
+# On the emulator, every access is watched: the sweep is the kernel's proof.
+use rule measure_kernel as measure_on_emulator with:
+    output:
+        points=files.points(),
+        samples=files.samples(),
+        builds=files.kernel_builds(),
+        proofs=files.kernel_proofs(),
+    wildcard_constraints:
+        platform=EMULATOR,
+
+
 # A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
     input:
@@ -81,15 +93,19 @@ use rule measure_kernel as measure_chunk with:
         temp(files.chunk()),
     log:
         files.log("measure_kernel", "{study}", "{kernel}", "{chunk}-of-{chunks}"),
+    wildcard_constraints:
+        platform=names.MEASURED,
 
 
 rule collect:
     input:
         points=for_job(inputs.points),
         builds=for_job(inputs.builds),
+        proofs=for_job(inputs.proofs),
     output:
         measurements=files.measurements(),
         builds=files.builds(),
+        proofs=files.proofs(),
     log:
         files.log("collect"),
     wildcard_constraints:

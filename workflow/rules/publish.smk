@@ -20,6 +20,7 @@ rule make_table:
     input:
         measurements=for_job(inputs.measurements),
         device=files.device(),
+        proofs=for_job(inputs.proofs),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
         kernels=for_job(inputs.kernel_files),
@@ -58,6 +59,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         input:
             measurements=for_job(inputs.measurements),
             device=files.device(),
+            proofs=for_job(inputs.proofs),
             published=for_job(inputs.published_data),
             metrics=for_job(inputs.made_metrics),
             own_figures=for_job(inputs.own_figures),
@@ -96,6 +98,7 @@ rule summarise:
     input:
         measurements=for_job(inputs.measurements),
         device=for_job(inputs.device),
+        proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
     output:
         files.summary(),
@@ -118,6 +121,7 @@ rule make_page:
         best=files.best("json"),
         measurements=for_job(inputs.joined_measurements),
         device=for_job(inputs.device),
+        proofs=for_job(inputs.proofs),
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
@@ -185,6 +189,7 @@ rule end_run:
         judgements=for_job(inputs.judgements),
         measurements=for_job(inputs.joined_measurements),
         device=for_job(inputs.device),
+        proofs=for_job(inputs.proofs),
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         page=files.page(),

@@ -70,6 +70,7 @@ rule compare_devices:
 rule export_header:
     input:
         measurements=for_job(inputs.exported_measurements),
+        proofs=for_job(inputs.exported_proofs),
         device=files.device(),
         environment=for_job(inputs.exported_environment),
         studies=[f"config/studies/{study}.yaml" for study in inputs.exported_studies(PROJECT)],

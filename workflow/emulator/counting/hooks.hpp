@@ -20,7 +20,8 @@
 //     unsigned emulator_traced(Traced *entries)
 #pragma once
 
-#include "../launch.hpp"
+#include "../block.hpp"
+#include "on_events.hpp"
 
 namespace emulator::counting {
 
@@ -74,12 +75,12 @@ EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, O
     }
 }
 
-EMULATOR_UNCOUNTED inline void observe_atomic(const void *address, size_t size, const void *caller)
+EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const void *caller)
 {
     observe(address, size, atomic, caller);
 }
 
-EMULATOR_UNCOUNTED inline void observe_fence()
+EMULATOR_UNCOUNTED void observe_fence()
 {
     if (state.worker != nullptr)
         ordering.fenced[state.worker->current->index] = true;
@@ -108,12 +109,18 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
 {
     if (!state.check_races)
         return; // and leave the cells' memory untouched
+    Cell *cells = nullptr;
     for (unsigned i = 0; i < spaces.buffer_count; ++i)
-        for (size_t byte = offset; spaces.buffers[i].start == start && byte < offset + size; ++byte) {
-            unsigned char &bits = spaces.buffers[i].cells[byte / word].initialised;
-            const unsigned char bit = static_cast<unsigned char>(1u << byte % word);
-            bits = static_cast<unsigned char>(initialised ? bits | bit : bits & ~bit);
-        }
+        if (spaces.buffers[i].start == start)
+            cells = spaces.buffers[i].cells;
+    const size_t end = offset + size;
+    for (size_t byte = offset, next; cells != nullptr && byte < end; byte = next) {
+        next = byte / word * word + word;
+        const size_t last = next < end ? next : end;
+        const unsigned bits = ((1u << (last - byte)) - 1) << byte % word;
+        unsigned char &known = cells[byte / word].initialised;
+        known = static_cast<unsigned char>(initialised ? known | bits : known & ~bits);
+    }
 }
 
 EMULATOR_UNCOUNTED inline void start_counting(bool check_races)

@@ -18,6 +18,7 @@ with logged(snakemake.log[0]) as terminal:
         file=Path(snakemake.input.kernel),
         include=[Path(name) for name in params.include],
         emulator=Path(params.emulator),
+        runtime=next(map(Path, snakemake.input.runtime), None),
         options=params.options,
         constants=params.constants,
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.claims.claim import own_claims, published_claims
@@ -19,10 +20,11 @@ with logged(snakemake.log[0]):
     published = [claim for path in inputs.get("claims", []) for claim in published_claims(Path(path))]
     sources = [row for path in inputs.get("sources", []) for row in read_rows(Path(path))]
 
+    failed = failed_proofs(read_proofs(inputs.proofs))
     judged = []
     for name, study in params.studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study["claims"])
-        measurements = load_measurements([Path(path) for path in params.measurements[name]], name)
+        measurements = load_measurements([Path(path) for path in params.measurements[name]], name, unproven=failed)
         data = StudyData(study, measurements, device, metrics=Metrics(metrics[metrics["study"] == name]))
         judged += judge(claims, data, params.uncertainties)
     write_rows(snakemake.output.csv, CLAIM_COLUMNS, map(claim_row, judged))

@@ -25,14 +25,6 @@ class MisfitError(LaunchError):
     """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
 
 
-class IllegalAccess(LaunchError):
-    """A launch that ended where a thread accessed memory that it must not; `address` is that place."""
-
-    def __init__(self, text: str, address: int) -> None:
-        super().__init__(text)
-        self.address = address
-
-
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
 

@@ -42,6 +42,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                undefined_behaviour  the kernel's, so that no result is right
 #                                throttled            a visit could not be measured at the full clock
 #                                other_processes      other processes used the GPU
+#                                proof_failed         the proof found a mistake in the kernel (proofs.csv)
 #                                partial_barrier      on the emulator: threads passed a barrier only because others of
 #                                                     their block had ended
 # and after the contract's columns, empty or missing in results of earlier versions:
@@ -135,6 +136,32 @@ BUILD_COLUMNS = (
     "occupancy",
     "binary_sha256",
 )
+
+# proofs.csv, one row a variant and check.
+#   variant        C++ name; empty for a kernel of which no variant was checked
+#   check          one of CHECKS
+#   tool           emulator, or compute-sanitizer's
+#   points         the number of points that were checked
+#   finding        empty: nothing was found; NOT_CHECKED; else race, uninitialised, out_of_bounds, barrier, a point's
+#                  status, or compute-sanitizer's words
+#   message        the first finding, with its point and its lines; or why nothing was checked
+#   expected       the undefined behaviour that the kernel's header declares
+#   source_sha256  as in measurements.csv
+PROOF_COLUMNS = (
+    "study",
+    "kernel",
+    "variant",
+    "check",
+    "tool",
+    "points",
+    "finding",
+    "message",
+    "expected",
+    "source_sha256",
+)
+CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
+NOT_CHECKED = "not_checked"
+PROOF_FAILED = "proof_failed"  # the flag
 
 # metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the same values
 # as in measurements.csv; source is NCU or COUNTED. After the contract's columns:

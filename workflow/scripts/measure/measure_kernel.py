@@ -1,5 +1,7 @@
 """Run one kernel's sweep, every point checked and, on a GPU, timed: rows for measurements, samples and builds.
 
+The emulator watches every access of every point, so that its sweep is the kernel's proof, too.
+
 A long sweep is cut into chunks, for each of which this is run, too: it leaves the points in the journals, and a list of
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
 """
@@ -14,13 +16,15 @@ from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
 
 kind = kind_of(snakemake.wildcards.platform)
-started = WorkerProcess(kind.implementation)  # It imports its modules while this process does.
+# It imports its modules while this process does; or it is a fork of this process, which has opened no device yet.
+started = WorkerProcess(kind.implementation, may_fork=True)
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.progress import progress
+from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
@@ -29,7 +33,7 @@ from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker import serve  # noqa: F401  A job that is a fork has it now, and forks its worker.
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
@@ -45,6 +49,7 @@ with logged(snakemake.log[0]) as terminal, started:
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
 
+    objective = objective_of(params.compared)
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
@@ -73,10 +78,10 @@ with logged(snakemake.log[0]) as terminal, started:
 
         def open_device(phase):
             lease()
-            return at_the_device.enter_context(progress(f"{name} {phase}".strip(), kernel.problem, terminal)).show
+            shown = progress(f"{name} {phase}".strip(), kernel.problem, terminal, objective)
+            return at_the_device.enter_context(shown).show
 
         if params.search and kind.has_clock:
-            objective = objective_of(params.compared)
             bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source, objective)
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
@@ -100,4 +105,7 @@ with logged(snakemake.log[0]) as terminal, started:
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+            if proofs := snakemake.output.get("proofs"):
+                proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
+                write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, proven))
         print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")

@@ -16,7 +16,7 @@ from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_fig
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
-    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
+    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs)
 
     widths = chosen_widths(**params.look)
     folder = Path(snakemake.output[0]).parent

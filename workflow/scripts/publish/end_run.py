@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.proofs import proof_errors, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_device
@@ -25,6 +26,7 @@ with logged(snakemake.log[0], is_answer=True):
     print(answer_text(found, studies, device["provenance"], claims))
     print(places_text(found, Path(snakemake.input.page)))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
+    errors += proof_errors(read_proofs(snakemake.input.proofs))
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
         _, _, *points = failed_points(counted)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
@@ -33,6 +34,7 @@ with logged(snakemake.log[0]):
     base, studies = page.parent, params.studies
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
+    proofs = read_proofs(inputs.proofs)
     device = read_device(inputs.device)
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = read_json(environment_file) if environment_file else None
@@ -56,10 +58,10 @@ with logged(snakemake.log[0]):
     content = Page(
         title=f"{params.title}: {device['name']}",
         index=[link(Path(path), base) for path in params.index],
-        facts=run_facts(counted, device, environment),
+        facts=run_facts(counted, proofs, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
-        failed=failed_html(counted, base),
+        failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "every kernel's points", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],

@@ -11,7 +11,7 @@ from kernelsweep.publish.tables.of_study import table_of
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
-    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics)
+    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs)
     table, text = table_of(data)
     Path(snakemake.output.md).write_text(as_markdown(text), encoding="utf-8")
     Path(snakemake.output.csv).write_text(as_csv(table), encoding="utf-8")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
@@ -16,6 +17,7 @@ with logged(snakemake.log[0]):
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = read_device(snakemake.input.device)
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
+    proofs = read_proofs(snakemake.input.proofs) if snakemake.input.proofs else None
     Path(snakemake.output[0]).write_text(
-        summary_text(counted, device["provenance"], metrics, planned), encoding="utf-8"
+        summary_text(counted, device["provenance"], metrics, planned, proofs), encoding="utf-8"
     )

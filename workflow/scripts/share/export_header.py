@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import git_revision
@@ -23,7 +24,9 @@ with logged(snakemake.log[0]):
     copyright_line = next(line for line in licence.splitlines() if line.startswith("Copyright"))
     history.append(f"{licence.splitlines()[0]}. {copyright_line}.")
     header = reduce_header(
-        load_measurements([Path(path) for path in inputs.measurements]),
+        load_measurements(
+            [Path(path) for path in inputs.measurements], unproven=failed_proofs(read_proofs(inputs.proofs))
+        ),
         kernels,
         root / "kernels",
         read_device(inputs.device),

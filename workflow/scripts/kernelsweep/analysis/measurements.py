@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from kernelsweep.results import (
     MEASUREMENT_COLUMNS,
     NUMBERS,
     POINT_INTEGERS,
+    PROOF_FAILED,
     STATUSES,
     read_parameters,
 )
@@ -57,12 +58,16 @@ _ROWS_AT_ONCE = 100_000
 
 
 def load_measurements(
-    paths: Sequence[Path], study: str | None = None, references: Mapping[str, Mapping[str, Any]] | None = None
+    paths: Sequence[Path],
+    study: str | None = None,
+    references: Mapping[str, Mapping[str, Any]] | None = None,
+    unproven: Collection[tuple[str, str]] = (),
 ) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, whatever the order of the files.
 
     study       keep the rows of this study
     references  keep the rows that differ from their study's reference point in the array size alone; settings by study
+    unproven    the kernels whose proof failed, by study and name: their rows get the flag PROOF_FAILED
 
     Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; other columns are kept as
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
@@ -82,6 +87,10 @@ def load_measurements(
         twice = rows[rows.duplicated(key)].iloc[0]
         files = ", ".join(str(path) for path in paths)
         raise UserError(f"{files}: the point {dict(twice[key])} is there twice; keep one row a point")
+    failed = pandas.Series(
+        [kernel in unproven for kernel in zip(rows["study"], rows["kernel"], strict=True)], dtype=bool
+    )
+    rows.loc[failed, "flags"] = (rows.loc[failed, "flags"] + f" {PROOF_FAILED}").str.strip()
     return _with_own_axes(rows.sort_values(key, ignore_index=True))
 
 

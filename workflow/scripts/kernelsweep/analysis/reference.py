@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import DRIVER_LIMIT_KERNELS
+from kernelsweep.results import DRIVER_LIMIT_KERNELS, PROOF_FAILED
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
@@ -59,11 +59,19 @@ def has_times(device: Mapping[str, Any]) -> bool:
 
 
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
-    """The rows that carry a time to report: status `ok`, on a device whose times are reported."""
-    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & has_times(device)]
+    """The rows with a time to report: status `ok`, of a kernel whose proof found nothing, on a device with a clock."""
+    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & ~_flagged(rows, PROOF_FAILED) & has_times(device)]
 
 
 def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
     """The kernels flagged `undefined_behaviour`: shown, but never called the fastest, and never a baseline."""
-    flagged = measurements["flags"].str.split().map(lambda flags: UNDEFINED_BEHAVIOUR in flags).astype(bool)
-    return set(measurements.loc[flagged, "kernel"])
+    return set(measurements.loc[_flagged(measurements, UNDEFINED_BEHAVIOUR), "kernel"])
+
+
+def unproven_kernels(measurements: pandas.DataFrame) -> set[str]:
+    """The kernels flagged PROOF_FAILED: shown, but never called the fastest."""
+    return set(measurements.loc[_flagged(measurements, PROOF_FAILED), "kernel"])
+
+
+def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
+    return rows["flags"].str.split().map(lambda flags: flag in flags).astype(bool)

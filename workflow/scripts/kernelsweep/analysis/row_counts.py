@@ -27,6 +27,7 @@ class RowCounts:
     points             by study, kernel and status, in the order of the rows
     skipped            skipped rows by study, kernel and reason
     failed             rows that are neither ok nor skipped, by study and kernel
+    excused            these rows of which undefined behaviour explains the status (is_excused), by study and kernel
     first_failed       the first few of these rows, by study and kernel
     failures           rows that must fail the run (is_failure), by study and kernel
     times_us, spreads  the time and visit_spread of each point with several visits
@@ -38,6 +39,7 @@ class RowCounts:
     points: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     skipped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     failed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    excused: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_failed: dict[tuple[str, str], list[CsvRow]] = field(default_factory=dict)
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     times_us: array[float] = field(default_factory=lambda: array("d"))
@@ -80,6 +82,7 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
         elif status != "ok":
             counted.failed[study, kernel] += 1
             counted.failures[study, kernel] += is_failure(row)
+            counted.excused[study, kernel] += is_excused(row)
             kept = counted.first_failed.setdefault((study, kernel), [])
             if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
                 kept.append(row)

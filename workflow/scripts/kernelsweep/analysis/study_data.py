@@ -11,6 +11,7 @@ import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
@@ -101,16 +102,20 @@ def read_study_data(
     measurements: Iterable[str | Path],
     device: str | Path,
     metrics: Metrics | None = None,
+    proofs: Iterable[str | Path] = (),
 ) -> StudyData:
     """A study's record from its result files and, in the current folder, resources/published.
 
     measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
     device        a device.json
+    proofs        CSV files with the columns of proofs.csv
     Raises UserError, naming the file, where one cannot be read.
     """
     return StudyData(
         settings=settings,
-        measurements=load_measurements([Path(path) for path in measurements], name),
+        measurements=load_measurements(
+            [Path(path) for path in measurements], name, unproven=failed_proofs(read_proofs(proofs))
+        ),
         device=read_device(device),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),

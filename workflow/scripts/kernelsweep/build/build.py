@@ -40,6 +40,7 @@ class Source:
     file       the kernel's
     include    the folders of its headers
     emulator   the folder of the emulator's C++ headers
+    runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None where no unit is for the emulator
     options    further options for nvcc
     constants  the variables in constant memory that the host sets
     """
@@ -47,6 +48,7 @@ class Source:
     file: Path
     include: Sequence[Path]
     emulator: Path
+    runtime: Path | None = None
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
 
@@ -61,7 +63,7 @@ def build(
 ) -> Report:
     """Compile a kernel's units into `binary`.
 
-    target   an architecture such as sm_90, "emulator" or "counting"
+    target   an architecture such as sm_90, or "emulator"
     workers  how many units are compiled side by side; None for a unit a core
     store    keeps the units of a kernel with several
 
@@ -110,7 +112,7 @@ def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
 
 def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
     """All that determines a kernel's units, besides what differs between them."""
-    headers = sorted(source.emulator.glob("**/*.h*")) if target_named(target).is_emulator else []
+    headers = [source.runtime, *sorted(source.emulator.glob("**/*.h*"))] if source.runtime else []
     included = included_files(source.file, source.include)
     return {
         "files": [sha256_of(file) for file in (source.file, *included, *headers)],
@@ -126,9 +128,9 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
     text = library.with_suffix(".cpp")
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
-    counts = target_named(target).counts
     include = [source.emulator, source.emulator / "include", *source.include]
-    warnings = gcc.compile_for_emulator(text, library, include, counting=counts)
+    assert source.runtime is not None
+    warnings = gcc.compile_for_emulator(text, library, source.runtime, include, counting=True)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 

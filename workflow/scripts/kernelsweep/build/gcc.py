@@ -119,36 +119,54 @@ def version() -> str:
     return f"g++ {answer.stdout.strip()}"
 
 
-def compile_for_emulator(unit: Path, library: Path, include: Sequence[Path], counting: bool = False) -> str:
-    """Compile `unit`, in the form described in workflow/emulator/launch.hpp, to the shared library `library`.
+def compile_runtime(emulator: Path, compiled: Path, counting: bool = False) -> None:
+    """Compile what every library for the emulator contains, runtime.cpp in the folder `emulator`, to an object file.
 
-    counting  whether the library counts the kernels' memory accesses and looks for mistakes in them
+    counting  whether the libraries count the kernels' memory accesses and look for mistakes in them
+
+    Raises BuildError as compile_for_emulator().
+    """
+    output = _run([*_compiler(counting), f"-I{emulator}", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)])
+    if output.returncode != 0:
+        raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
+
+
+def compile_for_emulator(
+    unit: Path, library: Path, runtime: Path, include: Sequence[Path], counting: bool = False
+) -> str:
+    """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
+
+    runtime, counting  as compile_runtime() made it
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
     directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
     CUDA name that the emulator does not supply, the message begins with this name.
     """
-    compiler = find()
     with tempfile.TemporaryDirectory() as folder:
-        objects = [Path(folder) / "unit.o"]
-        options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else [])]
-        paths = [f"-ffile-prefix-map={Path.cwd()}/=", *(f"-I{path}" for path in include)]
-        compiled = _run([*compiler, *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
+        objects = [Path(folder) / "unit.o", runtime]
+        paths = [f"-I{path}" for path in include]
+        compiled = _run([*_compiler(counting), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
-        arrays = _dynamic_shared_arrays(objects[0])
+        arrays = sorted({array for file in objects for array in _dynamic_shared_arrays(file)})
         if arrays:
             source = Path(folder) / "shared.s"
             source.write_text(_shared_memory(arrays), encoding="utf-8")
             objects.append(source)
         link = [*_LINK, *(_COUNTING_LINK if counting else [])]
-        linked = _run([*compiler, *link, *map(str, objects), "-o", str(library)])
+        linked = _run([*find(), *link, *map(str, objects), "-o", str(library)])
         if linked.returncode != 0:
             undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
             reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
             raise BuildError(f"g++ could not link the kernel: {reason}")
     return _relative(compiled.stderr)
+
+
+def _compiler(counting: bool) -> list[str]:
+    """The command that compiles for the emulator."""
+    paths = f"-ffile-prefix-map={Path.cwd()}/="
+    return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else []), paths]
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -162,7 +180,7 @@ def _relative(text: str) -> str:
 
 def _dynamic_shared_arrays(compiled: Path) -> list[str]:
     """The arrays declared `extern __shared__`: thread-local symbols that the object file uses and does not define."""
-    return sorted(name for name, size in _thread_local_symbols(compiled) if size is None)
+    return [name for name, size in _thread_local_symbols(compiled) if size is None]
 
 
 def _check_static_shared_memory(compiled: Path) -> None:

@@ -11,7 +11,7 @@ from kernelsweep.code_hash import imported_modules
 MEASURING = (
     "measure/point/runner.py",
     "platforms/gpu.py",
-    "platforms/emulator.py",
+    "platforms/counting/counting_platform.py",
     "platforms/compare.ptx",
     "platforms/within.ptx",
 )

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from kernelsweep.intervals import Interval
+from kernelsweep.platforms.platform import MemoryMistake
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Outcome:
     output           as in problems.problem.Judgement
     partial_barrier  as in platforms.platform.Platform, of the checked runs
     updated          the arrays that the checked run was found to change, which are then restored before every other run
+    mistakes         in the use of memory, where the platform watches
     """
 
     status: str
@@ -77,6 +79,7 @@ class Outcome:
     output: str = ""
     partial_barrier: str = ""
     updated: list[str] = field(default_factory=list)
+    mistakes: list[MemoryMistake] = field(default_factory=list)
 
     @property
     def samples(self) -> list[float]:
@@ -98,7 +101,8 @@ class Outcome:
 
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
     """The outcome whose dataclasses.asdict() `values` are, after their way through JSON."""
-    return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]]})
+    mistakes = [MemoryMistake(**{**one, "lines": tuple(one["lines"])}) for one in values.get("mistakes", [])]
+    return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]], "mistakes": mistakes})
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:

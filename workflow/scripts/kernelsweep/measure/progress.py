@@ -11,8 +11,10 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 MOST_COLUMNS = 80
 SECONDS_BETWEEN_UPDATES = 0.1
@@ -25,8 +27,9 @@ _LONGEST_TIME_LEFT = "99:59:59"
 class Progress:
     """One kernel's progress."""
 
-    def __init__(self, name: str, problem: Problem, columns: int, bar: tqdm[Any]) -> None:
+    def __init__(self, name: str, problem: Problem, columns: int, bar: tqdm[Any], objective: Quantity) -> None:
         self._name = name
+        self._objective = objective
         self._problem = problem
         self._columns = columns
         self._bar = bar
@@ -37,9 +40,9 @@ class Progress:
         if outcome.status != "ok":
             print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
         elif outcome.samples:
-            merit, text = _merit(self._problem, point, outcome)
-            if self._best is None or merit > self._best[0]:
-                self._best = merit, [f"best {text}:", *_words(point)]
+            merit = _merit(self._problem, point, outcome, self._objective)
+            if merit and (self._best is None or merit[0] > self._best[0]):
+                self._best = merit[0], [f"best {merit[1]}:", *_words(point)]
         if self._bar.disable:
             return
         counts = f" {done}/{count}, {_LONGEST_TIME_LEFT} left, "
@@ -60,11 +63,12 @@ class Progress:
 
 
 @contextmanager
-def progress(name: str, problem: Problem, stream: TextIO) -> Iterator[Progress]:
+def progress(name: str, problem: Problem, stream: TextIO, objective: Quantity = BUILT_IN[TIME]) -> Iterator[Progress]:
     """Show a kernel's progress on `stream` during the block: points done, time left, the best point so far.
 
     name     of the study and the kernel, such as unrolling/unrolled; shortened at the front if the line is too short
     problem  what the kernel computes
+    objective  what the best point has most or least of
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
@@ -80,7 +84,7 @@ def progress(name: str, problem: Problem, stream: TextIO) -> Iterator[Progress]:
         miniters=1,
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
-        yield Progress(name, problem, columns, bar)
+        yield Progress(name, problem, columns, bar, objective)
 
 
 def _columns(stream: TextIO) -> int:
@@ -95,12 +99,19 @@ def _shortened(name: str, room: int) -> str:
     return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 
-def _merit(problem: Problem, point: Point, outcome: Outcome) -> tuple[float, str]:
-    """How good a timed point is (more is better), with the same in words: bandwidth, or time if kernels don't race."""
+def _merit(problem: Problem, point: Point, outcome: Outcome, objective: Quantity) -> tuple[float, str] | None:
+    """How good a timed point is (more is better), with the same in words; None where the objective is unknown.
+
+    In place of the time, the bandwidth is shown where kernels race and their work has bytes.
+    """
+    if objective.name != TIME:
+        value = quantity_of_outcome(objective, point, outcome, problem)
+        return (-objective.cost(value).value, f"{value.value:.4g} {objective.unit}".strip()) if value else None
     time_us = statistics.median(outcome.samples)
-    if not problem.races:
+    size = problem.work(point).get("bytes") if problem.races else None
+    if size is None:
         return -time_us, f"{time_us:.2f} µs"
-    bandwidth_gbs = problem.work(point)["bytes"] / time_us / 1e3
+    bandwidth_gbs = size / time_us / 1e3
     return bandwidth_gbs, f"{bandwidth_gbs:.0f} GB/s"
 
 

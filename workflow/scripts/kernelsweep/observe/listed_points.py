@@ -12,16 +12,17 @@ from kernelsweep.sweep.points import Point
 
 
 def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:
-    """The point with the most values of the reference point; of several, the first with the most data.
+    """The point that runs with the most values of the reference point; of several, the first with the most data.
 
-    None if the sweep has no point.
+    None if no point of the sweep runs.
     """
     data = sweep.kernel.problem.instance_axes
 
     def nearness(point: Point) -> tuple[int, float]:
         return sum(point[axis] == value for axis, value in reference.items()), _amount(point, data)
 
-    return max(sweep.points(), key=nearness, default=None)
+    runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
+    return max(runs, key=nearness, default=None)
 
 
 def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
@@ -43,6 +44,17 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
     turned = [_turned(corners_of(group, numbers), number) for number, group in enumerate(groups)]
     ranks = itertools.zip_longest(*turned)
     return [point for rank in ranks for point in rank if point is not None][:most]
+
+
+# Points of a kernel that lists its own launches, whose axes may have been chosen for a GPU.
+_MOST_PROVEN = 8
+
+
+def proven_points(sweep: KernelSweep) -> list[Point]:
+    """The points of a kernel's proof beside a GPU: the emulator's sweep, or a few of it where that may be long."""
+    if sweep.kernel.listed:
+        return corner_points(sweep, _MOST_PROVEN, lambda point: not sweep.skip_reason(point))
+    return sweep.points()
 
 
 def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import IllegalAccess, LaunchError
+from kernelsweep.errors import LaunchError
 
 _MESSAGE_CAPACITY = 1024
 
@@ -37,7 +37,6 @@ class EmulatedLibrary:
         self._library.emulator_symbol.restype = ctypes.c_void_p
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
-        self._library.emulator_fault_address.restype = ctypes.c_void_p
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
@@ -96,10 +95,9 @@ class EmulatedLibrary:
                 entry, sides(*blocks), sides(*threads), shared_bytes, pointers, cores, message, len(message)
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
-            address = self._library.emulator_fault_address()
         if failed:
             reason = message.value.decode(errors="replace")
-            raise IllegalAccess(reason, address) if address else LaunchError(reason)
+            raise LaunchError(reason)
 
     def parameter_bytes(self, entry: int) -> list[int]:
         """The size of each of an entry's parameters."""

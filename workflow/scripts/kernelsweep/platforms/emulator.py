@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernelsweep.build.binaries import unit_files
-from kernelsweep.errors import IllegalAccess, LaunchError
 from kernelsweep.float_order import order_of
-from kernelsweep.platforms import protected_memory
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions, Memory, OutOfBounds, Size, constant_bytes
+from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, Size, constant_bytes
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
-
-# An illegal access at most so many bytes from an array is taken for an access to this array.
-_NEAR = 2**14
 
 
 class EmulatorPlatform:
@@ -31,7 +26,8 @@ class EmulatorPlatform:
     uuid = ""
     busy_seconds = 0.0
     partial_barrier = ""
-    guard_bytes = (4096, 0)
+    watches = False
+    guard_bytes = (4096, 4096)
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -48,7 +44,7 @@ class EmulatorPlatform:
         self._entries: dict[str, tuple[int, int]] = {}  # the number of the library and of its entry, by variant
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
-        return protected_memory.allocate(size)
+        return np.empty(size, np.uint8)
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         """The host's garbage collector frees it."""
@@ -106,10 +102,7 @@ class EmulatorPlatform:
     ) -> None:
         unit, entry = self._entries[variant]
         library = self._libraries[unit]
-        try:
-            library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
-        except IllegalAccess as error:
-            raise _out_of_bounds(error, arguments) from error
+        library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
         self.partial_barrier = self.partial_barrier or library.partial_barrier
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
@@ -136,22 +129,14 @@ class EmulatorPlatform:
     def stop_profiler(self) -> None:
         """No profiler observes the emulator."""
 
+    def watch(self) -> None:
+        """Only a CountingPlatform sees accesses."""
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        return []
+
     def close(self) -> None:
         """There is no device to release."""
-
-
-def _out_of_bounds(error: IllegalAccess, arguments: Sequence[Memory | np.generic]) -> LaunchError:
-    """The error as OutOfBounds, if it lies next to an array; else as it is."""
-    places = {
-        number: (array.ctypes.data, array.ctypes.data + array.nbytes)
-        for number, array in enumerate(arguments)
-        if isinstance(array, np.ndarray)
-    }
-    distances = {number: max(start - error.address, error.address - end) for number, (start, end) in places.items()}
-    nearest = min(distances, key=lambda number: distances[number], default=None)
-    if nearest is None or distances[nearest] > _NEAR:
-        return error
-    return OutOfBounds(str(error), nearest, error.address - places[nearest][0])
 
 
 def _passed(argument: Memory | np.generic) -> Any:

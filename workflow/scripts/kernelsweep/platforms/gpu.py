@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Conditions, ContextLost, Memory, Size, constant_bytes
+from kernelsweep.platforms.platform import Conditions, ContextLost, Memory, MemoryMistake, Size, constant_bytes
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
@@ -151,6 +151,7 @@ class GpuPlatform:
         self._conditions = Conditions()
         self.busy_seconds = 0.0
         self.partial_barrier = ""
+        self.watches = False
 
     def _open_context(self) -> Any:
         """A new context, current from now on."""
@@ -315,6 +316,12 @@ class GpuPlatform:
     def stop_profiler(self) -> None:
         self.synchronize()
         cuda.stop_profiler()
+
+    def watch(self) -> None:
+        """No access is seen: compute-sanitizer does that."""
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        return []
 
     def close(self) -> None:
         # At the end of the process PyCUDA aborts a context that is still current, which tools report as an error.

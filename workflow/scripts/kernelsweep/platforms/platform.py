@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError, MisfitError
+from kernelsweep.errors import MisfitError
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
 
 # The numbers of blocks of a grid, or of threads of a block, in x, y and z.
 Size = tuple[int, int, int]
-
-
-class OutOfBounds(LaunchError):
-    """A launch that ended where a thread accessed memory outside of the arrays.
-
-    argument  the launch's argument that is nearest, by its number from 0
-    offset    bytes from the start of this array
-    """
-
-    def __init__(self, text: str, argument: int, offset: int) -> None:
-        super().__init__(text)
-        self.argument = argument
-        self.offset = offset
 
 
 class ContextLost(Exception):
@@ -50,6 +37,21 @@ class Conditions:
     throttle_reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class MemoryMistake:
+    """A mistake in a kernel's use of memory.
+
+    kind   race, uninitialised or out_of_bounds
+    lines  file:line of the access, and of the other access of a race
+    count  the number of instances at these lines
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+    message: str
+    count: int
+
+
 class Platform(Protocol):
     """Allocates, copies, launches and times. All calls but allocate, upload, download, equal and within are queued.
 
@@ -62,6 +64,7 @@ class Platform(Protocol):
 
     partial_barrier  file and line of a barrier that threads passed only because others of their block had ended, in any
                      launch since it was set to ""; always empty where the platform doesn't know
+    watches          whether the platform sees every access to memory, and finds mistakes
     """
 
     has_clock: bool
@@ -69,6 +72,7 @@ class Platform(Protocol):
     busy_seconds: float
     guard_bytes: tuple[int, int]
     partial_barrier: str
+    watches: bool
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -131,7 +135,7 @@ class Platform(Protocol):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
-        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError and OutOfBounds."""
+        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.
@@ -162,6 +166,15 @@ class Platform(Protocol):
 
     def stop_profiler(self) -> None:
         """Wait for all that is queued, and have the profiler record no further launch."""
+
+    def watch(self) -> None:
+        """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised."""
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        """The mistakes since watch(); none where the platform doesn't watch.
+
+        buffers  all buffers, each with the name and type of the array in it, for messages
+        """
 
     def close(self) -> None:
         """Release the device before the process ends. All memory must have been freed; nothing may be called later."""

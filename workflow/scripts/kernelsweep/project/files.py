@@ -90,6 +90,26 @@ def kernel_builds(platform: str = "{platform}", study: str = "{study}", kernel: 
     return f"{RESULTS}/{platform}/builds/{study}/{kernel}.csv"
 
 
+def proofs(platform: str = "{platform}") -> str:
+    """Every study's proofs."""
+    return f"{RESULTS}/{platform}/proofs.csv"
+
+
+def kernel_proofs(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The proofs of a kernel's variants on the emulator."""
+    return f"{RESULTS}/{platform}/proofs/{study}/{kernel}.csv"
+
+
+def proof_journal(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The journal of a kernel's points on the emulator, beside a GPU."""
+    return f"{RESULTS}/{platform}/journal/proofs/{study}/{kernel}.jsonl"
+
+
+def proofs_end(platform: str = "{platform}") -> str:
+    """The mark that no proof found anything unexpected."""
+    return f"{RESULTS}/{platform}/proofs/.verdict"
+
+
 def journal(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
     """A kernel's journal, which outlives the job, so that the next one need not measure the same points again."""
     return f"{RESULTS}/{platform}/journal/{study}/{kernel}.jsonl"
@@ -111,12 +131,17 @@ def checked_problem(study: str = "{study}") -> str:
     return f"{RESULTS}/build/{study}.checked.txt"
 
 
-# Builds, by their target: an architecture, the emulator, or the emulator that counts.
+# Builds, by their target: an architecture, or the emulator.
 
 
 def build(suffix: str, target: str = "{target}", study: str = "{study}", kernel: str = "{kernel}") -> str:
     """A kernel's binary (suffix bin), its build report (json) or its compiler's log (log)."""
     return f"{RESULTS}/build/{target}/{study}/{kernel}.{suffix}"
+
+
+def emulator_runtime(suffix: str) -> str:
+    """What every library for the emulator contains, compiled (suffix o), or its compiler's log (log)."""
+    return f"{RESULTS}/build/{EMULATOR}/runtime.{suffix}"
 
 
 def unit_store() -> str:
@@ -166,7 +191,7 @@ def profiles(platform: str = "{platform}", study: str = "{study}", kernel: str =
 
 
 def counts(suffix: str, platform: str = EMULATOR, study: str = "{study}", kernel: str = "{kernel}") -> str:
-    """A kernel's counted metrics (suffix csv), mistakes (findings.csv) or first warp's accesses (trace.json)."""
+    """A kernel's counted metrics (suffix csv) or first warp's accesses (trace.json)."""
     return f"{RESULTS}/{platform}/counts/{study}/{kernel}.{suffix}"
 
 
@@ -189,6 +214,11 @@ def sanitized(
 ) -> str:
     """A kernel's findings under one of compute-sanitizer's tools (suffix json), or the tool's own output (txt)."""
     return f"{RESULTS}/{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}"
+
+
+def sanitized_proofs(platform: str = "{platform}", study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """The proofs of a kernel by compute-sanitizer's findings."""
+    return f"{RESULTS}/{platform}/sanitizer/{study}/{kernel}.proofs.csv"
 
 
 def findings(suffix: str, platform: str = "{platform}") -> str:

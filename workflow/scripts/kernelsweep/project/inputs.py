@@ -81,6 +81,11 @@ def emulator_headers(project: Project, target: str) -> list[str]:
     return sorted(_relative(project, path) for path in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
 
 
+def emulator_runtime(project: Project, target: str) -> list[str]:
+    """The emulator's runtime, if the target is linked with it."""
+    return [files.emulator_runtime("o")] if target_named(target).is_emulator else []
+
+
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
     """A kernel's binary on a platform."""
     return files.build("bin", project.target(platform), study, kernel)
@@ -170,6 +175,30 @@ def measurements(project: Project, scope: str) -> list[str]:
     return [files.measurements(platform)] if is_recording(platform) else points(project, scope)
 
 
+def proofs(project: Project, scope: str) -> list[str]:
+    """The proofs of a scope's kernels. A recording has none.
+
+    compute-sanitizer proves what the emulator can't run, and kernels of undefined behaviour, which both may show.
+    """
+    platform, _ = files.parts_of(scope)
+    if is_recording(platform):
+        return []
+    kernels = project.kernels_of(scope)
+    found = [files.kernel_proofs(platform, study, kernel) for study, kernel in kernels]
+    if not kind_of(platform).needs_gpu:
+        return found
+    return found + [
+        files.sanitized_proofs(platform, study, kernel)
+        for study, kernel in kernels
+        if project.kernel(study, kernel).gpu_only or project.kernel(study, kernel).undefined_behaviour
+    ]
+
+
+def kernel_findings(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The findings of each of compute-sanitizer's tools for a kernel."""
+    return [files.sanitized("json", platform, study, kernel, tool) for tool in TOOLS]
+
+
 def measurements_by_study(project: Project, scope: str) -> dict[str, list[str]]:
     """The same, grouped by study, so that a reader needs only one study in memory."""
     platform, _ = files.parts_of(scope)
@@ -256,7 +285,7 @@ def traces(project: Project, study: str) -> list[str]:
 def findings(project: Project, platform: str) -> list[str]:
     """The findings of each of compute-sanitizer's tools for every kernel."""
     kernels = project.kernels_of(platform)
-    return [files.sanitized("json", platform, study, kernel, tool) for study, kernel in kernels for tool in TOOLS]
+    return [path for study, kernel in kernels for path in kernel_findings(project, platform, study, kernel)]
 
 
 # Judgements, tables, figures, page
@@ -425,6 +454,12 @@ def exported_measurements(project: Project, platform: str) -> list[str]:
         return [files.measurements(platform)]
     scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
     return [path for scope in scopes for path in kernel_points(project, scope)]
+
+
+def exported_proofs(project: Project, platform: str) -> list[str]:
+    """The proofs of the exported studies' kernels."""
+    scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
+    return [] if is_recording(platform) else [path for scope in scopes for path in proofs(project, scope)]
 
 
 def header_template(project: Project) -> str:

@@ -17,7 +17,7 @@ from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import check_device, read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
-from kernelsweep.observe.counting.selection import checked_points, counted_points, drawn_point
+from kernelsweep.observe.counting.selection import counted_points, drawn_point
 from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
@@ -31,7 +31,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import COUNTING, EMULATOR, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import Point, units
@@ -45,12 +45,20 @@ from kernelsweep.sweep.resolve import (
 )
 from kernelsweep.sweep.study_quantities import TIME, objective_of
 
+# A platform that no setting names.
+_NO_PLATFORM = ""
+
 # The sweep
 
 
 def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]:
     """A kernel's axes on a platform."""
     return kernel_axes(project.config, project.studies[study], kernel, platform)
+
+
+def proven_axes(project: Project, study: str, kernel: str) -> list[Axes]:
+    """The axes of a kernel's proof, which are those of the emulator on any platform."""
+    return axes(project, EMULATOR, study, kernel)
 
 
 def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
@@ -115,15 +123,14 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
-    if target_named(target).counts:
-        counted = counting_points(project, study, kernel)
-        return units(source, [point for points in counted for point in points])
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
     run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
-    merged = merged_units(run)
-    return merged if target_named(target).is_emulator else spread_units(merged)
+    if not target_named(target).is_emulator:
+        return spread_units(merged_units(run))
+    counted = counting_points(project, study, kernel)
+    return merged_units([*run, units(source, [point for points in counted for point in points])])
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
@@ -168,21 +175,20 @@ def constants(project: Project, study: str, kernel: str) -> list[str]:
     return list(listed.constants) if listed else []
 
 
-def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point], list[Point]]:
-    """A kernel's points to count, to check for mistakes, and to draw.
+def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point]]:
+    """A kernel's points to count, and to draw.
 
     The points to count are those that Nsight Compute is given on the emulator's number of multiprocessors and on that
     of each recording with counters, so that counts can be compared with these.
     """
     of_study, source = project.studies[study], project.kernel(study, kernel)
     # Nothing but the study's values for the emulator tells how much data that can take.
-    swept = axes(project, EMULATOR if source.listed else COUNTING, study, kernel)[:1]
-    counted = KernelSweep(source, swept, 0, restrictions(project, study), COUNTING, tied(project, study))
+    swept = axes(project, EMULATOR if source.listed else _NO_PLATFORM, study, kernel)[:1]
+    counted = KernelSweep(source, swept, 0, restrictions(project, study), EMULATOR, tied(project, study))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
     drawn = drawn_point(of_study, kernel, own)
-    checked = checked_points(own, replace(counted, multiprocessors=MULTIPROCESSORS))
-    return list(dict.fromkeys(sum(others, own))), checked, [drawn] if drawn else []
+    return list(dict.fromkeys(sum(others, own))), [drawn] if drawn else []
 
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:

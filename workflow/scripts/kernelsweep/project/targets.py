@@ -61,6 +61,7 @@ def _results(project: Project, scope: str) -> list[str]:
     if not study:
         made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
     if not is_recording(platform):
+        made += [*inputs.proofs(project, scope), *([] if study else [files.proofs(platform)])]
         made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
         # No other job reads these, so that a new check is no reason to measure again. Their priority puts them first.
         of_scope = project.studies_of(scope)
@@ -124,11 +125,17 @@ def profile(project: Project) -> list[str]:
     return [files.metrics(platform) for platform in platforms]
 
 
+def prove(project: Project) -> list[str]:
+    """The proofs of every kernel on the platforms that are measured here, and the mark that they found nothing."""
+    platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
+    return [path for platform in platforms for path in (files.proofs(platform), files.proofs_end(platform))]
+
+
 def count(project: Project) -> list[str]:
-    """The emulator's counts, and a figure of the accesses of each study whose problem has one."""
+    """The emulator's counts and proofs, and a figure of the accesses of each study whose problem has one."""
     drawn = [name for name in project.config["studies"] if project.studies[name].problem.draws_accesses]
     figures = [file for name in drawn for file in file_names(files.access_pattern(study=name), "two_columns")]
-    return [files.metrics(EMULATOR), *figures]
+    return [files.metrics(EMULATOR), *figures, files.proofs_end(EMULATOR)]
 
 
 def counted_against_ncu(project: Project) -> list[str]:

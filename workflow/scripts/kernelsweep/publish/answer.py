@@ -27,7 +27,8 @@ _CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
 class StudyAnswer:
     """One study's answer.
 
-    right, run  its points with the right result, and those that were run
+    right, run  its points with the right result, and those that were run; without those in `excused`
+    excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     sizes       the fastest at each size, the smallest first; empty without times
     shares      the share of the nearest peak of each, or None
@@ -39,6 +40,7 @@ class StudyAnswer:
     title: str
     right: int
     run: int
+    excused: int
     skipped: int
     sizes: Sequence[Fastest]
     shares: Sequence[float | None]
@@ -68,6 +70,7 @@ def _answer(
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
+    excused = sum(count for (study_name, _), count in counted.excused.items() if study_name == name)
     first, gain = "", None
     if sizes:
         there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
@@ -78,7 +81,8 @@ def _answer(
         study=name,
         title=study["title"],
         right=counts["ok"],
-        run=counts.total() - counts["skipped"],
+        run=counts.total() - counts["skipped"] - excused,
+        excused=excused,
         skipped=counts["skipped"],
         sizes=sizes,
         shares=[_peak_share(fastest, study, device) for fastest in sizes],
@@ -121,9 +125,11 @@ def answer_text(
 
     claims  the number of claims with each verdict
     """
-    right, run, skipped = (sum(getattr(one, name) for one in found) for name in ("right", "run", "skipped"))
+    kinds = ("right", "run", "excused", "skipped")
+    right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
     verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
-    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped; {provenance}"]
+    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
+    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     names = [
         (

@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
+from kernelsweep.analysis.proofs import Proofs, proof_summary
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.points import in_words
@@ -31,19 +32,26 @@ def summary_text(
     provenance: str,
     metrics: Iterable[Mapping[str, str]] = (),
     planned: Sequence[PlannedKernel] = (),
+    proofs: Proofs | None = None,
 ) -> str:
     """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
 
     metrics  the rows of metrics.csv; those without a value are named
     planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
+    proofs   of the kernels; None for a recording, which has none
     """
     statuses = list(counted.by_status())
     kernels = dict.fromkeys((study, kernel) for study, kernel, _ in counted.points)
     lines = [f"# Summary: {counted.points.total()} points, {provenance}", ""]
-    lines += [f"| study | kernel | {' | '.join(statuses)} |", f"|---|---|{'---:|' * len(statuses)}"]
+    proven = "" if proofs is None else " proven |"
+    lines += [
+        f"| study | kernel | {' | '.join(statuses)} |{proven}",
+        f"|---|---|{'---:|' * len(statuses)}{proven and '---|'}",
+    ]
     for study, kernel in kernels:
         cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
-        lines.append(f"| {study} | {kernel} | {cells} |")
+        words = "" if proofs is None else f" {proofs[study, kernel].in_words if (study, kernel) in proofs else ''} |"
+        lines.append(f"| {study} | {kernel} | {cells} |{words}")
     if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
     if excluding := [kernel for kernel in planned if kernel.excluded]:
@@ -51,7 +59,8 @@ def summary_text(
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += _chosen(planned)
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
-    lines += [*failed_points(counted), *_incomplete(counted, planned)]
+    lines += proof_summary(proofs or {})
+    lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
 
 
@@ -133,14 +142,32 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
     ]
 
 
+def excused_points(counted: RowCounts) -> list[str]:
+    """The failed points of kernels of which undefined behaviour explains each, as Markdown; empty if there are none."""
+    excused = [kernel for kernel in counted.failed if _is_excused(counted, kernel)]
+    return ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
+
+
 def failed_points(counted: RowCounts) -> list[str]:
-    """Each kernel's first failed points as Markdown, the worst kernels first; or a sentence that none failed."""
-    if not counted.failed:
-        run = counted.points.total() - counted.skipped.total()
-        return ["Every point that was run is right." if run else "**No point was run.**"]
-    lines = ["## Failed", ""]
+    """The first failed points of the other kernels as Markdown, the worst kernels first; or that there are none."""
     # The worst come first.
-    for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
+    failed = sorted(
+        (kernel for kernel in counted.failed if not _is_excused(counted, kernel)),
+        key=lambda name: not counted.points[(*name, "wrong_result")],
+    )
+    if failed:
+        return ["## Failed", "", *_listed(counted, failed)]
+    run = counted.points.total() - counted.skipped.total()
+    return ["Every point that was run is right." if run else "**No point was run.**"]
+
+
+def _is_excused(counted: RowCounts, kernel: tuple[str, str]) -> bool:
+    return counted.failed[kernel] == counted.excused[kernel]
+
+
+def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]:
+    lines = []
+    for study, kernel in kernels:
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:

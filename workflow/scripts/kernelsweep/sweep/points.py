@@ -88,7 +88,7 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     """The reason to skip a point of the sweep, or None to run it.
 
     restrictions  expressions that every point must satisfy
-    target        the kernel's compilation target: an architecture such as sm_90, "emulator" or "counting"; None for a
+    target        the kernel's compilation target: an architecture such as sm_90, or "emulator"; None for a
                   GPU of any architecture
     """
     reason = (

@@ -18,7 +18,7 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED
+from kernelsweep.results import BASELINE_PREFIX, COUNTED, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"
@@ -211,10 +211,12 @@ def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, A
         raise NotMeasured(f"{name} at {point.where} is not {'recorded' if point.is_recorded else 'in this sweep'}")
     if len(found) > 1:
         raise NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
-    (row,) = found.to_dict("records")
+    row = found.iloc[0].to_dict()  # to_dict("records") takes 1.2 ms, this 0.06
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())
         raise NotMeasured(f"{name}: {status}" + (f": {message[:MESSAGE_LENGTH]}" if message else ""))
+    if PROOF_FAILED in str(row["flags"]).split():
+        raise NotMeasured(f"the proof of {name} found a mistake in the kernel (proofs.csv)")
     return row
 
 

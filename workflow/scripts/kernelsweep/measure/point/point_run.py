@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.point.memory import KernelMemory
-from kernelsweep.platforms.platform import Memory, OutOfBounds, Platform
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.points import Point
@@ -75,12 +74,8 @@ class PointRun:
         ]
 
         def queue() -> None:
-            for number, launch in enumerate(launches):
-                try:
-                    self.platform.launch(*launch)
-                except OutOfBounds as error:
-                    name = str(self.plan.launches[number].arguments[error.argument])
-                    raise LaunchError(f"{error}: {self.memory.element(name, error.offset)}") from error
+            for launch in launches:
+                self.platform.launch(*launch)
 
         return queue
 

@@ -23,6 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, do_work, find_work
@@ -30,11 +31,10 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import configuration_of, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
-from kernelsweep.sweep.study_quantities import BUILT_IN, ENERGY, TIME, Quantity
+from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
@@ -63,11 +63,7 @@ class Bench:
 
     def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
         """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
-        if outcome.status != "ok":
-            return None
-        summary = summarise_visits([visit.counted for visit in outcome.visits])
-        measured = {TIME: Interval(summary.median, summary.low, summary.high), ENERGY: outcome.energy}
-        value = self.objective.interval({**point, **problem.work(point)}, measured)
+        value = quantity_of_outcome(self.objective, point, outcome, problem)
         return self.objective.cost(value) if value else None
 
 

@@ -1,6 +1,6 @@
 """Start a worker's process. Imports only the standard library, so that a job can start it before its own imports.
 
-A job that has imported the worker's code already, because it is a fork itself (fork_server.py), forks the worker.
+A job that has imported the worker's code already, because it is a fork itself (fork_server.py), forks its first worker.
 """
 
 from __future__ import annotations
@@ -87,15 +87,17 @@ class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
     platform  the platform's implementation, as in platforms.kinds.Kind
+    may_fork  whether it may be a fork of this process, which then has opened neither CUDA nor NVML: what they open does
+              not survive
 
     The process imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, may_fork: bool = False) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         # A fork has none of this process' other threads, but keeps the locks that they hold.
-        can_fork = _SERVE in sys.modules and threading.active_count() == 1
-        self._process = (_Fork if can_fork else _started)(platform, self.messages)
+        forks = may_fork and _SERVE in sys.modules and threading.active_count() == 1
+        self._process = (_Fork if forks else _started)(platform, self.messages)
         assert self._process.stdin is not None and self._process.stdout is not None
         self.requests, self.answers = self._process.stdin, self._process.stdout
 

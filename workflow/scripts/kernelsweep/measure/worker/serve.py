@@ -19,15 +19,15 @@ import json
 import os
 import signal
 import sys
-from dataclasses import asdict
-from typing import TextIO
+from dataclasses import asdict, replace
+from typing import Any, TextIO
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import ContextLost
+from kernelsweep.platforms.platform import ContextLost, Platform
 from kernelsweep.sweep.points import Point
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
@@ -41,7 +41,8 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
     task = read_task(start["task"])
-    runner = Runner(load(task.platform)(), task)
+    platform: Platform = load(task.platform)()
+    runner = Runner(platform, task)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
@@ -51,7 +52,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             continue
         lost = False
         try:
-            outcome = runner.run(**{**request, "point": Point(request["point"])})
+            outcome = run_watched(platform, runner, **{**request, "point": Point(request["point"])})
         except UserError as error:
             print(json.dumps({"refused": str(error)}), file=answers, flush=True)
             continue
@@ -60,6 +61,24 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
         if lost:
             os._exit(1)  # A clean end would hang or fail in the broken context.
+
+
+def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, **settings: Any) -> Outcome:
+    """A point's outcome, with the mistakes in its use of memory where the platform watches.
+
+    settings  the other arguments of runner.Runner.run
+
+    There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
+    """
+    if platform.watches:
+        runner.free_memory()
+        platform.watch()
+    outcome = runner.run(point, variant, **settings)
+    outcome.mistakes = platform.mistakes(runner.buffers())
+    outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
+    if outside and outcome.status == "ok":
+        return replace(outcome, status="wrong_result", message=outside[0].message)
+    return outcome
 
 
 def main(platform: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.observe.counting.library import Site, Synchronisations
+from kernelsweep.platforms.counting.library import Site, Synchronisations
 
 SECTOR_BYTES = 32
 
@@ -77,6 +77,10 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
     "active_lanes": ("lanes", _active_lanes),
     "partial_requests": ("requests", lambda counts: counts.total("partial")),
 }
+
+
+# The unit of each metric.
+UNIT_OF_METRIC: Mapping[str, str] = {name: unit for name, (unit, _) in _METRICS.items()}
 
 
 def metrics(counts: Counts) -> dict[str, Metric]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from kernelsweep.json_files import read_json
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.log import Finding
-from kernelsweep.results import Row
+from kernelsweep.results import NOT_CHECKED, Row
 
 # sanitizer.csv, one row a kernel and tool; points is the number of points that ran.
 SANITIZER_COLUMNS = ("study", "kernel", "tool", "status", "errors", "warnings", "points", "message")
@@ -75,6 +75,38 @@ def rows(results: Iterable[Result]) -> list[Row]:
         {**{name: vars(result).get(name) for name in SANITIZER_COLUMNS}, "message": _message(result)}
         for result in results
     ]
+
+
+# The check of proofs.csv that each tool makes.
+_CHECKS = {
+    "memcheck": "bounds",
+    "racecheck": "races",
+    "synccheck": "barriers",
+    "initcheck": "uninitialised",
+}
+
+
+def proof_row(result: Result) -> Row:
+    """A kernel's row of proofs.csv under a tool, without the source's hash. A tool that failed has checked nothing."""
+    found = result.findings[0] if result.findings else None
+    unchecked = result.status in ("failed", "skipped")
+    place = f"{found.message} ({found.location})" if found and found.location else found and found.message
+    return {
+        "study": result.study,
+        "kernel": result.kernel,
+        "check": _CHECKS[result.tool],
+        "tool": result.tool,
+        "points": result.points,
+        "finding": NOT_CHECKED
+        if unchecked
+        else found.kind
+        if found
+        else ""
+        if result.status == "clean"
+        else "findings",
+        "message": " ".join((result.reason if unchecked else place or result.reason).split()),
+        "expected": result.undefined_behaviour or "",
+    }
 
 
 def _message(result: Result) -> str:

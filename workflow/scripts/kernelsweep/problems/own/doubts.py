@@ -15,9 +15,9 @@ from kernelsweep.problems.problem import Elements, Point
 def doubts(instance: FileInstance, point: Point) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
-    The mistakes are zeros, the mean everywhere, memory left as it was before the run, and the loss of an input's last
-    element. The reference is computed once for each input, so that the point should be a small one. Raises UserError
-    where a function of the file is wrong.
+    The mistakes are zeros, the mean everywhere, the smallest and the largest element swapped, memory left as it was
+    before the run, and the loss of an input's last element. The reference is computed once for each input, so that the
+    point should be a small one. Raises UserError where a function of the file is wrong.
     """
     where = f"{instance.functions['outputs'].module.shown}, at {' '.join(f'{a}={v}' for a, v in instance.axes.items())}"
     faked = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
@@ -48,6 +48,11 @@ def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str
                 f"the mean in all of {told}",
                 {**right, told: np.full(right[told].size, mean).astype(right[told].dtype)},
             )
+        if right and right[told].min() != right[told].max():
+            low, high = int(right[told].argmin()), int(right[told].argmax())
+            swapped = right[told].copy()
+            swapped[low], swapped[high] = right[told][high], right[told][low]
+            yield f"two swapped elements of {told}", {**right, told: swapped}
 
 
 def _right_results(instance: FileInstance) -> dict[str, Elements]:

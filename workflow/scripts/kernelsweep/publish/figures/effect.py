@@ -72,7 +72,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     groups = [_values(data, axis) for axis in axes_shown]
     rows = sum(len(group) for group in groups) + GAP_ROWS * (len(groups) - 1)
     figure = new_figure(frame, FRAME_IN + ROW_IN * rows)
-    _draw_groups(figure.subplots(), groups, compared)
+    at_value, of_all = f"best {compared} at the value", "the best of all"
+    label = f"{of_all}, over the {at_value}" if objective.more_is_better else f"{at_value}, over {of_all}"
+    _draw_groups(figure.subplots(), groups, label)
     return figure
 
 
@@ -97,7 +99,7 @@ def _values(data: StudyData, axis: str) -> list[_Value]:
     ]
 
 
-def _draw_groups(axes: Axes, groups: list[list[_Value]], compared: str) -> None:
+def _draw_groups(axes: Axes, groups: list[list[_Value]], label: str) -> None:
     places: list[float] = []
     labels: list[str] = []
     top = 0.0
@@ -135,7 +137,7 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]], compared: str) -> None:
     axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
     axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.set_xlabel(f"best {compared} at the value, over the best of all")
+    axes.set_xlabel(label)
 
 
 def _draw_value(axes: Axes, value: _Value, place: float, colour: str) -> None:

@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator
 from kernelsweep.analysis.limits import limit_kernel, limit_text
 from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.published import CPU, Published
-from kernelsweep.analysis.reference import undefined_kernels
+from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
@@ -303,10 +303,11 @@ def _message(data: StudyData, table: pandas.DataFrame, width: Width) -> str:
         return "Published figures only: this platform has no times of its own."
     if table["time_us"].isna().all():
         return "No step has a measured time at the reference point."
-    of_study = table["kernel"].isin(data.kernel_names) & ~table["kernel"].isin(undefined_kernels(table))
+    left_out = undefined_kernels(table) | unproven_kernels(table)
+    of_study = table["kernel"].isin(data.kernel_names) & ~table["kernel"].isin(left_out)
     allowed = table[of_study & table["time_us"].notna()]
     if allowed.empty:
-        return "Only steps with undefined behaviour have a time."
+        return "Only steps with undefined behaviour, or with a mistake that their proof found, have a time."
     sentence = _steps_sentence(data, table, allowed)
     # Where each step is at its fastest, its sentence has said that already.
     fastest = fastest_of(best_at(data).values()) if data.steps and not width.stacks else None

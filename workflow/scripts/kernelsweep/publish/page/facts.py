@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
+from kernelsweep.analysis.proofs import Proofs
 from kernelsweep.analysis.row_counts import RowCounts
+from kernelsweep.results import CHECKS
 
 Facts = list[tuple[str, str]]
 
@@ -27,7 +29,9 @@ _DEVICE_FACTS = (
 )
 
 
-def run_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mapping[str, Any] | None) -> Facts:
+def run_facts(
+    counted: RowCounts, proofs: Proofs, device: Mapping[str, Any], environment: Mapping[str, Any] | None
+) -> Facts:
     """The facts at the top of the page. Date and revision are omitted if there is no environment.json."""
     provenance = str(device["provenance"])
     facts = [
@@ -35,6 +39,12 @@ def run_facts(counted: RowCounts, device: Mapping[str, Any], environment: Mappin
         ("Numbers", provenance[:1].upper() + provenance[1:]),
         ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
     ]
+    if proofs:
+        proven = [proof for proof in proofs.values() if proof.is_proven]
+        checks = {check for proof in proven for check, _ in proof.points}
+        facts.append(
+            ("Proven", f"{len(proven)} of {len(proofs)} kernels: {', '.join(c for c in CHECKS if c in checks)}")
+        )
     if environment is not None:
         measured = str(environment["measured"])
         facts.append(("When", f"{measured[:10]} {measured[11:16]} UTC"))

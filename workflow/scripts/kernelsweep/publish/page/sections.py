@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
+from kernelsweep.analysis.proofs import Proofs, proof_summary
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
@@ -16,7 +17,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
 from kernelsweep.publish.page.markdown import comment_html, to_html
 from kernelsweep.publish.page.render import Section, ToldKernel
-from kernelsweep.publish.summary import failed_points
+from kernelsweep.publish.summary import excused_points, failed_points
 from kernelsweep.results import each_row
 from kernelsweep.sweep.kernels.source import read_source
 from kernelsweep.sweep.kernels.story import story
@@ -52,9 +53,9 @@ def html(file: Path, name: str, title: str, base: Path) -> str:
     return to_html(file.read_text(encoding="utf-8"), name, title, file.parent, base)
 
 
-def failed_html(counted: RowCounts, base: Path) -> str:
-    """The points that failed, by name, or that none did."""
-    text = "\n".join(["# Summary", "", *failed_points(counted)])
+def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
+    """The kernels that aren't proven, and the points that failed, by name, or that none did."""
+    text = "\n".join(["# Summary", "", *proof_summary(proofs), *excused_points(counted), *failed_points(counted)])
     return to_html(text, "failed", "failed points", base, base)
 
 

@@ -10,6 +10,7 @@ import pandas
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.publish.tables.formats import EMPTY
+from kernelsweep.results import PROOF_FAILED
 
 # The status of a row whose point was not measured, and of a row that only the publication has.
 NOT_MEASURED = "not_measured"
@@ -26,6 +27,7 @@ FLAG_NOTES = {
     "imprecise": "Imprecise: the 95% interval, which spans the visits, is wider than asked.",
     "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
     "other_processes": "Other processes were on the GPU.",
+    PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
 }
 

@@ -93,8 +93,6 @@ class KernelSource:
     def unsupported_on(self, target: str | None) -> str | None:
         """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
         compiled_for = target_named(target)
-        if self.undefined_behaviour and not compiled_for.runs_undefined:
-            return f"undefined behaviour: {self.undefined_behaviour}"
         if self.gpu_only and compiled_for.is_emulator:
             return f"only for a GPU: {self.gpu_only}"
         smallest = architecture_number(self.smallest_architecture)

@@ -6,7 +6,8 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
+from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -25,32 +26,36 @@ class Variable:
 
 
 class Lines:
-    """The symbols and line tables of the library at `path`; file names are as the compiler recorded them."""
+    """The symbols and line tables of a library, by its content; file names are as the compiler recorded them."""
 
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            elf = ELFFile(file)
-            table = elf.get_section_by_name(".symtab")
-            assert isinstance(table, SymbolTableSection)
-            self._arrays: dict[str, Variable] = {}
-            self._functions: dict[str, int] = {}
-            for symbol in table.iter_symbols():
-                kind, value = symbol["st_info"]["type"], symbol["st_value"]
-                if kind == "STT_TLS":
-                    name = "dynamic shared memory" if symbol.name == _DYNAMIC_SHARED else _last_part(symbol.name)
-                    self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
-                elif kind == "STT_FUNC":
-                    self._functions[symbol.name] = value
-            self._rows = sorted(_rows(elf), key=lambda row: row[0])
-        self._starts = [address for address, _, _ in self._rows]
+    def __init__(self, content: bytes) -> None:
+        self._elf = ELFFile(BytesIO(content))
+        table = self._elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        self._arrays: dict[str, Variable] = {}
+        self._functions: dict[str, int] = {}
+        for symbol in table.iter_symbols():
+            kind, value = symbol["st_info"]["type"], symbol["st_value"]
+            if kind == "STT_TLS":
+                name = "dynamic shared memory" if symbol.name == _DYNAMIC_SHARED else _last_part(symbol.name)
+                self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
+            elif kind == "STT_FUNC":
+                self._functions[symbol.name] = value
+
+    @cached_property
+    def _table(self) -> tuple[list[int], list[tuple[int, str, int]]]:
+        """The rows of the line tables in order, and their addresses."""
+        rows = sorted(_rows(self._elf), key=lambda row: row[0])
+        return [address for address, _, _ in rows], rows
 
     def line(self, address: int) -> str:
         """The file:line of the call that returns to `address`."""
         # The return address may belong to the next line already; the byte before it belongs to the call.
-        found = bisect_right(self._starts, address - 1) - 1
+        starts, rows = self._table
+        found = bisect_right(starts, address - 1) - 1
         if found < 0:
             return "an unknown line"
-        _, file, number = self._rows[found]
+        _, file, number = rows[found]
         return f"{file}:{number}"
 
     def function(self, name: str) -> int:

@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.observe.counting.library import Mistake, Site
-from kernelsweep.observe.counting.lines import Variable, shared_array
+from kernelsweep.platforms.counting.library import Mistake, Site
+from kernelsweep.platforms.counting.lines import Variable, shared_array
+from kernelsweep.platforms.platform import MemoryMistake
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
-
-
-@dataclass(frozen=True)
-class MemoryMistake:
-    """A mistake in the source.
-
-    kind   race, uninitialised or out_of_bounds
-    lines  file:line of the access, and of the other access of a race
-    count  the number of instances at these lines
-    """
-
-    kind: str
-    lines: tuple[str, ...]
-    message: str
-    count: int
 
 
 @dataclass(frozen=True)

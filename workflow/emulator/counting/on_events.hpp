@@ -1,0 +1,101 @@
+// What follows from the emulator's events (events.hpp) for requests, the order of accesses, and mistakes.
+#pragma once
+
+#include "events.hpp"
+#include "races.hpp"
+
+namespace emulator::counting {
+
+constexpr uint64_t most_blocks = 0x7fffffff; // of a launch: blocks are counted in 32 bits
+
+struct State {
+    Worker *worker; // that runs a block; null while none does
+    bool check_races;
+};
+
+inline State state;
+
+EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes)
+{
+    for (unsigned side = 0; side < 3; ++side) {
+        findings.grid[side] = uint32_t(grid_size[side]);
+        findings.block_size[side] = uint32_t(block_size[side]);
+    }
+    const uint64_t grid = uint64_t(grid_size[0]) * grid_size[1] * grid_size[2];
+    if (grid > most_blocks)
+        return false;
+    find_shared_memory(shared_bytes);
+    if (spaces.shared_cells == nullptr)
+        spaces.shared_cells = make_cells(spaces.shared_size);
+    if (grid > ordering.grid) {
+        free(ordering.releases);
+        ordering.releases = static_cast<Release *>(calloc(grid, sizeof(Release)));
+        ordering.grid = ordering.releases != nullptr ? unsigned(grid) : 0;
+    }
+    ordering.first_run = ordering.next_run + 1; // None is 0.
+    ordering.next_run += uint32_t(grid);
+    return spaces.shared_cells != nullptr && ordering.grid != 0;
+}
+
+EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, uint32_t existing_lanes)
+{
+    requests.warp = warp;
+    requests.existing_lanes = existing_lanes;
+    requests.paused = 0;
+    start_interval(~0u);
+}
+
+EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, uint32_t existing_lanes)
+{
+    state.worker = &worker;
+    requests.block = block;
+    forget_requests();
+    pending_checks.count = 0;
+    start_ordering(threads);
+    start_warp(0, existing_lanes);
+}
+
+EMULATOR_UNCOUNTED void end_block()
+{
+    check_pending();
+    close_requests();
+    state.worker = nullptr;
+}
+
+EMULATOR_UNCOUNTED void leave_warp(unsigned next, uint32_t existing_lanes)
+{
+    check_pending();
+    close_requests();
+    start_warp(next, existing_lanes);
+}
+
+EMULATOR_UNCOUNTED void pass_barrier(unsigned warps)
+{
+    check_pending();
+    close_requests();
+    start_interval(~0u);
+    ordering.barriers += warps;
+    order_block();
+}
+
+EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t alive, bool orders_memory)
+{
+    check_pending();
+    if ((lanes & alive) == alive)
+        close_requests();
+    start_interval(lanes);
+    ++(orders_memory ? ordering.warp_synchronisations : ordering.warp_exchanges);
+    if (orders_memory)
+        order_lanes(warp, lanes, requests.existing_lanes);
+}
+
+EMULATOR_UNCOUNTED uint32_t resume_paused_lanes()
+{
+    const uint32_t lanes = requests.paused;
+    if (lanes != 0)
+        end_round();
+    requests.paused = 0;
+    return lanes;
+}
+
+} // namespace emulator::counting

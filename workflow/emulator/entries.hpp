@@ -1,0 +1,121 @@
+// A kernel's translation unit: the functions that can be launched, and the variables that the host sets.
+//
+// A translation unit for the emulator is of this form:
+//
+//     #include "emulator.hpp"
+//     #include "<kernel>.cu"
+//
+//     static const emulator::Entry entries[] = {
+//         emulator::entry("unrolled<int, Sum, 1u>", &unrolled<int, Sum, 1u>),
+//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>, 256),
+//     };
+//     EMULATOR_EXPORT(entries)
+//     EMULATOR_SYMBOL(weights)
+//
+// A third argument is the number of threads that __launch_bounds__ allows a block.
+// The last line, one for each, names a __constant__ or __device__ variable that the host sets.
+#pragma once
+
+#include "block.hpp"
+
+namespace emulator {
+
+using AnyFunction = void (*)();
+
+// A kernel with its template arguments fixed.
+struct Entry {
+    const char *name;
+    AnyFunction kernel;
+    AnyFunction thread_main; // calls it with its arguments, once for each thread
+    const size_t *parameter_sizes;
+    unsigned parameter_count;
+    size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
+};
+
+// A variable that the host sets. All of a library's are in one list.
+struct Symbol {
+    const char *name;
+    void *address;
+    size_t size;
+    const Symbol *next;
+
+    inline static const Symbol *first = nullptr;
+
+    Symbol(const char *name, void *address, size_t size) : name(name), address(address), size(size), next(first)
+    {
+        first = this;
+    }
+
+    static void *find(const char *name, size_t *size)
+    {
+        for (const Symbol *symbol = first; symbol != nullptr; symbol = symbol->next)
+            if (strcmp(symbol->name, name) == 0) {
+                *size = symbol->size;
+                return symbol->address;
+            }
+        return nullptr;
+    }
+};
+
+template <typename... Parameters>
+struct ParameterSizes {
+    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+};
+
+struct Launch {
+    const Entry *entry;
+    void **arguments;
+    uint64_t blocks;
+    uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
+    uint64_t failed_block; // the lowest so far, or the number of blocks
+    char message[512];     // of that block
+    uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
+    Site partial_barrier;
+    pthread_mutex_t lock; // for what the workers report
+};
+
+// Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
+template <typename Next, typename... Later, typename Kernel, typename... Done>
+EMULATOR_INLINE void call(Kernel kernel, void **arguments, const Done &...done)
+{
+    const Next &next = *static_cast<const Next *>(arguments[sizeof...(Done)]);
+    if constexpr (sizeof...(Later) == 0)
+        kernel(done..., next);
+    else
+        call<Later...>(kernel, arguments, done..., next);
+}
+
+template <typename... Parameters>
+void thread_main()
+{
+    Worker &worker = this_worker();
+    const auto kernel = reinterpret_cast<void (*)(Parameters...)>(worker.launch->entry->kernel);
+    if constexpr (sizeof...(Parameters) == 0)
+        kernel();
+    else
+        call<Parameters...>(kernel, worker.launch->arguments);
+    end_thread();
+}
+
+template <typename... Parameters>
+Entry entry(const char *name, void (*kernel)(Parameters...), size_t bounds = 0)
+{
+    return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
+            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters), bounds};
+}
+
+// What EMULATOR_EXPORT defines.
+extern const Entry *const exported;
+extern const unsigned exported_count;
+
+} // namespace emulator
+
+#define EMULATOR_SYMBOL(variable) EMULATOR_NUMBERED_SYMBOL(variable, __COUNTER__)
+#define EMULATOR_NUMBERED_SYMBOL(variable, number) EMULATOR_NAMED_SYMBOL(variable, number)
+#define EMULATOR_NAMED_SYMBOL(variable, number)                                                                        \
+    static const emulator::Symbol emulator_symbol_##number(                                                            \
+        #variable, const_cast<void *>(static_cast<const void *>(&variable)), sizeof(variable));
+
+#define EMULATOR_EXPORT(entries)                                                                                       \
+    const emulator::Entry *const emulator::exported = entries;                                                         \
+    const unsigned emulator::exported_count = unsigned(sizeof entries / sizeof entries[0]);

@@ -1,0 +1,57 @@
+// The emulator itself, which every kernel's library contains. It is compiled once, and linked with each kernel's unit,
+// whose form entries.hpp describes. Both are compiled with -fsanitize=thread, or neither. A library exports:
+//
+//     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
+//                         void **arguments, unsigned workers, char *message, size_t message_capacity)
+//         Runs the kernel to its end, on up to `workers` cores; `grid` and `block` in the order x, y, z; `arguments` as
+//         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
+//         One launch at a time in a process: the signal handlers are the process's.
+//     unsigned emulator_entry_count()
+//     const char *emulator_entry_name(unsigned entry)
+//     void *emulator_entry_kernel(unsigned entry)
+//         The kernel's address in memory.
+//     unsigned emulator_parameter_count(unsigned entry)
+//     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//     void *emulator_symbol(const char *name, size_t *size)
+//         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
+//     const char *emulator_partial_barrier()
+//         The file and line of a barrier that threads of the last launch passed only because others of their block had
+//         ended: the first in the lowest such block. Empty if there is none.
+//     void emulator_release()
+//         Gives back the stacks, which are kept from launch to launch.
+//
+// And with -fsanitize=thread, the functions that counting/hooks.hpp describes.
+
+#include "emulator.hpp"
+#include "launch.hpp"
+
+#define EMULATOR_EXPORTED extern "C" __attribute__((visibility("default")))
+
+EMULATOR_EXPORTED unsigned emulator_entry_count() { return emulator::exported_count; }
+EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return emulator::exported[entry].name; }
+EMULATOR_EXPORTED void *emulator_entry_kernel(unsigned entry)
+{
+    return reinterpret_cast<void *>(emulator::exported[entry].kernel);
+}
+EMULATOR_EXPORTED unsigned emulator_parameter_count(unsigned entry) { return emulator::exported[entry].parameter_count; }
+EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+{
+    return emulator::exported[entry].parameter_sizes[parameter];
+}
+EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block,
+                                      size_t shared_bytes, void **arguments, unsigned workers, char *message,
+                                      size_t message_capacity)
+{
+    return emulator::launch_kernel(emulator::exported[entry], grid, block, shared_bytes, arguments, workers, message,
+                                   message_capacity);
+}
+EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
+{
+    return emulator::Symbol::find(name, size);
+}
+EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
+EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }
+
+#if defined(__SANITIZE_THREAD__)
+#include "counting/hooks.hpp"
+#endif

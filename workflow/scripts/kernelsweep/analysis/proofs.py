@@ -1,0 +1,128 @@
+"""What was proven of each kernel: read from proofs.csv, or from the kernels' parts of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelsweep.results import NOT_CHECKED, each_row
+
+CsvRow = Mapping[str, str]
+
+
+@dataclass
+class KernelProof:
+    """The proof of one kernel.
+
+    points    by check and tool, the points that were checked
+    found     the rows with a finding that nothing explains
+    expected  the rows with a finding of a kernel whose behaviour is undefined
+    missing   the rows that say why something was not checked
+    """
+
+    points: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found: list[CsvRow] = field(default_factory=list)
+    expected: list[CsvRow] = field(default_factory=list)
+    missing: list[CsvRow] = field(default_factory=list)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the kernel was checked, and nothing was found."""
+        return bool(self.points) and not self.found and not self.expected
+
+    @property
+    def in_words(self) -> str:
+        """Such as "5 checks, 12 points"; the checks in which something was found; or that it isn't proven."""
+        if self.found:
+            return f"**{', '.join(dict.fromkeys(row['finding'].replace('_', ' ') for row in self.found))}**"
+        if self.expected:
+            kinds = dict.fromkeys(row["finding"].replace("_", " ") for row in self.expected)
+            return f"expected: {', '.join(kinds)}"
+        checks = {check for check, _ in self.points}
+        if not checks:
+            return "not proven"
+        return f"{len(checks)} checks, {max(self.points.values())} points"
+
+
+# By study and kernel.
+Proofs = Mapping[tuple[str, str], KernelProof]
+
+
+def read_proofs(paths: Iterable[str | Path]) -> Proofs:
+    """The proofs in these files. Raises UserError as each_row()."""
+    proofs: dict[tuple[str, str], KernelProof] = {}
+    for path in paths:
+        for row in each_row(path):
+            proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
+            if row["finding"] == NOT_CHECKED:
+                proof.missing.append(row)
+                continue
+            proof.points[row["check"], row["tool"]] += int(row["points"])
+            if row["finding"]:
+                (proof.expected if row["expected"] else proof.found).append(row)
+    return proofs
+
+
+def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
+    """The kernels in which a proof found what nothing explains, by study and name."""
+    return {kernel for kernel, proof in proofs.items() if proof.found}
+
+
+def in_words(row: CsvRow) -> str:
+    """A finding in a sentence: kernel, check, tool, and the first point at which it was found."""
+    return f"{row['study']}/{row['kernel']}, {row['check']} ({row['tool']}): {row['message']}"
+
+
+def proof_errors(proofs: Proofs) -> list[str]:
+    """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines."""
+    return [
+        f"The proof of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
+        for proof in proofs.values()
+        for row in {row["check"]: row for row in reversed(proof.found)}.values()
+    ]
+
+
+# Variants of a kernel tend to have the same mistakes.
+_LISTED = 4
+
+
+def proof_summary(proofs: Proofs) -> list[str]:
+    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven."""
+    found = [line for proof in proofs.values() for line in _listed(proof.found)]
+    missing = [line for proof in proofs.values() if not proof.points for line in _listed(proof.missing)]
+    expected = [
+        f"- {in_words(row)}. Expected: {row['expected']}."
+        for proof in proofs.values()
+        for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
+    ]
+    sections = {
+        "Not proven: mistakes in kernels": found,
+        "Not proven: not checked": missing,
+        "Findings that undefined behaviour explains": [*expected, *_other_answers(proofs)],
+    }
+    return [line for title, lines in sections.items() if lines for line in (f"## {title}", "", *lines, "")]
+
+
+def _listed(rows: list[CsvRow]) -> list[str]:
+    lines = [f"- {in_words(row)}" for row in rows[:_LISTED]]
+    if len(rows) > _LISTED:
+        lines.append(f"- {rows[0]['study']}/{rows[0]['kernel']}: {len(rows) - _LISTED} more")
+    return lines
+
+
+def _other_answers(proofs: Proofs) -> list[str]:
+    """The tools that have found nothing in a kernel in which another tool has, as Markdown."""
+    lines = []
+    for (study, kernel), proof in proofs.items():
+        if proof.expected:
+            found = {(row["check"], row["tool"]) for row in proof.expected}
+            checks = {check for check, _ in found}
+            clean = sorted(
+                f"{check} ({tool})"
+                for check, tool in proof.points
+                if check in checks - {"result"} and (check, tool) not in found
+            )
+            lines += [f"- {study}/{kernel}: nothing was found by {', '.join(clean)}."] if clean else []
+    return lines

@@ -1,0 +1,67 @@
+"""The proof of a kernel's variants on the emulator, whose every access is watched: rows of proofs.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.results import CHECKS, NOT_CHECKED, Row
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.points import Point, instantiation
+
+_CHECK_OF_MISTAKE = {"race": "races", "uninitialised": "uninitialised", "out_of_bounds": "bounds"}
+
+# The emulator's words about threads that wait for threads that can't come, and about memory that isn't there.
+_CHECK_OF_WORDS = {
+    " waits ": "barriers",
+    "which has ended": "barriers",
+    "does not name it": "barriers",
+    "memory access": "bounds",
+}
+
+# A point with another status shows nothing about memory: it didn't run, or not to its end.
+_RUN = ("ok", "wrong_result")
+
+
+def proof_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]) -> list[Row]:
+    """A row for each variant and check; one that says why, where no point was run.
+
+    known  the columns that the caller knows: study, kernel, source_sha256
+    """
+    known = {**known, "tool": EMULATOR, "expected": kernel.undefined_behaviour or ""}
+    of_variant: dict[str, dict[Point, Outcome]] = {}
+    for point, outcome in outcomes.items():
+        if outcome.status not in ("skipped", "build_failed"):
+            of_variant.setdefault(instantiation(kernel, point), {})[point] = outcome
+    if not of_variant:
+        reasons = dict.fromkeys(outcome.message for outcome in outcomes.values())
+        why = next(iter(reasons), "the sweep has no point of it on the emulator")
+        return [{**known, "finding": NOT_CHECKED, "points": 0, "message": " ".join(why.split())}]
+    return [row for variant, run in of_variant.items() for row in _of_variant(variant, run, known)]
+
+
+def _of_variant(variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]) -> Iterator[Row]:
+    found: dict[str, tuple[str, str]] = {}
+    for point, outcome in outcomes.items():
+        for check, finding, message in _findings(outcome):
+            found.setdefault(check, (finding, f"at {point}: {' '.join(message.split())}"))
+    run = sum(outcome.status in _RUN for outcome in outcomes.values())
+    for check in CHECKS:
+        finding, message = found.get(check, ("", ""))
+        points = len(outcomes) if check == "result" else run
+        if not points and not finding:
+            finding, message = NOT_CHECKED, "no point ran to its end"
+        yield {**known, "variant": variant, "check": check, "points": points, "finding": finding, "message": message}
+
+
+def _findings(outcome: Outcome) -> Iterable[tuple[str, str, str]]:
+    """Each finding at a point: its check, its kind, and the message."""
+    if outcome.status not in ("ok", "out_of_memory"):
+        checks = [check for words, check in _CHECK_OF_WORDS.items() if words in outcome.message]
+        is_launch = outcome.status == "launch_failed"
+        check = checks[0] if checks and is_launch else "result"
+        yield check, "barrier" if check == "barriers" else outcome.status, outcome.message
+    for mistake in outcome.mistakes:
+        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message
