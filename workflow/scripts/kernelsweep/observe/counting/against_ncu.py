@@ -95,7 +95,8 @@ def _by_point(rows: Iterable[Mapping[str, str]]) -> _Points:
     points: dict[tuple[str, ...], dict[str, float]] = {}
     for row in rows:
         if row["value"] != "" and row["metric"] in COMPARED:
-            points.setdefault(tuple(row[name] for name in _NAMES), {})[row["metric"]] = float(row["value"])
+            # Recordings of earlier versions have no column `parameters`.
+            points.setdefault(tuple(row.get(name) or "" for name in _NAMES), {})[row["metric"]] = float(row["value"])
     return points
 
 
