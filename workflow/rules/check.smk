@@ -14,6 +14,8 @@ rule check_problem:
         files.log("check_problem", "{study}", scope="build"),
     # Before any build.
     priority: resources.build_priority(PROJECT) + 1
+    # Alone, so that nothing runs beside it with the mistake that it finds.
+    threads: workflow.cores
     conda:
         "../../envs/kernelsweep.yaml"
     params:
