@@ -83,13 +83,44 @@ def test_scripts_run_side_by_side(run: Callable[..., int]) -> None:
     assert found == [0, 0]
 
 
-def test_a_job_that_is_a_fork_forks_its_worker(run: Callable[..., int]) -> None:
+def test_a_script_whose_imports_start_a_thread_gets_a_new_python(
+    run: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("threaded.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+    )
+    # A fork has one thread, whatever its server had.
+    text = """\
+import os, signal, sys, threading
+import library, threaded
+assert threading.active_count() == 2, "a fork, in which the module's thread is missing"
+assert sys.argv == [__file__] and sys.flags.utf8_mode and os.getcwd() == os.environ["HERE"]
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+assert not library.changed
+library.changed = True
+print("has run")
+sys.exit(3)
+"""
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        os.chdir(name)
+        assert run(text, HERE=os.getcwd()) == 3
+        os.chdir("..")
+    # The thread lives on in the server.
+    assert run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)") == -signal.SIGSEGV
+    said = capfd.readouterr()
+    assert said.out.count("has run") == 2 and "Warning" not in said.err
+
+
+def test_a_job_that_is_a_fork_forks_its_first_worker_where_nothing_is_timed(run: Callable[..., int]) -> None:
     text = """\
 import os, time
 from kernelsweep.measure.worker import serve
-from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.measure.worker.process import first_worker
+from kernelsweep.platforms.kinds import Kind
+emulator = "kernelsweep.platforms.emulator:EmulatorPlatform"
 held = open("held", "w")
-with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform", may_fork=True) as worker:
+with first_worker(Kind(emulator, has_clock=False)) as worker:
     assert open(f"/proc/{worker.pid}/cmdline").read() == open("/proc/self/cmdline").read(), "not a fork"
     worker.requests.write("no JSON\\n")
     worker.requests.flush()
@@ -97,14 +128,13 @@ with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform", may_fork=T
     assert worker.wait() == 1
     worker.messages.seek(0)
     assert "JSONDecodeError" in worker.messages.read()
-with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform", may_fork=True) as worker:
+with first_worker(Kind(emulator, has_clock=False)) as worker:
     end = time.monotonic() + 60
     while "held" in os.popen(f"ls -l /proc/{worker.pid}/fd").read():
         assert time.monotonic() < end, "the worker keeps the job's files, and with them its locks"
     worker.kill()
     assert worker.wait() == -9
-# A job that has opened a device forks no more.
-with WorkerProcess("kernelsweep.platforms.emulator:EmulatorPlatform") as worker:
+with first_worker(Kind(emulator, has_clock=True)) as worker:
     while "kernelsweep.measure.worker.serve" not in open(f"/proc/{worker.pid}/cmdline").read():
         assert time.monotonic() < end, "a fork, and not a new Python"
 """

@@ -1,7 +1,8 @@
 """Run Python scripts in forks of one process, which imports what they import: a start takes 20 ms, not 300 to 1,100.
 
-The process starts with the first script, and ends with the process that started it. It runs no code but imports, opens
-no device and has one thread, so a fork is as fresh as a new Python. Scripts that still run then go on.
+The process starts with the first script, and ends with the process that started it. It runs no code but imports, and
+opens no device. While it has one thread, a fork is as fresh as a new Python. Once an import has started a thread, each
+script gets a new Python: a fork would keep the locks that the thread held. Scripts that still run at the end go on.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from select import select
 from typing import Any, NoReturn
+
+from kernelsweep.threads import thread_count
 
 _PR_SET_NAME = 15  # linux/prctl.h
 _LONGEST_REQUEST = 1 << 20
@@ -50,7 +53,7 @@ class ForkServer:
     def run(self, script: str, name: str, environment: Mapping[str, str]) -> int:
         """Run a Python file as __main__ in this process' folder. Returns its exit status, negative for a signal.
 
-        name         of the fork in lists of processes, of which 15 characters are shown
+        name         of the fork in lists of processes, of which 15 characters are shown; a new Python keeps its own
         environment  all environment variables
 
         Raises ConnectionError if the server has died.
@@ -73,13 +76,14 @@ class ForkServer:
             self._control, theirs = socket.socketpair()
             package = str(Path(__file__).resolve().parents[1])
             paths = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-            # A library's threads would not survive a fork.
+            # Libraries start no threads then; the last variable is for the allocator in pyarrow, which pandas imports.
             environment = {
                 **os.environ,
                 "PYTHONPATH": paths,
                 "PYTHONUTF8": "1",
                 "OPENBLAS_NUM_THREADS": "1",
                 "OMP_NUM_THREADS": "1",
+                "JE_ARROW_MALLOC_CONF": "background_thread:false",
             }
             command = [sys.executable, "-P", "-m", "kernelsweep.fork_server", str(theirs.fileno())]
             with theirs:
@@ -88,8 +92,9 @@ class ForkServer:
 
 
 def _serve(control: socket.socket) -> NoReturn:
-    """Fork for each request, and answer it with the fork's exit status; until the other end is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the scripts, and for the process that waits for them.
+    """Run each request's script, and answer with its exit status; until the other end is closed."""
+    # Ctrl-C is for the scripts, and for the process that waits for them. A new Python would inherit SIG_IGN.
+    signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     ended, woken = socket.socketpair()
     for end in (ended, woken):
@@ -110,20 +115,18 @@ def _serve(control: socket.socket) -> NoReturn:
         connection = socket.socket(fileno=files[0])
         with connection.makefile("r", encoding="utf-8") as stream:
             request = json.loads(stream.readline())
-        _import_for(request["script"])
-        gc.freeze()  # Else a fork's garbage collection would copy all of this process' memory.
-        sys.stdout.flush()
-        pid = os.fork()
-        if pid == 0:
-            signal.set_wakeup_fd(-1)
-            for end in (control, ended, woken, connection, *running.values()):
-                end.close()
-            _run(**request)
+        if thread_count() == 1:
+            _import_for(request["script"])
+        # An import may have started a thread.
+        if thread_count() == 1:
+            pid = _forked(request, (control, ended, woken, connection, *running.values()))
+        else:
+            pid = _started(**request)
         running[pid] = connection
 
 
 def _answer(running: dict[int, socket.socket]) -> None:
-    """Tell the exit statuses of the forks that have ended."""
+    """Tell the exit statuses of the scripts that have ended."""
     while running:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
@@ -143,6 +146,26 @@ def _import_for(script: str) -> None:
         for name in names:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
+
+
+def _forked(request: Mapping[str, Any], sockets: Sequence[socket.socket]) -> int:
+    """The process id of a fork that runs a script. The fork closes the sockets."""
+    gc.freeze()  # Else a fork's garbage collection would copy all of this process' memory.
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        signal.set_wakeup_fd(-1)
+        for end in sockets:
+            end.close()
+        _run(**request)
+    return pid
+
+
+def _started(script: str, name: str, folder: str, environment: Mapping[str, str]) -> int:
+    """The process id of a new Python that runs a script, with the settings of a fork."""
+    process = subprocess.Popen([sys.executable, "-P", "-X", "utf8", script], cwd=folder, env=environment)
+    process.returncode = 0  # Else Popen would wait for it, and _answer() would miss its status.
+    return process.pid
 
 
 def _run(script: str, name: str, folder: str, environment: dict[str, str]) -> NoReturn:

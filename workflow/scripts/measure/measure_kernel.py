@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 
 from kernelsweep.json_files import read_device
-from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.measure.worker.process import first_worker
 from kernelsweep.platforms.kinds import kind_of
 
 kind = kind_of(snakemake.wildcards.platform)
-# It imports its modules while this process does; or it is a fork of this process, which has opened no device yet.
-started = WorkerProcess(kind.implementation, may_fork=True)
+# It imports its modules while this process does; on the emulator it may be a fork of this process.
+started = first_worker(kind)
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.logs import logged, notifier
@@ -30,7 +30,7 @@ from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
-from kernelsweep.measure.worker import serve  # noqa: F401  A job that is a fork has it now, and forks its worker.
+from kernelsweep.measure.worker import serve  # noqa: F401  For a job that is a fork, and forks its worker.
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows

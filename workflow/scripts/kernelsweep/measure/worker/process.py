@@ -1,6 +1,7 @@
 """Start a worker's process. Imports only the standard library, so that a job can start it before its own imports.
 
-A job that has imported the worker's code already, because it is a fork itself (fork_server.py), forks its first worker.
+A job on the emulator that has imported the worker's code already, because it is a fork itself (fork_server.py), forks its
+first worker.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import traceback
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
+
+from kernelsweep.threads import thread_count
+
+if TYPE_CHECKING:
+    from kernelsweep.platforms.kinds import Kind
 
 _SERVE = "kernelsweep.measure.worker.serve"
 
@@ -95,8 +100,7 @@ class WorkerProcess:
 
     def __init__(self, platform: str, may_fork: bool = False) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        # A fork has none of this process' other threads, but keeps the locks that they hold.
-        forks = may_fork and _SERVE in sys.modules and threading.active_count() == 1
+        forks = may_fork and _SERVE in sys.modules and thread_count() == 1
         self._process = (_Fork if forks else _started)(platform, self.messages)
         assert self._process.stdin is not None and self._process.stdout is not None
         self.requests, self.answers = self._process.stdin, self._process.stdout
@@ -129,3 +133,12 @@ class WorkerProcess:
                 with contextlib.suppress(BrokenPipeError):  # Unwritten requests have no reader any more.
                     pipe.close()
         return status
+
+
+def first_worker(kind: Kind) -> WorkerProcess:
+    """The process of a job's first worker, for a job that has opened no device yet.
+
+    It may be a fork only where points have no times, as on the emulator. Nobody has measured yet whether a fork's times
+    on a GPU differ from a new Python's, so that there every worker is a new Python.
+    """
+    return WorkerProcess(kind.implementation, may_fork=not kind.has_clock)

@@ -20,6 +20,10 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _NOT_A_NUMBER = ("nan", "-nan", "inf", "-inf", "n/a")
 # "(unsigned int)8" as a template argument, which C++ writes 8u.
 _CAST = re.compile(r"\((?:unsigned |signed )?\w+(?: \w+)?\)(-?\d+)")
+_BOOLEANS = {"false": "0", "true": "1"}
+_BOOLEAN = re.compile(r"\b(?:false|true)\b")
+# " [RADIUS=4]", the macros of a function's unit in the build report.
+_MACROS = re.compile(r" \[\w+=.*\]$", re.DOTALL)
 _LITERAL = re.compile(r"(?<=\d)[uUlL]+\b")
 _SIGNATURE = re.compile(r"(?:\w+ )?(?P<function>\w+(?:<.*>)?)\(.*\)")
 
@@ -88,7 +92,10 @@ def plain_name(name: str) -> str:
     """A kernel's name with its template arguments only, in one notation.
 
     Both ncu's `void unrolled<int, Sum, (unsigned int)8>(T1 *, T1 *, unsigned long)` and the build report's
-    `unrolled<int, Sum, 8u>` become `unrolled<int, Sum, 8>`.
+    `unrolled<int, Sum, 8u>` become `unrolled<int, Sum, 8>`. The build report's `rows<32, true> [RADIUS=4]` becomes
+    `rows<32, 1>`, as ncu writes it: without the macros, which ncu does not know.
     """
+    name = _MACROS.sub("", name)
     match = _SIGNATURE.fullmatch(name)
-    return _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))
+    plain = _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))
+    return _BOOLEAN.sub(lambda found: _BOOLEANS[found[0]], plain)
