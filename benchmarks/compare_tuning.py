@@ -33,17 +33,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from compare_kernel_tuner import Without
-from support.own_sweep import ROOT, gpu, leased, require
+from support.own_sweep import ROOT, gpu, leased, require, source_of
 
 from kernelsweep.build import nvcc
-from kernelsweep.build.build import Source, build
+from kernelsweep.build.build import build
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.references import prepare_references
@@ -161,12 +161,7 @@ def tuned(name: str, arch: str) -> Tuned:
 
 def run_here(one: Tuned, device: Gpu, folder: Path, budget: int | None, started: float) -> dict[str, Any]:
     """A full sweep, or a search with this budget: when each configuration was proven right and timed, and its time."""
-    kind = kind_of(device.platform)
-    report, compile_s = _built(one, device.arch, folder)
-    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
-    protocol = measuring_protocol(config["measuring"], SEED, kind)
-    built = BuiltKernel(one.kernel, report, folder / "kernel.bin")
-    task = built.task(kind.implementation, [planned.point for planned in one.planned], protocol)
+    task, compile_s = _built(one, device.platform, device.arch, folder)
     trace: list[tuple[float, Configuration]] = []
 
     def note(done: int, count: int, point: Any, outcome: Outcome) -> None:
@@ -188,23 +183,25 @@ def run_here(one: Tuned, device: Gpu, folder: Path, budget: int | None, started:
     }
 
 
-def _built(one: Tuned, arch: str, folder: Path) -> tuple[Mapping[str, Any], float]:
-    """The build report, and the seconds that building took, on all cores."""
-    listed = one.kernel.listed
-    source = Source(
-        one.kernel.path,
-        [one.kernel.path.parent, ROOT / "kernels/include"],
-        ROOT / "workflow/emulator",
-        one.kernel.options,
-        list(listed.constants) if listed else [],
-    )
+def prepare(one: Tuned, platform: str, arch: str, folder: Path) -> None:
+    """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
+    first = replace(one, planned=one.planned[:1])
+    task, _ = _built(first, platform, arch, folder)
+    prepare_references(task, first.planned, kind_of(platform).has_clock, print)
+
+
+def _built(one: Tuned, platform: str, arch: str, folder: Path) -> tuple[KernelTask, float]:
+    """The task of running the points, and the seconds that building took, on all cores."""
+    points, binary, kind = [planned.point for planned in one.planned], folder / "kernel.bin", kind_of(platform)
+    source = source_of(one.kernel, folder, arch)
     begun = time.perf_counter()
-    report = build(
-        source, folder / "kernel.bin", arch, spread_units(units(one.kernel, [each.point for each in one.planned]))
-    )
+    report = build(source, binary, arch, spread_units(units(one.kernel, points)))
     if report["status"] != "ok":
         sys.exit(f"{one.kernel.name} could not be built:\n{report['message']}")
-    return report, time.perf_counter() - begun
+    seconds = time.perf_counter() - begun
+    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    protocol = measuring_protocol(config["measuring"], SEED, kind)
+    return BuiltKernel(one.kernel, report, binary).task(kind.implementation, points, protocol), seconds
 
 
 def _measured(
@@ -573,9 +570,7 @@ def main() -> int:
         for case in [settings.case] if settings.case else CASES:
             one = tuned(case, device.arch)
             print(f"{case}: {len(one.planned)} configurations; the reference ...", flush=True)
-            prepare_references(
-                one.kernel.problem.named, [one.planned[0].point], SEED, True, lambda text: print(text, flush=True)
-            )
+            prepare(one, device.platform, device.arch, Path(scratch))
             sides = {}
             for side in SIDES:
                 print(f"{case}: {side} ...", flush=True)

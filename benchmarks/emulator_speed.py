@@ -66,7 +66,7 @@ def seconds_of_counting(platform: CountingPlatform, name: str, blocks: int, chec
     data, result = platform.allocate(values.nbytes), platform.allocate(partials.nbytes)
     seconds = []
     for _ in range(LAUNCHES):
-        platform.library.start(check)
+        platform.watch(check)
         platform.upload(data, values)
         start = time.process_time()
         sizes = (blocks, 1, 1), (BLOCK_SIZE, 1, 1)

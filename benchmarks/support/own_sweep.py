@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
 from kernelsweep.build.build import Source, build
+from kernelsweep.build.gcc import compile_runtime
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
@@ -91,10 +92,20 @@ def leased() -> Iterator[Gpu]:
         yield device
 
 
+def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
+    """The kernel's source with its headers' folders; for the emulator its runtime, too, compiled into `folder`."""
+    emulator, runtime = ROOT / "workflow/emulator", None
+    if target == EMULATOR:
+        runtime = folder / "runtime.o"
+        compile_runtime(emulator, runtime, counting=True)
+    constants = kernel.listed.constants if kernel.listed else ()
+    include = [kernel.path.parent, ROOT / "kernels/include"]
+    return Source(kernel.path, include, emulator, runtime, kernel.options, list(constants))
+
+
 def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:
     """The report of building every variant of the points into `folder`. Ends the script where that fails."""
-    source = Source(kernel.path, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
-    report = build(source, binary_of(kernel, folder), target, units(kernel, points))
+    report = build(source_of(kernel, folder, target), binary_of(kernel, folder), target, units(kernel, points))
     if report["status"] != "ok":
         sys.exit(f"{kernel.name} could not be built:\n{report['message']}")
     return report

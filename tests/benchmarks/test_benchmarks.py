@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from planted import point
 from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
+from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.points import units
 
@@ -114,6 +116,23 @@ def test_kernel_tuner_ratios() -> None:
 
 
 # Seconds until the best configuration is found
+
+
+def test_the_references_are_there_before_the_sides_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = compare_tuning.CASES["one_pass"]
+    small = {**case.axes, "width": [64], "height": [32], "block_x": [32], "block_y": [2, 4], "steps": [1]}
+    monkeypatch.setitem(compare_tuning.CASES, "one_pass", replace(case, axes=small))
+    one = compare_tuning.tuned("one_pass", own_sweep.EMULATOR)
+    assert len(one.planned) == 2
+    (tmp_path / "kernels").symlink_to(ROOT / "kernels")
+    monkeypatch.chdir(tmp_path)
+    compare_tuning.prepare(one, own_sweep.EMULATOR, own_sweep.EMULATOR, tmp_path)
+    # The sides would compute a reference that they don't find.
+    kept = set(tmp_path.glob("results/**/*.np*"))
+    assert kept
+    for planned in one.planned:
+        problem_of(one.kernel.problem.named).prepare(planned.point, compare_tuning.SEED)
+    assert set(tmp_path.glob("results/**/*.np*")) == kept
 
 
 @pytest.mark.nvcc
