@@ -132,7 +132,7 @@ class Without:
 
 def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
     """Measure the points in Kernel Tuner, its default strategy: all of them in order."""
-    sys.meta_path.insert(0, Without())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Without())
     from kernel_tuner import tune_kernel
     from kernel_tuner.accuracy import Tunable
 

@@ -152,7 +152,7 @@ def tuned(name: str, arch: str) -> Tuned:
     study = load_study(case.study, ROOT)
     kernel = study.kernels[case.kernel]
     restrictions = [*study.settings["restrictions"], *case.restrictions]
-    sweep = KernelSweep(kernel, [dict(case.axes)], 0, restrictions, arch)
+    sweep = KernelSweep(kernel, [{axis: list(values) for axis, values in case.axes.items()}], 0, restrictions, arch)
     return Tuned(case, kernel, [planned for planned in sweep.planned() if not planned.skipped])
 
 
@@ -310,7 +310,7 @@ def tuner_of(one: Tuned, arguments: Sequence[Any], constants: Mapping[str, Any])
 
 def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, started: float) -> dict[str, Any]:
     """Brute force, and each strategy replayed from it."""
-    sys.meta_path.insert(0, Without())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Without())
     from kernel_tuner import tune_kernel
 
     point = one.planned[0].point
@@ -323,7 +323,7 @@ def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, star
         else np.resize(array.contents, array.size).astype(array.dtype, copy=False)
         for name, array in arrays.items()
     }
-    arguments = [data[word] if word in data else np.int32(word) for word in launch.arguments]
+    arguments = [data[word] if isinstance(word, str) else np.int32(word) for word in launch.arguments]
     (result,) = [name for name, array in arrays.items() if array.is_result]
     place = launch.arguments.index(result)
     constants = list(one.kernel.listed.constants) if one.kernel.listed else []

@@ -87,7 +87,8 @@ def test_a_script_whose_imports_start_a_thread_gets_a_new_python(
     run: Callable[..., int], capfd: pytest.CaptureFixture[str]
 ) -> None:
     Path("threaded.py").write_text(
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+        encoding="utf-8",
     )
     # A fork has one thread, whatever its server had.
     text = """\

@@ -28,7 +28,7 @@ TEMPLATE = "shuffle"
 TEMPLATE_FILE = f"kernels/warp_shuffle/{TEMPLATE}.cu"
 
 # 50 sizes, 10 block sizes, 5 unroll factors, 2 types and 2 states of the cache are 10,000 points; 100 variants.
-AXES = {
+AXES: dict[str, list[Any]] = {
     "array_size": [1000 * size for size in range(1, 51)],
     "block_size": [32, 64, 96, 128, 192, 256, 384, 512, 768, 1024],
     "unroll": [1, 2, 4, 8, 16],

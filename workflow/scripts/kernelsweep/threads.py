@@ -1,4 +1,4 @@
-"""The threads of this process: only a process with one is safe to fork, since its fork keeps the locks of the others."""
+"""The threads of this process. With one it is safe to fork; a fork would keep the locks that others held."""
 
 from __future__ import annotations
 

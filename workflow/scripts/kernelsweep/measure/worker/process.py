@@ -1,7 +1,7 @@
-"""Start a worker's process. Imports only the standard library, so that a job can start it before its own imports.
+"""Start a worker's process. Imports almost nothing, so that a job can start it before its own imports.
 
-A job on the emulator that has imported the worker's code already, because it is a fork itself (fork_server.py), forks its
-first worker.
+A worker is a new Python, and always so on a GPU. On the emulator, a job that has imported the worker's code already,
+because it is a fork itself (fork_server.py), forks its first worker.
 """
 
 from __future__ import annotations
