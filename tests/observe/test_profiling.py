@@ -451,10 +451,10 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     summary = (project / "results/emulator/studies/warp_shuffle/summary.md").read_text()
     assert "## Counters that are missing" in summary and "ERR_NVGPUCTRPERM" in summary
     table = (project / "results/emulator/studies/warp_shuffle/table.md").read_text()
-    assert "### Hardware counters" in table and "bank conflict" in table
+    assert "### Hardware counters" in table and "shared load wavefronts" in table
     assert "NVreg_RestrictProfilingToAdminUsers=0" in table, "the note says why shuffle has none"
     header = (project / "results/emulator/studies/warp_shuffle/table.csv").read_text().splitlines()[0]
-    assert "bank_conflict (conflicts)" in header
+    assert "shared_load_wavefronts (wavefronts)" in header
 
 
 def test_without_ncu_the_reason_stands_in_every_row(

@@ -459,13 +459,16 @@ def test_a_run_gives_a_table_and_fails_for_what_was_found(
     fake: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the target's own check for one.
-    shrink(project, ["warp_shuffle", "unrolling"])
-    for name, kept in (("unrolling", ["unrolled_warps_volatile"]), ("warp_shuffle", ["shared_memory", "shuffle"])):
-        path = project / f"config/studies/{name}.yaml"
-        study = yaml.safe_load(path.read_text())
-        study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kept]
-        study["axes"] = {"unroll": [8 if name == "unrolling" else 1]}
-        path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
+    shrink(project, ["warp_shuffle"])
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["axes"] = {"unroll": [1]}
+    path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
+    # A kernel that this platform can't run.
+    skipped = project / "kernels/warp_shuffle/global_memory.cu"
+    head = "// kernelsweep:\n"
+    assert head in skipped.read_text()
+    skipped.write_text(skipped.read_text().replace(head, f"{head}//   gpu_only: it is planted\n"))
     monkeypatch.setenv("FAKE_KERNEL", "shuffle")
     monkeypatch.setenv("FAKE_TOOL", "racecheck")
     monkeypatch.setenv("FAKE_LOG", RACECHECK)
@@ -476,7 +479,8 @@ def test_a_run_gives_a_table_and_fails_for_what_was_found(
     summary = (project / "results/emulator/sanitizer.md").read_text()
     assert summary in run.stdout
     assert "| warp_shuffle | shuffle | clean | 1 error, 1 warning | clean | clean |" in summary
-    assert "| unrolling | unrolled_warps_volatile | skipped | skipped | skipped | skipped |" in summary
+    assert "| warp_shuffle | global_memory | skipped | skipped | skipped | skipped |" in summary
+    assert "- warp_shuffle/global_memory: only for a GPU: it is planted" in summary
     with (project / "results/emulator/sanitizer.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     assert list(found[0]) == ["study", "kernel", "tool", "status", "errors", "warnings", "points", "message"]

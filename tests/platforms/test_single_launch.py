@@ -159,18 +159,14 @@ def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
         (name, target): skip_reason(point(2**20, 256, unroll=4, grid_size=8), kernel, [], target)
         for name, kernel in STUDY.kernels.items()
         if name != "vector_loads"
-        for target in ("emulator", "counting", "sm_75", "sm_80", "sm_90", "sm_120", "sm_90a", None)
+        for target in ("emulator", "sm_75", "sm_80", "sm_90", "sm_120", "sm_90a", None)
     }
     assert {key for key, reason in reasons.items() if reason} == {
         *((name, "sm_75") for name in ("warp_instruction", "streaming_sum")),
-        *(
-            (name, target)
-            for name in ("bulk_copies", "clusters")
-            for target in ("emulator", "counting", "sm_75", "sm_80")
-        ),
+        *((name, target) for name in ("bulk_copies", "clusters") for target in ("emulator", "sm_75", "sm_80")),
     }
     assert reasons["warp_instruction", "sm_75"] == "architecture sm_75: the kernel needs sm_80 or later"
-    assert reasons["clusters", "counting"] == "only for a GPU: the emulator runs no blocks together"
+    assert reasons["clusters", "emulator"] == "only for a GPU: the emulator runs no blocks together"
 
 
 def test_a_kernel_of_clusters_is_read_and_instantiated_with_its_attribute() -> None:

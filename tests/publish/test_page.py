@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import zipfile
 from html.parser import HTMLParser
@@ -184,10 +185,20 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     assert len(names) == len(set(names))
 
 
-def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(page: Path) -> None:
+def fastest_at_largest_size(measurements: Path) -> dict[str, str]:
+    """The row with the shortest time of warp_shuffle's sums of the most int32 elements, with a cold cache."""
+    wanted = {"study": "warp_shuffle", "dtype": "int32", "operation": "sum", "cache": "cold"}
+    with measurements.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["time_us"] and wanted.items() <= row.items()]
+    return min(rows, key=lambda row: (-int(row["array_size"]), float(row["time_us"])))
+
+
+def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(project: Path, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     # The answer comes first: what is fastest at the largest size, how near to the peak, and whether all is right.
-    answer = ["<code>shuffle</code>", "4,652 GB/s", "96.6%", "✓ ", "fastest at"]
+    best = fastest_at_largest_size(project / RESULTS / "measurements.csv")
+    rate, share = f"{float(best['bandwidth_gbs']):,.0f} GB/s", f"{float(best['peak_fraction']):.1%}"
+    answer = [f"<code>{best['kernel']}</code>", rate, share, "✓ ", "fastest at"]
     summary = [*answer, "Every point that was run is right", "Every kernel's points"]
     order = [
         *summary,

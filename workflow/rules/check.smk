@@ -14,10 +14,10 @@ rule check_problem:
         files.log("check_problem", "{study}", scope="build"),
     # Before any build.
     priority: resources.build_priority(PROJECT) + 1
-    # Alone, so that nothing runs beside it with the mistake that it finds.
-    threads: workflow.cores
     conda:
         "../../envs/kernelsweep.yaml"
+    # Alone, so that nothing runs beside it with the mistake that it finds.
+    threads: workflow.cores
     params:
         kernels=for_job(parameters.checked_kernels),
         rivals=for_job(parameters.setting, key="rival_calls"),
