@@ -232,6 +232,22 @@ def test_compiled_units_are_kept_until_what_they_depend_on_changes(
     assert len(compiled) == 3
 
 
+def test_the_emulators_libraries_are_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Pins: a project that was moved measures every point again, because its binaries name the folder of the compiler.
+    units = [Unit({"SIDE": side}, [["toy"]]) for side in ("1", "2")]
+    reports = []
+    for name in ("here", "elsewhere"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        (folder / "toy.cu").write_text("__global__ void toy(int *data) { data[threadIdx.x] = SIDE; }\n")
+        reports += [
+            build(source_of(folder / "toy.cu"), Path("toy.bin"), "emulator", each) for each in (units, units[:1])
+        ]
+    assert [report["status"] for report in reports] == 4 * ["ok"], reports[0]["message"]
+    assert [hashes(report) for report in reports[:2]] == [hashes(report) for report in reports[2:]]
+
+
 def test_the_emulator_refuses_a_block_beyond_a_kernels_launch_bounds(tmp_path: Path) -> None:
     source = """#define THREADS (SIDE * block_size)
 template <unsigned block_size>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from kernelsweep.errors import UserError
 from kernelsweep.project import files, inputs, parameters, targets
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.kernels.units import MOST_VARIANTS
 
 GPU, RECORDING = "nvidia-h200", "recording/nvidia-h200"
 
@@ -105,14 +107,16 @@ def test_a_recordings_metrics_are_its_own(shipped: Project, here: Path) -> None:
 
 
 def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: Project) -> None:
-    wide = {**shipped.config["platforms"], "nvidia-h100": {"axes": {"unroll": [2]}}}
-    wide["nvidia-h200"] = {"axes": {"unroll": [4]}}
+    wide = {**shipped.config["platforms"], "nvidia-h100": {"axes": {"dtype": ["int64"]}}}
+    wide["nvidia-h200"] = {"axes": {"dtype": ["int32"]}}
     project = changed(shipped, platforms=wide)
     study = {"study": "unrolling", "kernel": "unrolled"}
-    (found,) = parameters.translation_units(project, "sm_90", **study)
-    own = shipped.studies["unrolling"].settings["kernels"]
-    names = {name.split("<")[0] for names in found["variants"] for name in names}
-    assert names == {"unrolled"} and own
+    found = parameters.translation_units(project, "sm_90", **study)
+    variants = [name for unit in found for (name,) in unit["variants"]]
+    assert {name.split("<")[0] for name in variants} == {"unrolled"}
+    assert {"long", "int"} <= {re.split("[<,]", name)[1] for name in variants}, "each model's element type"
+    assert len(variants) == len({*variants}), "each is compiled once"
+    assert len(found) == parameters.unit_count(project, "sm_90", **study) == -(-len(variants) // MOST_VARIANTS) > 1
     # Both models share one binary; the target emulator has variants, too.
     for target in ("sm_89", "emulator"):
         assert parameters.translation_units(project, target, **study)

@@ -204,7 +204,7 @@ def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> Non
 
 def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path) -> None:
     # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
-    # job is a chunk's, and the second time the kernel is one job. Pins: points measured again because of that.
+    # jobs are chunks', and the second time the kernel is one job. Pins: points measured again because of that.
     shrink(project, ["warp_shuffle"])
     configuration = project / "config/config.yaml"
     sizes = ", ".join(map(str, range(1, 13)))
@@ -221,10 +221,14 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     wait_until(lambda: b"".join(map(whole_lines, journals_of(journal))).count(b"\n") >= 5, run)
     family = psutil.Process(run.pid).children(recursive=True)
     alive = [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
-    [job] = [process for process in alive if process.name() == "measure_chunk"]
+    jobs = [process for process in alive if process.name() == "measure_chunk"]
+    assert 1 <= len(jobs) <= 2, "a chunk on each core"
     run.kill()  # Pins: a lock of Snakemake's that outlives it, then an error over incomplete files.
-    job.kill()
+    for job in jobs:
+        job.kill()
     assert run.wait(PATIENCE_SECONDS) != 0
+    # Pins: a worker, or the process that starts the jobs, that outlives them.
+    assert psutil.wait_procs(alive, timeout=PATIENCE_SECONDS)[1] == []
     assert not (project / target).exists()
     assert not journal.exists()
     kept = {path: whole_lines(path) for path in journals_of(journal)}

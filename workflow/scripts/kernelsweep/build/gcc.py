@@ -144,7 +144,8 @@ def compile_for_emulator(
     """
     with tempfile.TemporaryDirectory() as folder:
         objects = [Path(folder) / "unit.o", runtime]
-        paths = [f"-I{path}" for path in include]
+        # A kernel's units are compiled in a temporary folder.
+        paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in include)]
         compiled = _run([*_compiler(counting), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
@@ -170,7 +171,8 @@ def _compiler(counting: bool) -> list[str]:
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LC_ALL": "C"}  # messages in English, which are parsed below
+    # Messages are in English, because they are parsed below. The object files name PWD as the folder of the compiler.
+    environment = {**os.environ, "LC_ALL": "C", "PWD": "/proc/self/cwd"}
     return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
 
 

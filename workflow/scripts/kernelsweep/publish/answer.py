@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from kernelsweep.analysis.places import size_axes
@@ -18,6 +19,9 @@ from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.problems.registry import problem_of
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
+
+# Characters of a cell on the terminal. best.md has the whole words.
+_LONGEST_CELL = 36
 
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
@@ -133,9 +137,9 @@ def answer_text(
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     names = [
         (
-            f"{one.study}, {size_words(largest, studies[one.study])}",
+            shorten(f"{one.study}, {size_words(largest, studies[one.study])}", _LONGEST_CELL, placeholder=" …"),
             largest.kernel + ("*" if largest.ties else ""),
-            configuration_text(largest.configuration),
+            shorten(configuration_text(largest.configuration), _LONGEST_CELL, placeholder=" …"),
         )
         for one, largest, _ in timed
     ]

@@ -65,7 +65,7 @@ TIME_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.5}
 SPEEDUP_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.34}
 # The multiples of powers of ten that are ticked up to a range of the time axis.
 TICKS_BY_RANGE = {
-    TWO_COLUMNS: {4.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), math.inf: (1.0, 2.0, 5.0)},
+    TWO_COLUMNS: {4.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 200.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
     ONE_COLUMN: {4.0: (1.0, 1.5, 2.0, 3.0, 5.0), 10.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
 }
 LABEL_OFFSET_PT = 5.0
