@@ -17,7 +17,7 @@ rule check_problem:
     conda:
         "../../envs/kernelsweep.yaml"
     # Alone, so that nothing runs beside it with the mistake that it finds.
-    threads: workflow.cores
+    threads: lambda wildcards: workflow.cores or 1
     params:
         kernels=for_job(parameters.checked_kernels),
         rivals=for_job(parameters.setting, key="rival_calls"),
