@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from checkout import ROOT
 
 from kernelsweep.errors import UserError
 from kernelsweep.project import files, inputs, parameters, targets
@@ -27,6 +31,15 @@ def write(path: str, text: str = "") -> None:
     """A file in the folder in which Snakemake runs."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text, encoding="utf-8")
+
+
+def test_a_start_waits_for_no_package_that_only_jobs_need() -> None:
+    # Each takes a tenth of a start's time or more.
+    modules = "kernelsweep.project.inputs, kernelsweep.project.parameters, kernelsweep.project.targets"
+    code = f"import sys, {modules}; print(*{{'pandas', 'matplotlib', 'optuna'}} & {{*sys.modules}})"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"
 
 
 def test_a_gpu_measures_libraries_and_limits_beside_the_kernels_and_the_emulator_only_kernels(shipped: Project) -> None:

@@ -9,6 +9,8 @@ import pytest
 from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.row_counts import is_failure, row_counts
 from kernelsweep.errors import UserError
+from kernelsweep.publish.index.index_page import IndexPage, PlatformEntry, render_index
+from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
 
@@ -57,6 +59,8 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
     alone = summary_text(row_counts([excused, row("ok")]), "here")
     assert alone.endswith("Every point that was run is right.\n") and not listed(alone)
+    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [])
+    assert "✓ 1 of 1" in render_index(IndexPage([entry], [], [], []))
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:

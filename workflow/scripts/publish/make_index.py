@@ -24,7 +24,6 @@ with logged(snakemake.log[0]):
         files = [folder / name for name in FILES]
         entries.append(
             PlatformEntry(
-                device=device["name"],
                 provenance=device["provenance"],
                 counted=counted,
                 page=link(folder / "report.html", page.parent, platform),

@@ -56,6 +56,15 @@ class RowCounts:
                 counts[status] += count
         return Counter(dict(sorted(counts.items(), key=lambda entry: (entry[0] != "ok", entry[0]))))
 
+    def excused_in(self, study: str | None = None) -> int:
+        """The number of failed points whose status undefined behaviour explains, of a study or of all studies."""
+        return sum(count for (of, _), count in self.excused.items() if study in (None, of))
+
+    def run_in(self, study: str | None = None) -> int:
+        """The number of points that were run, of a study or of all studies; without those in `excused`."""
+        counts = self.by_status(study)
+        return counts.total() - counts["skipped"] - self.excused_in(study)
+
 
 def is_failure(row: CsvRow) -> bool:
     """Whether a row must fail its run: a wrong result, or a point that could not be run.

@@ -23,8 +23,7 @@ from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
-from kernelsweep.publish.index.index_page import INDEX_TEMPLATE
-from kernelsweep.publish.page import render
+from kernelsweep.publish.html_files import INDEX_TEMPLATE, PAGE_FILES, STYLE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
@@ -373,7 +372,7 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 def page_sources(project: Project, scope: str) -> list[str]:
     """The page's template, style, scripts and glossary, and the kernels, whose comments it shows."""
     kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, file) for file in (*render.PAGE_FILES, GLOSSARY)), *kernels]
+    return [*(_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)), *kernels]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:
@@ -402,7 +401,7 @@ def indexed_recordings(project: Project) -> list[str]:
 
 def index_sources(project: Project) -> list[str]:
     """The index's template, and the style of all pages."""
-    return [_relative(project, file) for file in (INDEX_TEMPLATE, render.STYLE)]
+    return [_relative(project, file) for file in (INDEX_TEMPLATE, STYLE)]
 
 
 # Devices beside each other

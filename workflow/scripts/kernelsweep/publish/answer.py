@@ -74,7 +74,6 @@ def _answer(
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
-    excused = sum(count for (study_name, _), count in counted.excused.items() if study_name == name)
     first, gain = "", None
     if sizes:
         there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
@@ -85,8 +84,8 @@ def _answer(
         study=name,
         title=study["title"],
         right=counts["ok"],
-        run=counts.total() - counts["skipped"] - excused,
-        excused=excused,
+        run=counted.run_in(name),
+        excused=counted.excused_in(name),
         skipped=counts["skipped"],
         sizes=sizes,
         shares=[_peak_share(fastest, study, device) for fastest in sizes],

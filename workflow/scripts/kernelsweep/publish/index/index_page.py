@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
 from kernelsweep.analysis.row_counts import RowCounts
+from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE
 from kernelsweep.publish.page.embed import Link
-from kernelsweep.publish.page.render import STYLE
 from kernelsweep.publish.page.scripts import policy
-
-INDEX_TEMPLATE = Path(__file__).parent / "index.html"
 
 
 @dataclass(frozen=True)
@@ -24,21 +21,10 @@ class PlatformEntry:
     files       its other results for readers
     """
 
-    device: str
     provenance: str
     counted: RowCounts
     page: Link
     files: Sequence[Link]
-
-    @property
-    def right(self) -> int:
-        """The points with the right result."""
-        return self.counted.by_status()["ok"]
-
-    @property
-    def run(self) -> int:
-        """The points that were run."""
-        return self.counted.by_status().total() - self.counted.by_status()["skipped"]
 
 
 @dataclass(frozen=True)

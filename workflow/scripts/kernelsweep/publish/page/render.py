@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -12,14 +11,11 @@ from jinja2 import Environment, StrictUndefined
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
+from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.markdown import breakable
 from kernelsweep.publish.page.scripts import d3, packed, policy
-
-# The page's template, style and scripts lie beside this file.
-_NAMES = ("template.html", "style.css", "script.js", "explorer.js")
-PAGE_FILES = TEMPLATE, STYLE, SCRIPT, EXPLORER = tuple(Path(__file__).parent / name for name in _NAMES)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,7 @@
+"""The files of the HTML pages. Every start of the workflow names them, so this imports nothing that draws a page."""
+
+from pathlib import Path
+
+_NAMES = ("template.html", "style.css", "script.js", "explorer.js")
+PAGE_FILES = TEMPLATE, STYLE, SCRIPT, EXPLORER = tuple(Path(__file__).parent / "page" / name for name in _NAMES)
+INDEX_TEMPLATE = Path(__file__).parent / "index" / "index.html"
