@@ -16,7 +16,9 @@ from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
+from kernelsweep.platforms.gpus import visible_gpus
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
@@ -26,6 +28,9 @@ START_SECONDS = 300
 
 # A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
 PREPARING_SECONDS = 0.1
+
+# The cores of a job that compiles what it measures, where Snakemake knows of no limit.
+CLUSTER_CORES = 8
 
 # A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5
@@ -60,6 +65,22 @@ def points_of_job(project: Project, platform: str, study: str, kernel: str, chun
     if chunks:
         return math.ceil(points / int(chunks))
     return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
+
+
+def measuring_threads(project: Project, platform: str, study: str, kernel: str, cores: int | None) -> int:
+    """The cores of the job that measures a kernel: one, unless it compiles the kernel, too.
+
+    cores  Snakemake's; None where it doesn't know, as on a cluster
+
+    A search takes all cores, and the GPUs that are free. Sweeps share the cores, so that each GPU has one to measure.
+    """
+    if not builds_while_measuring(project, platform, study, kernel):
+        return 1
+    units = len(gpu_units(project, project.target(platform), study, kernel))
+    gpus = (
+        1 if project.studies[study].settings["search"] else sum(gpu.platform == platform for gpu in visible_gpus()) or 1
+    )
+    return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
 
 
 def build_priority(project: Project) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
@@ -31,10 +32,12 @@ class Worker:
     """A worker for one visit to a kernel's points.
 
     prepared  a process that waits for its task, if there is one
+    device    the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
     """
 
-    def __init__(self, task: KernelTask, prepared: WorkerProcess | None = None) -> None:
+    def __init__(self, task: KernelTask, prepared: WorkerProcess | None = None, device: str | None = None) -> None:
         self._task = task
+        self._device = device
         self._timeout = task.protocol.timeout_seconds
         self._process: WorkerProcess | None = None
         self._prepared = prepared
@@ -131,7 +134,8 @@ class Worker:
             process, self._prepared = self._prepared, None
             self._process = process
             # The job may have leased its device after it started the process.
-            start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
+            visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+            start = {"task": asdict(self._task), "cuda_visible_devices": visible}
             try:
                 _send(process, start)
                 answer = _answer(process, _START_SECONDS)
@@ -167,10 +171,16 @@ class Workers:
     elsewhere in the memory.
     """
 
-    def __init__(self, task: KernelTask, visits: Sequence[int], started: WorkerProcess | None = None) -> None:
-        """`started`: a worker's process for the first of the visits, if the caller has one."""
+    def __init__(
+        self,
+        task: KernelTask,
+        visits: Sequence[int],
+        started: WorkerProcess | None = None,
+        device: str | None = None,
+    ) -> None:
+        """`started`: a worker's process for the first of the visits, if the caller has one. `device` as for Worker."""
         self._following = dict(itertools.pairwise(visits))
-        self._workers = {visit: Worker(task, started if visit == visits[0] else None) for visit in visits}
+        self._workers = {visit: Worker(task, started if visit == visits[0] else None, device) for visit in visits}
 
     def begin(self, visit: int) -> None:
         """Open a visit's worker, and have the next visit's import what it needs. Raises UserError."""
@@ -178,11 +188,20 @@ class Workers:
             self._workers[self._following[visit]].prepare()
         self._workers[visit].open()
 
-    def run(self, visit: int, point: Point, variant: str, checked: Outcome | None, seconds: float) -> Outcome:
+    def run(
+        self,
+        visit: int,
+        point: Point,
+        variant: str,
+        checked: Outcome | None,
+        seconds: float,
+        unit: BuiltUnit | None = None,
+    ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
         checked  the outcome of the first visit, for the others
         seconds  the time limit
+        unit     of the variant, where it is not in the task's binary
 
         Raises UserError if a worker can't start.
         """
@@ -193,6 +212,7 @@ class Workers:
             check=visit == 0,
             companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
             updated=checked.updated if checked else [],
+            unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
         )
 
     def free_memory(self, visit: int) -> None:
