@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from checkout import ROOT
 from model_clock import BEST_BLOCK, model_us
-from planted import DEVICE, built, planted_kernel, point
+from planted import DEVICE, built, planted_kernel, point, source_of
 
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -22,7 +25,7 @@ from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
@@ -42,12 +45,18 @@ class Searched:
         known: Callable[[Point], Outcome | None] = lambda _: None,
         objective: Quantity = BUILT_IN["time_us"],
         blocks: Sequence[int] = BLOCKS,
+        gpus: Sequence[str] = (),
+        compiled: bool = True,
     ) -> None:
         fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
         kernel = planted_kernel(folder, fault)
         points = [point(size, block) for size in SIZES for block in blocks]
         task, _ = built(kernel, points, folder, visits=3)
         task = replace(task, platform="model_clock:ModelClock")
+        store = UnitStore(folder / "units")
+        self.builder = Builder(source_of(kernel.path), "emulator", units(kernel, points), store, 2)
+        if not compiled:
+            task = replace(task, binary="", variants={})
         self.ran: dict[str, list[Point]] = {}
 
         def open_device(phase: str) -> Any:
@@ -60,9 +69,18 @@ class Searched:
             return show
 
         self.journal = folder / "journal.jsonl"
-        with Journal(self.journal) as journal:
+        with Journal(self.journal) as journal, self.builder:
             not_run = {p: outcome for p in points if (outcome := known(p))}
-            bench = Bench(journal, DEVICE, open_device, iter(()), not_run, objective=objective)
+            bench = Bench(
+                journal,
+                DEVICE,
+                open_device,
+                iter(()),
+                not_run,
+                objective=objective,
+                further_gpus=lambda: nullcontext(gpus),
+                builder=None if compiled else self.builder,
+            )
             planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
             self.outcomes = search(task, planned, BUDGET, bench)
 
@@ -103,6 +121,25 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     kept = [p for p in first.ran["search"] if p not in wrong][:15]
     assert continued.ran["search"] == [p for p in first.ran["search"] if p not in kept]
     assert list(continued.outcomes) == list(first.outcomes)
+
+
+def test_several_gpus_search_together_and_measure_what_one_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "first")
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    one, two = Searched(folders[0]), Searched(folders[1], gpus=["second"], compiled=False)
+    assert list(two.outcomes) == list(one.outcomes)
+    assert set(two.ran["search"]) == set(one.ran["search"])
+    gpus = {p: [visit.device_uuid for visit in outcome.visits] for p, outcome in two.outcomes.items()}
+    assert {of[0] for of in gpus.values() if len(of) == 1} == {"first", "second"}
+    assert {uuid for of in gpus.values() if len(of) == 3 for uuid in of} == {"first"}, "finalists meet on one GPU"
+    again = Searched(folders[1], compiled=False)
+    assert again.outcomes == two.outcomes and not set(again.ran["search"]) - set(two.ran["search"])
+    assert all(two.outcomes[p].status == "wrong_result" for p in again.ran.get("search", []))
 
 
 def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,19 +19,24 @@ _LOCKS_OF_THIS_RUN: list[int] = []
 
 
 def lock_first(
-    paths: Sequence[Path], opened: Callable[[Path], int], waiting: Callable[[int | None], None]
+    paths: Sequence[Path],
+    opened: Callable[[Path], int],
+    waiting: Callable[[int | None], None],
+    *,
+    shared: bool = False,
 ) -> tuple[Path, int]:
     """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
     opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
     waiting  called once after NOTICE_SECONDS with the number of a process that holds a lock, if known
+    shared   whether other shared locks of the file may be held meanwhile
     """
     patience = time.monotonic() + NOTICE_SECONDS
     told = False
     while True:
         holders: list[int | None] = []
         for path in paths:
-            if (file := lock_now(path, opened, holders)) is not None:
+            if (file := lock_now(path, opened, holders, shared)) is not None:
                 return path, file
         if holders and not told and time.monotonic() > patience:
             waiting(next(filter(None, holders), None))
@@ -39,14 +44,14 @@ def lock_first(
         time.sleep(_POLL_SECONDS)
 
 
-def lock_now(path: Path, opened: Callable[[Path], int], holders: list[int | None]) -> int | None:
+def lock_now(path: Path, opened: Callable[[Path], int], holders: list[int | None], shared: bool = False) -> int | None:
     """A file's descriptor, whose closing unlocks it; None if it can't be locked now. Then `holders` gets its holder.
 
-    opened  as for lock_first()
+    opened, shared  as for lock_first()
     """
     file = opened(path)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         if _is_at(file, path):
             return file
     except BlockingIOError:
