@@ -109,6 +109,21 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
     assert line(second) == "has GPU-1\n"
 
 
+def test_jobs_that_time_nothing_share_a_gpu_and_a_measurement_waits_for_all_of_them(start: Callable[..., Job]) -> None:
+    # Pins: compute-sanitizer's runs beside a measurement.
+    shared = HOLDER.replace("line, flush=True)", "line, flush=True), shared=True", 1)
+    assert shared != HOLDER
+    one, other = (start("GPU-1", code=shared) for _ in range(2))
+    assert line(one) == line(other) == "has GPU-1\n"
+    measuring = start("GPU-1")
+    assert (line(measuring) or "").startswith("waiting for GPU GPU-1")
+    end(one)
+    assert line(measuring, 0.3) is None
+    end(other)
+    assert line(measuring) == "has GPU-1\n"
+    assert (line(start("GPU-1", code=shared)) or "").startswith("waiting for GPU GPU-1")
+
+
 def test_a_lock_file_that_was_deleted_lets_nobody_wait_for_it_or_two_in(
     start: Callable[..., Job], tmp_path: Path
 ) -> None:

@@ -24,10 +24,11 @@ FOLDER = Path("/tmp")
 
 
 @contextmanager
-def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
+def lease(devices: Sequence[str], notify: Callable[[str], None] = print, shared: bool = False) -> Iterator[str]:
     """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
     notify  gets a line for the user if the wait exceeds a second: which process measures there
+    shared  whether others may keep it, too, who say the same
     """
     paths = {FOLDER / f"kernelsweep-{device}.lock": device for device in devices}
 
@@ -37,7 +38,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iter
         else:
             notify(f"waiting for any of {len(devices)} GPUs; {process(holder)} measures on one of them")
 
-    path, file = lock_first(list(paths), _opened, waiting)
+    path, file = lock_first(list(paths), _opened, waiting, shared)
     try:
         yield paths[path]
     finally:
@@ -45,11 +46,14 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iter
 
 
 @contextmanager
-def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator[Gpu]:
-    """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile."""
+def leased_gpu(platform: str, notify: Callable[[str], None] = print, shared: bool = False) -> Iterator[Gpu]:
+    """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile.
+
+    shared  whether others may have it, too, who say the same: they time nothing
+    """
     gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    with lease(list(gpus), notify) as uuid:
+    with lease(list(gpus), notify, shared) as uuid:
         os.environ["CUDA_VISIBLE_DEVICES"] = uuid
         try:
             yield gpus[uuid]
