@@ -88,7 +88,7 @@ def _by_points(project: Project, platform: str) -> list[tuple[str, str]]:
 def build_priority(project: Project, target: str | None = None) -> int:
     """More than any measuring job's priority: so a GPU's kernels are all built before the first one is measured.
 
-    Beside a GPU, the emulator's builds (its `target`) come last, as the proofs that need them: the GPU waits for neither.
+    Beside a GPU, the emulator's builds (its `target`) come last, as the proofs that need them: the GPU waits for none.
     """
     if target and target_named(target).is_emulator and project.models:
         return -1
