@@ -1,4 +1,4 @@
-# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
+# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs share the GPU.
 
 from kernelsweep.observe.sanitizer import TOOLS
 
