@@ -105,7 +105,6 @@ rule collect:
     output:
         measurements=files.measurements(),
         builds=files.builds(),
-        proofs=files.proofs(),
     log:
         files.log("collect"),
     wildcard_constraints:

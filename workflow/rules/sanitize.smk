@@ -1,5 +1,5 @@
-# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so these jobs may share the GPU
-# with each other, and come before any that measures.
+# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs share the GPU.
+# They come before any that measures, and wait for none.
 
 from kernelsweep.observe.sanitizer import TOOLS
 

@@ -1,6 +1,5 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from kernelsweep.build.build_report import read_report
@@ -13,12 +12,13 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, ru
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
+from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.own_study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, ExitStack() as at_the_device:
+with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     kernel = kernel_of_job(
@@ -27,6 +27,8 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as at_the_device:
     device = read_device(snakemake.input.device)
     report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
+    if kind.needs_gpu:
+        gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
@@ -52,10 +54,10 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as at_the_device:
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
         task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
         requests = [(each.point, each.variant) for each in chosen]
-        if kind.needs_gpu:  # Not beside a measurement, but beside other tools.
-            name = f"{wildcards.study}/{kernel.name} under {wildcards.tool}"
-            at_the_device.enter_context(leased_gpu(wildcards.platform, notifier(terminal, name), shared=True))
-        run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
+        name = f"{wildcards.study}/{kernel.name}, {wildcards.tool}"
+        with leased_device(wildcards.platform, device, notifier(terminal, name), shared=True):
+            asked = Requests(task, requests, params.timeout_seconds)
+            run = run_points(compute_sanitizer, wildcards.tool, asked, raw)
         for point, answer in zip(points, run.answers, strict=False):
             print(f"{answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))

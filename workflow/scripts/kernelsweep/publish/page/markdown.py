@@ -45,11 +45,6 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
     return str(markdown.renderer.render(list(_with_anchors(tokens, name, title)), markdown.options, {}))
 
 
-def comment_html(text: str) -> str:
-    """The paragraphs of a comment as HTML. Only code in backticks is Markdown: `2 * a * b` has no emphasis."""
-    return str(MarkdownIt("zero").enable("backticks").render(text))
-
-
 def _unfolding(lines: str, base: str) -> str:
     """A difference of two sources, which unfolds; added and removed lines are marked for eyes and ears."""
     marks = {"+": "ins", "-": "del"}
