@@ -13,7 +13,7 @@ rule build_emulator:
         files.emulator_runtime("o"),
     log:
         files.emulator_runtime("log"),
-    priority: resources.build_priority(PROJECT)
+    priority: resources.build_priority(PROJECT, EMULATOR)
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -33,8 +33,7 @@ rule build_kernel:
         report=files.build("json"),
     log:
         files.build("log"),
-    # Before any measurement, beside which no compiler should run.
-    priority: resources.build_priority(PROJECT)
+    priority: for_job(resources.build_priority)
     conda:
         "../../envs/kernelsweep.yaml"
     # Units are compiled side by side, on as many cores as there are.
