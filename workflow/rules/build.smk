@@ -15,7 +15,7 @@ rule build_emulator:
         files.emulator_runtime("log"),
     wildcard_constraints:
         target=f"{EMULATOR}|{WAVEFRONTS}",
-    priority: resources.build_priority(PROJECT)
+    priority: resources.build_priority(PROJECT, EMULATOR)
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -35,8 +35,7 @@ rule build_kernel:
         report=files.build("json"),
     log:
         files.build("log"),
-    # Before any measurement, beside which no compiler should run.
-    priority: resources.build_priority(PROJECT)
+    priority: for_job(resources.build_priority)
     conda:
         "../../envs/kernelsweep.yaml"
     # Units are compiled side by side, on as many cores as there are.

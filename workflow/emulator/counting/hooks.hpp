@@ -43,8 +43,12 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
                                                                       Operation operation, const void *caller)
 {
     Place place;
-    if (!find_place(address, size, place))
+    if (!find_place(address, size, place)) {
+        if (!is_in_library(address))
+            fail(*worker, "illegal memory access by %s, far from every array of the kernel",
+                 ThreadName(*worker, *worker->current).text);
         return;
+    }
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
     if (site == no_site)
         fail(*worker, "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
