@@ -32,9 +32,8 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.work import begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import REDUCTION, make_reduction
@@ -252,6 +251,7 @@ def test_points_run_while_other_variants_are_built_and_one_that_fails_costs_its_
         with Journal(tmp_path / "built.jsonl") as journal, builder:
             work = find_work(task, planned, {}, journal, DEVICE, builder)
             with Workers(task, work.visits) as workers:
+                begin_to_build(work, task, builder)
                 do_work(work, task, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
             kept = {name for name, unit in builder.report()["variants"].items() if unit["binary_sha256"]}
             assert kept == {each.variant for each in planned if each.point != points[1]}
@@ -634,7 +634,7 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
         assert job.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     children = psutil.Process(job.pid).children()
-    (worker,) = (child for child in children if "kernelsweep.measure.worker.serve" in child.cmdline())
+    (worker,) = (child for child in children if child.name() == "worker")
     job.kill()
     job.wait()
     psutil.wait_procs([worker], timeout=10)
@@ -667,7 +667,11 @@ def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
     planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
-    with WorkerProcess(task.platform) as started:
-        started.kill()
-        outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", started=started)
+
+    def killed(*arguments: Any) -> Workers:
+        workers = Workers(*arguments)
+        workers.kill()
+        return workers
+
+    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", workers_of=killed)
     assert outcomes[point(32)].status == "ok"

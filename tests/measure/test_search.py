@@ -75,7 +75,6 @@ class Searched:
                 journal,
                 DEVICE,
                 open_device,
-                iter(()),
                 not_run,
                 objective=objective,
                 further_gpus=lambda: nullcontext(gpus),

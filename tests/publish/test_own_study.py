@@ -391,7 +391,7 @@ def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
         "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
     )
     # The answer's share is of the nearest peak, too: here, of tf32.
-    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), h200)
+    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), h200, {})
     largest = answer.sizes[-1].configuration
     assert largest.parameters["order"] == "rows" and largest.gflops is not None
     assert answer.shares[-1] == pytest.approx(largest.gflops / 535_265, rel=1e-4)

@@ -13,31 +13,25 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.json_files import read_device
-from kernelsweep.measure.worker.process import first_worker
-from kernelsweep.platforms.kinds import kind_of
-
-kind = kind_of(snakemake.wildcards.platform)
-# It imports its modules while this process does; on the emulator it may be a fork of this process.
-started = first_worker(kind)
-
 from kernelsweep.build.build import Source
 from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
-from kernelsweep.measure.worker import serve  # noqa: F401  For a job that is a fork, and forks its worker.
+from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.platforms.gpus import visible_gpus
+from kernelsweep.platforms.gpus import gpus_of
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import free_gpus, leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -48,8 +42,9 @@ from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study_quantities import objective_of
 
-with logged(snakemake.log[0]) as terminal, started:
+with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
+    kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
@@ -94,7 +89,8 @@ with logged(snakemake.log[0]) as terminal, started:
         @cache
         def lease():
             prepare_references(task, planned, kind.has_clock, notify)
-            gpus = [gpu.uuid for gpu in visible_gpus() if gpu.platform == wildcards.platform]
+            # A search runs on all that are free. The lease leaves one visible.
+            gpus = [gpu.uuid for gpu in gpus_of(wildcards.platform)] if params.search and kind.needs_gpu else []
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
             return gpus
 
@@ -108,7 +104,6 @@ with logged(snakemake.log[0]) as terminal, started:
                 journal,
                 device,
                 open_device,
-                iter([started]),
                 known_outcomes,
                 source,
                 objective,
@@ -119,12 +114,18 @@ with logged(snakemake.log[0]) as terminal, started:
         else:
             work = find_work(task, planned, known_outcomes, journal, device, builder)
             if not work.is_done:
+                instances = Instances(task)
+                instances.make_ahead(*work.checked_and_timed())
+                workers = Workers(task, work.visits, instances)
+                if builder:  # After the workers, which are no forks where this process has threads.
+                    begin_to_build(work, task, builder)
                 shown = open_device("")
-                workers = at_the_device.enter_context(Workers(task, work.visits, started))
+                at_the_device.enter_context(workers)
                 do_work(work, task, journal, workers, shown, source, builder)
 
             # The workers end meanwhile, which takes a driver its time.
             outcomes = work.results()
+        at_the_device.close()
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:

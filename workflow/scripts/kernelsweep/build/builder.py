@@ -37,8 +37,8 @@ class Builder:
             for number, unit in enumerate(units)
             for functions in unit.variants
         }
-        self._compiler = UnitCompiler(source, target, compiler_of(target), store)
         self._report = new_report(target, compiler_of(target))
+        self._compiler = UnitCompiler(source, target, self._report["compiler"], store)
         self._threads = ThreadPoolExecutor(workers)
         self._folder = tempfile.TemporaryDirectory()
         self._lock = Lock()

@@ -111,6 +111,11 @@ class Work:
         """The numbers of the visits that miss some point."""
         return [visit for visit, missing in enumerate(self.missing) if missing]
 
+    def checked_and_timed(self) -> tuple[list[Point], list[Point]]:
+        """The points whose first visit is to be made, which checks them, and those that are only timed again."""
+        visits = [[each.point for each in missing] for missing in self.missing]
+        return visits[0], [point for points in visits[1:] for point in points]
+
     def results(self) -> dict[Point, Outcome]:
         """The outcome of every point, once all is done."""
         of_visits = {
@@ -189,6 +194,11 @@ def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
 
 
+def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
+    """Have the missing visits' variants compiled in the background, in the order in which they run first."""
+    builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))
+
+
 def do_work(
     work: Work,
     task: KernelTask,
@@ -202,7 +212,7 @@ def do_work(
 
     workers        one for each of work.visits
     source_sha256  the kernel's, which the journal notes beside what is measured
-    builder        compiles the variants, where the task has no binary: all in the order in which they run first
+    builder        compiles the variants, where the task has no binary
 
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -215,8 +225,6 @@ def do_work(
     failed: set[Point] = set()
     timed_out: list[Point] = []
     longest = 0.0
-    if builder:
-        builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             if task.protocol.racing and visit:

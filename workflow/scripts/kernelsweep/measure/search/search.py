@@ -17,7 +17,7 @@ proposals, on any number of GPUs, and those are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,6 @@ from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.candidates import configuration_of, place_of
@@ -61,7 +60,6 @@ class Bench:
     device         its name and driver are part of what determines a point
     open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
                    points. A search whose points are all in the journal needs no device
-    prepared       processes for workers that wait already
     known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
     source_sha256  the kernel's
     objective      what the best point has most or least of
@@ -72,7 +70,6 @@ class Bench:
     journal: Journal
     device: Mapping[str, Any]
     open_device: Callable[[str], Progress]
-    prepared: Iterator[WorkerProcess]
     known: Mapping[Point, Outcome] = field(default_factory=dict)
     source_sha256: str = ""
     objective: Quantity = BUILT_IN[TIME]
@@ -158,7 +155,7 @@ def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -
     work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
     if not work.is_done:
         show = bench.open_device("finalists")
-        with Workers(task, work.visits, next(bench.prepared, None)) as workers:
+        with Workers(task, work.visits) as workers:
             do_work(work, task, bench.journal, workers, show, bench.source_sha256, bench.builder)
     return work.results()
 
@@ -220,8 +217,7 @@ class _Evaluator:
         recorder = self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256))
         idle: SimpleQueue[Workers] = SimpleQueue()
         for gpu in gpus:
-            started = next(self._bench.prepared, None) if gpu is None else None
-            idle.put(self._open.enter_context(Workers(self._task, [0], started, gpu)))
+            idle.put(self._open.enter_context(Workers(self._task, [0], device=gpu)))
         # A thread a GPU: with one, the points run in the order in which they were proposed.
         threads = self._open.enter_context(_Threads(len(gpus)))
         return _AtDevice(threads, idle, recorder, show)
