@@ -1,11 +1,10 @@
-# Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
+# Each kernel's accesses to memory, counted on the emulator: one job a kernel.
 
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    draw_access_pattern,
     compare_counts,
 
 
@@ -17,8 +16,7 @@ rule count_kernel:
         report=files.build("json", EMULATOR),
         problem=for_job(inputs.problem_files),
     output:
-        counts=files.counts("csv"),
-        trace=files.counts("trace.json"),
+        files.counts(),
     log:
         files.log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     conda:
@@ -31,22 +29,6 @@ rule count_kernel:
         code=code_of("observe/count_kernel.py"),
     script:
         "../scripts/observe/count_kernel.py"
-
-
-rule draw_access_pattern:
-    input:
-        traces=for_job(inputs.traces),
-    output:
-        multiext(files.access_pattern(), ".svg", ".png", ".pdf"),
-    log:
-        files.log("draw_access_pattern", "{study}", scope=EMULATOR),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        title=for_job(parameters.setting, key="title"),
-        code=code_of("observe/draw_access_pattern.py"),
-    script:
-        "../scripts/observe/draw_access_pattern.py"
 
 
 # A page that the repository keeps, for readers without the emulator's counts and without a GPU.

@@ -23,10 +23,11 @@ _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
 _NOTHING = 0.01
 
 
-def steps_text(data: StudyData, sources: Mapping[str, str]) -> str:
+def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, str]) -> str:
     """The page; "" for a study without a ladder.
 
-    sources  the text of each kernel's file, by its name
+    sources   the text of each kernel's file, by its name
+    accesses  the files with the pictures of who accesses what, by the place of their step
     """
     if not data.steps:
         return ""
@@ -42,6 +43,8 @@ def steps_text(data: StudyData, sources: Mapping[str, str]) -> str:
             lines += [f"{paragraph}\n" for paragraph in of_kernel.paragraphs]
         found = [f"- {text}" for text in _findings(facts, number, base, labels)]
         lines += [*found, ""] if found else []
+        if picture := accesses.get(number):
+            lines += [f"![Who accesses what in {label}]({picture})", ""]
         lines += _difference(step, None if base is None else data.steps[base], words)
     return "\n".join(lines)
 
