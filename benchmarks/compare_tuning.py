@@ -215,7 +215,7 @@ def _measured(
     described = {"name": device.name, "driver": device.driver}
     with Journal(folder / "journal.jsonl") as journal:
         if budget:
-            return search(task, planned, budget, Bench(journal, described, lambda _: note, iter(())))
+            return search(task, planned, budget, Bench(journal, described, lambda _: note))
         work = find_work(task, planned, {}, journal, described)
         with Workers(task, work.visits) as workers:
             do_work(work, task, journal, workers, note)

@@ -7,6 +7,7 @@ import fcntl
 import importlib.util
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from workflow_runs import finish_project
 
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError
+
+# With a second thread here, workers are new Pythons: a fork would have the kernels that other tests have loaded.
+threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
 def why_no_gpu() -> str | None:

@@ -113,15 +113,13 @@ sys.exit(3)
     assert said.out.count("has run") == 2 and "Warning" not in said.err
 
 
-def test_a_job_that_is_a_fork_forks_its_first_worker_where_nothing_is_timed(run: Callable[..., int]) -> None:
+def test_a_job_forks_its_workers_until_it_has_opened_a_gpu(run: Callable[..., int]) -> None:
     text = """\
 import os, time
-from kernelsweep.measure.worker import serve
-from kernelsweep.measure.worker.process import first_worker
-from kernelsweep.platforms.kinds import Kind
+from kernelsweep.measure.worker import process
 emulator = "kernelsweep.platforms.emulator:EmulatorPlatform"
 held = open("held", "w")
-with first_worker(Kind(emulator, has_clock=False)) as worker:
+with process.WorkerProcess(emulator) as worker:
     assert open(f"/proc/{worker.pid}/cmdline").read() == open("/proc/self/cmdline").read(), "not a fork"
     worker.requests.write("no JSON\\n")
     worker.requests.flush()
@@ -129,13 +127,14 @@ with first_worker(Kind(emulator, has_clock=False)) as worker:
     assert worker.wait() == 1
     worker.messages.seek(0)
     assert "JSONDecodeError" in worker.messages.read()
-with first_worker(Kind(emulator, has_clock=False)) as worker:
+with process.WorkerProcess(emulator) as worker:
     end = time.monotonic() + 60
     while "held" in os.popen(f"ls -l /proc/{worker.pid}/fd").read():
         assert time.monotonic() < end, "the worker keeps the job's files, and with them its locks"
     worker.kill()
     assert worker.wait() == -9
-with first_worker(Kind(emulator, has_clock=True)) as worker:
+process._GPU_FILES = (os.path.abspath("held"),)
+with process.WorkerProcess(emulator) as worker:
     while "kernelsweep.measure.worker.serve" not in open(f"/proc/{worker.pid}/cmdline").read():
         assert time.monotonic() < end, "a fork, and not a new Python"
 """

@@ -30,7 +30,7 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.measure.worker.process import WorkerProcess
+from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.problems.reduction import REDUCTION, make_reduction
@@ -601,7 +601,7 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
         assert job.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     children = psutil.Process(job.pid).children()
-    (worker,) = (child for child in children if "kernelsweep.measure.worker.serve" in child.cmdline())
+    (worker,) = (child for child in children if child.name() == "worker")
     job.kill()
     job.wait()
     psutil.wait_procs([worker], timeout=10)
@@ -634,7 +634,11 @@ def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
     planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
-    with WorkerProcess(task.platform) as started:
-        started.kill()
-        outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", started=started)
+
+    def killed(*arguments: Any) -> Workers:
+        workers = Workers(*arguments)
+        workers.kill()
+        return workers
+
+    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", workers_of=killed)
     assert outcomes[point(32)].status == "ok"

@@ -62,7 +62,7 @@ class Searched:
         self.journal = folder / "journal.jsonl"
         with Journal(self.journal) as journal:
             not_run = {p: outcome for p in points if (outcome := known(p))}
-            bench = Bench(journal, DEVICE, open_device, iter(()), not_run, objective=objective)
+            bench = Bench(journal, DEVICE, open_device, not_run, objective=objective)
             planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
             self.outcomes = search(task, planned, BUDGET, bench)
 

@@ -1,14 +1,19 @@
-"""Mistakes planted in kernels, each of which `all` finds by itself on the emulator, and names (docs/proofs.md)."""
+"""Mistakes planted in kernels, each of which `all` finds by itself, and names: on the emulator, and on a GPU.
+
+On a GPU, `pytest -m gpu -s tests/planted` prints what finds each of them there, as Markdown (docs/proofs.md).
+"""
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
+import pandas
 import pytest
-import yaml
 from checkout import ROOT
+from planted_mistakes import BY_STUDY, PLANTED, RIGHT, SIZE, table_of_findings, write_repository
 from workflow_runs import snakemake
 
 from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
@@ -16,110 +21,100 @@ from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
 # One run of the pipeline has all kernels.
 pytestmark = pytest.mark.xdist_group("planted_proofs")
 
-HERE = Path(__file__).parent
-START = "    __shared__"
-FILL = r"shared\[thread\] = (place < array_size) \? (.*) : .*;"
+CASES = [(study, mistake) for study in ("sums", "arrays") for mistake in BY_STUDY[study]]
 
-# By mistake: the check that finds it, the finding, and the edit that plants it, as a pattern and its replacement.
-PLANTED = {
-    "missing_syncthreads": ("races", "race", r"    __syncthreads\(\);\n(?=\s*for)", ""),
-    "missing_syncwarp": ("races", "race", r" +__syncwarp\(\);\n", ""),
-    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 32)\n    \1"),
-    "uninitialised_read": ("uninitialised", "uninitialised", FILL, r"if (\1)\n        shared[thread] = \2;"),
-    "last_block_left_out": (
-        "result", "wrong_result", START, "    if (blockIdx.x == gridDim.x - 1)\n        return;\n    __shared__",
-    ),
-    "some_not_written": ("result", "wrong_result", r"if \(thread == 0\)", "if (thread == 0 && blockIdx.x % 4 != 3)"),
-    "input_changed": (
-        "result", "wrong_result", rf"({FILL})".replace("(.*)", r"(\w+)\[place\].*"),
-        r"\1\n    if (\2)\n        (float &)\3[place] = 0;",
-    ),
-    "past_end_read": ("bounds", "out_of_bounds", r"place < array_size \?", "place <= array_size ?"),
-    "past_end_written": (
-        "bounds", "out_of_bounds", r"(partials\[blockIdx.x\]) =", r"\1 = partials[blockIdx.x + 1] =",
-    ),
-    "half_precision": ("result", "wrong_result", r"= shared\[0\]", "= __half2float(__float2half(float(shared[0])))"),
-    "endless_loop": (
-        "result", "timed_out", START, "    volatile int runs = 1;\n    while (runs)\n        runs = 1;\n    __shared__",
-    ),
-    "trap": ("result", "launch_failed", START, "    if (array_size > 31)\n        __trap();\n    __shared__"),
-}  # fmt: skip
-# A reduction may use its input as memory to work in.
-FOR_ARRAYS_ALONE = ("input_changed",)
-CASES = [
-    (study, mistake)
-    for study in ("sums", "arrays")
-    for mistake in PLANTED
-    if study == "arrays" or mistake not in FOR_ARRAYS_ALONE
-]
-SIZES = [1000]
-LAUNCH = {"grid": "n / side", "block": "side", "arguments": ["products", "partials", "first", "second", "n"]}
+# The mistakes that a GPU's measured points show as well, each as this status.
+SEEN_ON_A_GPU = {
+    "last_block_left_out": "wrong_result",
+    "some_not_written": "wrong_result",
+    "input_changed": "wrong_result",
+    "past_end_read": "wrong_result",
+    "past_end_written": "wrong_result",
+    "cached_by_address": "wrong_result",
+    "later_runs_skipped": "wrong_result",
+    "half_precision": "wrong_result",
+    "endless_loop": "timed_out",
+    "trap": "launch_failed",
+}
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A repository with the right kernels and those with mistakes, in which `all` has run; and what it said."""
-    folder = tmp_path_factory.mktemp("planted")
-    for name in ("sums", "arrays"):
-        (folder / f"kernels/{name}").mkdir(parents=True)
-        right = (HERE / f"{name}.cu").read_text()
-        (folder / f"kernels/{name}/right.cu").write_text(right)
-        for mistake in [mistake for study, mistake in CASES if study == name]:
-            _, _, pattern, replacement = PLANTED[mistake]
-            wrong, count = re.subn(pattern, replacement, right, count=0 if mistake == "missing_syncwarp" else 1)
-            assert count, mistake
-            (folder / f"kernels/{name}/{mistake}.cu").write_text(wrong.replace("void right(", f"void {mistake}("))
-    shutil.copy(HERE / "arrays_problem.py", folder / "kernels/arrays/problem.py")
-    kernels = {name: ["right", *(mistake for study, mistake in CASES if study == name)] for name in ("sums", "arrays")}
-    studies = {
-        "sums": {
-            "title": "Sums",
-            "axes": {"array_size": SIZES, "block_size": [64], "unroll": [1], "dtype": ["float32"], "cache": ["cold"]},
-            "platforms": {"emulator": {"axes": {"array_size": SIZES, "block_size": [64]}}},
-            "kernels": [{"name": name} for name in kernels["sums"]],
-        },
-        "arrays": {
-            "title": "Arrays",
-            "problem": "kernels/arrays/problem.py",
-            "axes": {"n": SIZES, "side": [64], "cache": ["cold"]},
-            "kernels": [
-                {"name": name, "macros": ["side"], "launches": [{"kernel": name, **LAUNCH}]}
-                for name in kernels["arrays"]
-            ],
-        },
-    }
-    (folder / "config/studies").mkdir(parents=True)
-    for name, study in studies.items():
-        (folder / f"config/studies/{name}.yaml").write_text(yaml.safe_dump(study))
-    (folder / "config/config.yaml").write_text(yaml.safe_dump({"measuring": {"timeout_seconds": 2}}))
-    run = snakemake(folder, "-s", str(ROOT / "Snakefile"), "-d", str(folder), "all")
+@dataclass(frozen=True)
+class Run:
+    """A run of `all`: the platform's results, and what it said."""
+
+    results: Path
+    said: str
+
+    @property
+    def on_emulator(self) -> bool:
+        """Whether there was no GPU."""
+        return self.results.name == "emulator"
+
+
+@pytest.fixture(scope="module", params=["emulator", pytest.param("gpu", marks=[pytest.mark.gpu, pytest.mark.nvcc])])
+def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The right kernels and those with mistakes, in which `all` has run."""
+    folder, is_gpu = tmp_path_factory.mktemp("planted"), request.param == "gpu"
+    # A GPU's first points take seconds to start.
+    write_repository(folder, timeout_seconds=10 if is_gpu else 2)
+    place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", str(os.cpu_count() if is_gpu else 2))
+    run = snakemake(folder, *place, "all", "--config", f"platform={request.param}", "sweep=quick")
     assert run.returncode != 0, run.stdout
-    return folder, run.stdout
+    found = list(folder.glob("results/*/proofs.csv"))
+    assert len(found) == 1, run.stdout
+    if is_gpu:
+        print(f"\n{table_of_findings(found[0].parent)}")
+    return Run(found[0].parent, run.stdout)
 
 
 @pytest.mark.parametrize(("study", "mistake"), CASES)
-def test_a_planted_mistake_is_found_and_named(planted: tuple[Path, str], study: str, mistake: str) -> None:
-    folder, said = planted
+def test_a_planted_mistake_is_found_and_named(planted: Run, study: str, mistake: str) -> None:
     check, finding, *_ = PLANTED[mistake]
-    rows = [row for row in read_rows(folder / f"results/emulator/proofs/{study}/{mistake}.csv")]
+    rows = read_rows(planted.results / f"proofs/{study}/{mistake}.csv")
     assert list(rows[0]) == list(PROOF_COLUMNS) and [row["check"] for row in rows] == list(CHECKS)
     found = {row["check"]: row for row in rows if row["finding"]}
     assert found[check]["finding"] == finding, found
     message = found[check]["message"]
-    assert re.search(r"^at (array size|n) 1000\b", message), message
-    if check != "result":
+    assert re.search(rf"^at (array size|n) {SIZE}\b", message), message
+    if finding in ("race", "barrier", "uninitialised", "out_of_bounds"):
         assert f"{mistake}.cu:" in message, "a line is named"
     named = f"The proof of {study}/{mistake} failed: {check} (emulator), {message}."
-    assert named in said and named.split(", at")[0] in said.rstrip().rsplit("Complete log", 1)[-1]
-    measured = read_rows(folder / "results/emulator/measurements.csv")
-    assert {row["flags"] for row in measured if (row["study"], row["kernel"]) == (study, mistake)} == {"proof_failed"}
+    assert named in planted.said and named.split(", at")[0] in planted.said.rstrip().rsplit("Complete log", 1)[-1]
+    measured = read_rows(planted.results / "measurements.csv")
+    flags = [row["flags"].split() for row in measured if (row["study"], row["kernel"]) == (study, mistake)]
+    assert flags and all("proof_failed" in each for each in flags)
 
 
-def test_a_right_kernel_is_proven(planted: tuple[Path, str]) -> None:
-    folder, said = planted
-    assert "| sums | right | 1 |" in (summary := (folder / "results/emulator/summary.md").read_text()), said
-    assert len(re.findall(r"\| right \|.*\| 5 checks, 1 points \|", summary)) == 2
-    assert (
-        f"2 of {len(CASES) + 2} kernels: result, races, bounds, uninitialised, barriers"
-        in (folder / "results/emulator/report.html").read_text()
-    )
+@pytest.mark.parametrize("study", ["sums", "arrays"])
+def test_measured_points_show_mistakes_in_results(planted: Run, study: str) -> None:
+    rows = [row for row in read_rows(planted.results / "measurements.csv") if row["study"] == study]
+    statuses = {row["kernel"]: row["status"] for row in rows}
+    seen = {mistake: status for mistake, status in SEEN_ON_A_GPU.items() if mistake in BY_STUDY[study]}
+    assert {mistake: statuses[mistake] for mistake in seen} == seen
+    assert statuses[RIGHT] == "ok"
+
+
+def test_a_right_kernel_is_proven(planted: Run) -> None:
+    summary = (planted.results / "summary.md").read_text()
+    assert len(re.findall(rf"\| {RIGHT} \|.*\| 5 checks, 1 points \|", summary)) == 2, summary
+    page = (planted.results / "report.html").read_text()
+    kernels = sum(len(mistakes) + 1 for mistakes in BY_STUDY.values())
+    proven = re.search(rf"\d of {kernels} kernels by 5 checks at \d points; not \S+ \(", planted.said)
+    assert proven and f"proven: {proven[0]}" in planted.said and f"Proven: {proven[0]}" in page
+    assert f"1 of {len(BY_STUDY['arrays']) + 1} kernels proven" in page
+    table = pandas.read_csv(planted.results / "studies/arrays/table.csv").set_index("kernel")["proven"]
+    assert table[RIGHT] == "5 checks, 1 points" and "race" in table["missing_syncthreads"]
+
+
+def test_compute_sanitizer_proves_what_the_emulator_does_not_run(planted: Run) -> None:
+    rows = [row for row in read_rows(planted.results / "proofs.csv") if row["study"] == "sanitized"]
+    assert {row["finding"] for row in rows if row["tool"] == "emulator"} == {"not_checked"}
+    summary = (planted.results / "summary.md").read_text()
+    if planted.on_emulator:
+        assert len(rows) == len(BY_STUDY["sanitized"]) + 1
+        assert f"- sanitized/{RIGHT}" in summary.partition("## Not proven: not checked")[2], summary
+        return
+    found = {(row["kernel"], row["check"]) for row in rows if row["tool"] != "emulator" and row["finding"]}
+    assert {("missing_syncthreads", "races"), ("past_end_written", "bounds")} <= found
+    assert not [check for kernel, check in found if kernel == RIGHT]
+    assert re.search(rf"\| sanitized \| {RIGHT} \|.*\| 4 checks, 1 points \|", summary), summary

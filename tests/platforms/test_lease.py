@@ -28,6 +28,7 @@ with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
     print("has", device, flush=True)
     sys.stdin.read()
 """
+SHARER = HOLDER.replace("flush=True)) as", "flush=True), shared=True) as")
 GPU_HOLDER = """\
 import os, sys
 from pathlib import Path
@@ -103,10 +104,24 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
     assert line(first) == "has GPU-1\n"
     second, elsewhere = start("GPU-1"), start("GPU-2")
     assert line(elsewhere) == "has GPU-2\n"
-    assert line(second) == f"waiting for GPU GPU-1, which process {first.pid} measures on\n"
+    assert line(second) == f"waiting for GPU GPU-1, which process {first.pid} uses\n"
     assert line(second, 0.3) is None
     leave(first)
     assert line(second) == "has GPU-1\n"
+
+
+def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_times(start: Callable[..., Job]) -> None:
+    # Pins: a kernel that is timed beside compute-sanitizer.
+    sharers = [start("GPU-1", code=SHARER) for _ in range(2)]
+    assert [line(sharer) for sharer in sharers] == ["has GPU-1\n"] * 2
+    timing = start("GPU-1")
+    assert (line(timing) or "").startswith("waiting for GPU GPU-1, which process ")
+    end(sharers[0])
+    assert line(timing, 0.3) is None
+    end(sharers[1])
+    assert line(timing) == "has GPU-1\n"
+    later = start("GPU-1", code=SHARER)
+    assert line(later) == f"waiting for GPU GPU-1, which process {timing.pid} uses\n"
 
 
 def test_a_lock_file_that_was_deleted_lets_nobody_wait_for_it_or_two_in(
@@ -121,7 +136,7 @@ def test_a_lock_file_that_was_deleted_lets_nobody_wait_for_it_or_two_in(
     path.rename(tmp_path / "elsewhere")
     assert line(second) == "has GPU-1\n"
     third = start("GPU-1")
-    assert line(third) == f"waiting for GPU GPU-1, which process {second.pid} measures on\n"
+    assert line(third) == f"waiting for GPU GPU-1, which process {second.pid} uses\n"
 
 
 def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start: Callable[..., Job]) -> None:
@@ -132,12 +147,12 @@ def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start
     second = start(*machine, code=GPU_HOLDER)
     assert line(second) == "has GPU-2 GPU-2\n"
     third = start(*machine, code=GPU_HOLDER)
-    assert line(third) == f"waiting for any of 2 GPUs; process {first.pid} measures on one of them\n"
+    assert line(third) == f"waiting for any of 2 GPUs; process {first.pid} uses one of them\n"
     end(second)
     assert line(third) == "has GPU-2 GPU-2\n"
     # CUDA_VISIBLE_DEVICES is the user's word: GPU-2 alone, though GPU-0 gets free.
     fourth = start(*machine, code=GPU_HOLDER, visible="2,1")
-    assert line(fourth) == f"waiting for GPU GPU-2, which process {third.pid} measures on\n"
+    assert line(fourth) == f"waiting for GPU GPU-2, which process {third.pid} uses\n"
     end(first)
     assert line(fourth, 0.3) is None
     end(third)

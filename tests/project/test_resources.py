@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import groupby
 
+from kernelsweep.platforms.choose import Model
 from kernelsweep.project import resources
 from kernelsweep.project.project import Project
 
@@ -23,15 +26,36 @@ def test_time_limits_follow_the_sweep() -> None:
 
 def test_points_are_shared_out_among_jobs_that_start_after_every_build(shipped: Project) -> None:
     whole = resources.points_of_job(shipped, *KERNEL)
-    assert resources.build_priority(shipped) > whole > 100
+    assert whole > 100
     cut = replace(shipped, config={**shipped.config, "points_per_job": 100})
     chunks = resources.chunks_of_kernel(cut, *KERNEL)
     each = resources.points_of_job(cut, *KERNEL, str(chunks))
     assert each <= 100 and each * chunks >= whole
     # The kernel's own job then only joins them.
-    assert resources.points_of_job(cut, *KERNEL) == 0
+    assert resources.points_of_job(cut, *KERNEL) == resources.measuring_priority(cut, *KERNEL) == 0
+    assert resources.measuring_priority(cut, *KERNEL, str(chunks)) == resources.measuring_priority(shipped, *KERNEL)
     assert resources.minutes_of_kernel(cut, *KERNEL) == resources.shortest_minutes(cut)
     assert resources.minutes_of_kernel(shipped, *KERNEL) > resources.minutes_of_kernel(cut, *KERNEL, str(chunks))
+
+
+def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: Project) -> None:
+    # Pins: a study of which one small kernel is measured last, so that none of its figures is drawn before the end.
+    with_gpu = replace(shipped, models={KERNEL[0]: Model("sm_90", "580", 1)})
+    of_platform = with_gpu.kernels_of(KERNEL[0])
+    kernels = sorted(of_platform, key=lambda one: -resources.measuring_priority(with_gpu, KERNEL[0], *one))
+    studies = [study for study, _ in groupby(kernels, key=lambda one: one[0])]
+    assert len(studies) == len(set(studies)) == len(shipped.config["studies"])
+    points = Counter[str]()
+    for study, kernel in kernels:
+        points[study] += resources.points_of_job(with_gpu, KERNEL[0], study, kernel)
+    assert [points[study] for study in studies] == sorted(points.values(), reverse=True)
+    first = resources.measuring_priority(with_gpu, KERNEL[0], *kernels[0])
+    assert resources.build_priority(with_gpu, "sm_90") > first
+    # The GPU waits for no build of the emulator's, on which everything waits where it is alone.
+    assert resources.build_priority(with_gpu, "emulator") < 0
+    assert resources.build_priority(replace(shipped, models={}), "emulator") > 0
+    assert [resources.most_measuring(1, cores) for cores in (1, 2, 3, 8)] == [1, 1, 2, 3]
+    assert resources.most_measuring(4, 16) == 6
 
 
 def test_a_job_asks_for_a_gpu_of_its_model_and_the_emulators_for_none(shipped: Project) -> None:

@@ -18,6 +18,7 @@ from drawn_texts import check_texts, drawn_texts
 from synthetic_sweep import EMULATOR, H200, fail
 
 from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS
@@ -30,9 +31,10 @@ from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.figure_files import check_figures
+from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
 from kernelsweep.publish.tables.of_study import table_of
-from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, write_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS, point_columns, write_rows
 from kernelsweep.sweep.study import Study, read_study
 
 PROBLEM = """
@@ -189,6 +191,41 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     )
     assert "as fast: tile=2." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
     assert r"block\_x" in as_latex(text)
+
+
+def counted(here: Path, binary: str) -> Metrics:
+    """Counters of both kernels at one configuration each, of a build with this hash."""
+    definitions = {name: {} for name in ("duration", "global_load_efficiency", "dram_bytes")}
+    known = {"study": "product", "platform": H200["platform"], "source": "ncu", "binary_sha256": binary}
+    rows = []
+    for kernel, tile, *values in (("naive", 1, 90.0, 12.5, 80.0), ("tiled", 2, 70.0, 100.0, 79.0)):
+        point = point_columns({"cache": "cold", "n": 1024, "block_x": 16, "tile": tile, "order": "rows"})
+        rows += [
+            {**known, **point, "kernel": kernel, "metric": metric, "unit": unit, "value": value}
+            for metric, unit, value in zip(definitions, ("us", "%", "MB"), values, strict=True)
+        ]
+    write_rows(here / "metrics.csv", METRIC_COLUMNS, [dict.fromkeys(METRIC_COLUMNS, "") | row for row in rows])
+    return Metrics(load_metrics([here / "metrics.csv"]), definitions)
+
+
+def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
+    sources = {
+        "naive": "/* Naive: 2 * n * n reads. */\n#include <a>\nvoid naive() { a(); }\n",
+        "tiled": "// Tiled: as `naive`, but b.\n// kernelsweep:\n//   launches: []\n\nvoid tiled() { b(); }\n",
+    }
+    data = made_up(here)
+    text = steps_text(replace(data, metrics=counted(here, "")), sources, {1: "accesses/second.svg"})
+    assert r"Naive: 2 \* n \* n reads." in text and "Tiled: as `naive`, but b.\n" in text and "launches" not in text
+    assert "- Time: 160 → 40 µs at block_x=32 tile=1 order=rows, 4.00 times as fast as `naive`" in text
+    # The counters are those of another configuration, and its time under the profiler is none of them.
+    moved = "- Moved at block_x=16 tile=2 order=rows: global load efficiency 12.5% → 100%.\n"
+    assert moved in text and "duration" not in text
+    assert "-#include <a>\n-void tiled() { a(); }\n+void tiled() { b(); }\n" in text
+    # Counters of another build than the one that was timed say nothing.
+    timed = data.measurements.assign(binary_sha256="new")
+    assert "Moved" not in steps_text(replace(data, measurements=timed, metrics=counted(here, "old")), sources, {})
+    emulated = steps_text(made_up(here, EMULATOR), sources, {})
+    assert "Time" not in emulated and "Tiled: as `naive`, but b.\n" in emulated and "```diff naive" in emulated
 
 
 def test_the_table_says_how_much_of_its_error_bound_a_kernel_takes(here: Path) -> None:
@@ -354,7 +391,7 @@ def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
         "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
     )
     # The answer's share is of the nearest peak, too: here, of tf32.
-    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), h200)
+    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), h200, {})
     largest = answer.sizes[-1].configuration
     assert largest.parameters["order"] == "rows" and largest.gflops is not None
     assert answer.shares[-1] == pytest.approx(largest.gflops / 535_265, rel=1e-4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.work import Progress, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
@@ -128,12 +127,12 @@ def measured(
     report: dict[str, Any],
     journal: Path,
     progress: Progress = lambda *_: None,
-    started: WorkerProcess | None = None,
+    workers_of: Callable[..., Workers] = Workers,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point."""
     with Journal(journal) as opened:
         work = find_work(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
-        with Workers(task, work.visits, started) as workers:
+        with workers_of(task, work.visits) as workers:
             do_work(work, task, opened, workers, progress)
         return work.results()
 

@@ -85,8 +85,9 @@ EMULATOR_INLINE void call(Kernel kernel, void **arguments, const Done &...done)
         call<Later...>(kernel, arguments, done..., next);
 }
 
+// Uncounted, because a launch's arguments are the host's memory.
 template <typename... Parameters>
-void thread_main()
+EMULATOR_UNCOUNTED void thread_main()
 {
     Worker &worker = this_worker();
     const auto kernel = reinterpret_cast<void (*)(Parameters...)>(worker.launch->entry->kernel);

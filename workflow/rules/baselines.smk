@@ -6,7 +6,6 @@ from kernelsweep.baselines.libraries import LIBRARIES
 rule measure_host:
     input:
         source=of_home("workflow/scripts/kernelsweep/baselines/host_sums.cpp", Path.cwd()),
-        device=files.device(),
     output:
         files.baselines(),
     log:
@@ -15,8 +14,10 @@ rule measure_host:
         platform=names.TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
-    # Run alone (all cores), so that builds and figures don't disturb the host's times, and jobs on GPUs don't wait for it.
+    # Run alone (all cores), so that builds and figures don't disturb the host's times; and first, so that nothing has to
+    # wait until all cores are free.
     threads: lambda wildcards: workflow.cores or 1
+    priority: resources.build_priority(PROJECT) + 1
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
@@ -45,11 +46,12 @@ rule measure_library:
         platform=names.TIMED,
         rival="|".join(LIBRARIES),
     # Few points, but the library is started for each visit, which takes as long as a long kernel.
-    priority: config["points_per_job"]
+    priority: resources.build_priority(PROJECT) - 1
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
         **at_the_device(resources.minutes_of_library),
+        measuring=1,
     params:
         journal=files.journal(kernel="{rival}"),
         problem=for_job(parameters.problem),
@@ -80,10 +82,12 @@ rule measure_driver:
         files.log("measure_driver", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
+    priority: resources.build_priority(PROJECT) - 1
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
         **at_the_device(resources.minutes_of_library),
+        measuring=1,
     params:
         limits=for_job(inputs.driver_limits),
         problem=for_job(parameters.problem),

@@ -45,12 +45,12 @@ rule measure_kernel:
         files.log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
-    # Start the longest kernels first; otherwise one GPU may still be busy when the others are idle.
-    priority: for_job(resources.points_of_job)
+    priority: for_job(resources.measuring_priority)
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
         **at_the_device(resources.minutes_of_kernel),
+        measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.journal(),
@@ -105,7 +105,6 @@ rule collect:
     output:
         measurements=files.measurements(),
         builds=files.builds(),
-        proofs=files.proofs(),
     log:
         files.log("collect"),
     wildcard_constraints:

@@ -61,6 +61,11 @@ onstart:
         )
 
 
+# On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
+if workflow.local_exec and (gpus := sum(model.count for model in PROJECT.models.values())):
+    workflow.register_resource("measuring", resources.most_measuring(gpus, workflow.cores or 1))
+
+
 wildcard_constraints:
     platform=names.ANY,
     scope=rf"({names.ANY})(/studies/[^/]+)?",

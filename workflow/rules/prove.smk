@@ -4,6 +4,7 @@
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     prove_under_sanitizer,
+    collect_proofs,
     end_proofs,
 
 
@@ -57,6 +58,23 @@ rule prove_under_sanitizer:
         code=code_of("observe/prove_under_sanitizer.py"),
     script:
         "../scripts/observe/prove_under_sanitizer.py"
+
+
+rule collect_proofs:
+    input:
+        for_job(inputs.proofs),
+    output:
+        files.proofs(),
+    log:
+        files.log("collect_proofs"),
+    wildcard_constraints:
+        platform=names.MEASURED,
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("observe/collect_proofs.py"),
+    script:
+        "../scripts/observe/collect_proofs.py"
 
 
 # Ends a run of the target `prove`: fails if a proof found something unexpected.

@@ -1,4 +1,5 @@
-# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs may share the GPU.
+# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs share the GPU.
+# They come before any that measures, and wait for none.
 
 from kernelsweep.observe.sanitizer import TOOLS
 
@@ -24,6 +25,7 @@ rule sanitize_kernel:
     wildcard_constraints:
         platform=names.MEASURED,
         tool="|".join(TOOLS),
+    priority: resources.build_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     resources:

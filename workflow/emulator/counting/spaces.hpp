@@ -1,7 +1,7 @@
 // Where an address lies: in a device buffer that the host registered, in the block's shared memory, or in neither.
 //
 // Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
-// nothing. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
+// nothing. An access farther away ends the launch, as one to memory that isn't there does. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
 // as long as the launch says and has the largest possible one's memory.
 #pragma once
 
@@ -21,7 +21,7 @@ constexpr size_t word = 4;              // bytes: the unit of shadow memory, and
 constexpr unsigned most_buffers = 64;
 constexpr unsigned most_variables = 256;
 
-enum Space : unsigned char { global_memory, shared_memory };
+enum Space : unsigned char { global_memory, shared_memory, control_flow };
 
 struct Cell; // the remembered accesses to a word, in races.hpp
 
@@ -51,6 +51,7 @@ struct Spaces {
     unsigned last; // buffer that was hit
 
     uintptr_t library; // where it is loaded
+    size_t library_size;
     uintptr_t shared;
     size_t shared_size; // of static arrays and the largest dynamic one
     Cell *shared_cells;
@@ -64,17 +65,20 @@ EMULATOR_UNCOUNTED inline int find_library(dl_phdr_info *information, size_t, vo
 {
     const uintptr_t own = reinterpret_cast<uintptr_t>(&spaces);
     bool is_own = false;
-    size_t thread_local_size = 0;
+    size_t thread_local_size = 0, size = 0;
     for (unsigned i = 0; i < information->dlpi_phnum; ++i) {
         const auto &segment = information->dlpi_phdr[i];
         const uintptr_t start = information->dlpi_addr + segment.p_vaddr;
         is_own = is_own || (segment.p_type == PT_LOAD && own - start < segment.p_memsz);
+        if (segment.p_type == PT_LOAD)
+            size = segment.p_vaddr + segment.p_memsz;
         if (segment.p_type == PT_TLS)
             thread_local_size = segment.p_memsz;
     }
     if (!is_own)
         return 0;
     spaces.library = information->dlpi_addr;
+    spaces.library_size = size;
     spaces.shared = reinterpret_cast<uintptr_t>(information->dlpi_tls_data);
     spaces.shared_size = thread_local_size;
     return 1;
@@ -115,6 +119,12 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
     }
     place = {shared_memory, 0, ptrdiff_t(offset), inside};
     return true;
+}
+
+// Whether an address is that of a variable of the library: in constant memory, a static one, or the emulator's own.
+EMULATOR_UNCOUNTED_INLINE bool is_in_library(uintptr_t address)
+{
+    return address - spaces.library < spaces.library_size;
 }
 
 } // namespace emulator::counting

@@ -19,12 +19,17 @@ _LOCKS_OF_THIS_RUN: list[int] = []
 
 
 def lock_first(
-    paths: Sequence[Path], opened: Callable[[Path], int], waiting: Callable[[int | None], None]
+    paths: Sequence[Path],
+    opened: Callable[[Path], int],
+    waiting: Callable[[int | None], None],
+    *,
+    shared: bool = False,
 ) -> tuple[Path, int]:
     """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
     opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
     waiting  called once after NOTICE_SECONDS with the number of a process that holds a lock, if known
+    shared   whether other shared locks of the file may be held meanwhile
     """
     patience = time.monotonic() + NOTICE_SECONDS
     told = False
@@ -33,7 +38,7 @@ def lock_first(
         for path in paths:
             file = opened(path)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                 if _is_at(file, path):
                     return path, file
             except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Join the kernels' points, builds and proofs into measurements.csv, builds.csv and proofs.csv."""
+"""Join the kernels' points and builds into measurements.csv and builds.csv; a failed proof flags a kernel's points."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,7 +8,6 @@ from kernelsweep.logs import logged
 from kernelsweep.results import (
     BUILD_COLUMNS,
     MEASUREMENT_COLUMNS,
-    PROOF_COLUMNS,
     PROOF_FAILED,
     each_row,
     join_files,
@@ -27,4 +26,3 @@ with logged(snakemake.log[0]), TemporaryDirectory() as folder:
         parts.append(part)
     join_files(snakemake.output.measurements, MEASUREMENT_COLUMNS, parts)
     join_files(snakemake.output.builds, BUILD_COLUMNS, snakemake.input.builds)
-    join_files(snakemake.output.proofs, PROOF_COLUMNS, snakemake.input.proofs)

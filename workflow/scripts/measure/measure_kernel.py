@@ -11,18 +11,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.json_files import read_device
-from kernelsweep.measure.worker.process import first_worker
-from kernelsweep.platforms.kinds import kind_of
-
-kind = kind_of(snakemake.wildcards.platform)
-# It imports its modules while this process does; on the emulator it may be a fork of this process.
-started = first_worker(kind)
-
 from kernelsweep.build.build_report import read_report
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.references import prepare_references
@@ -30,8 +24,8 @@ from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
-from kernelsweep.measure.worker import serve  # noqa: F401  For a job that is a fork, and forks its worker.
 from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -40,8 +34,9 @@ from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.study_quantities import objective_of
 
-with logged(snakemake.log[0]) as terminal, started:
+with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
+    kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
@@ -82,17 +77,21 @@ with logged(snakemake.log[0]) as terminal, started:
             return at_the_device.enter_context(shown).show
 
         if params.search and kind.has_clock:
-            bench = Bench(journal, device, open_device, iter([started]), known_outcomes, source, objective)
+            bench = Bench(journal, device, open_device, known_outcomes, source, objective)
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
             work = find_work(task, planned, known_outcomes, journal, device)
             if not work.is_done:
+                instances = Instances(task)
+                instances.make_ahead(*work.checked_and_timed())
+                workers = Workers(task, work.visits, instances)
                 shown = open_device("")
-                workers = at_the_device.enter_context(Workers(task, work.visits, started))
+                at_the_device.enter_context(workers)
                 do_work(work, task, journal, workers, shown, source)
 
             # The workers end meanwhile, which takes a driver its time.
             outcomes = work.results()
+        at_the_device.close()
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:

@@ -39,9 +39,10 @@ with logged(snakemake.log[0]) as terminal:
         work = find_work(task, planned, known_outcomes, journal, device)
         if not work.is_done:
             prepare_references(task, planned, True, notify)
+            workers = Workers(task, work.visits)
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
             shown = at_the_device.enter_context(progress(name, rival.problem, terminal))
-            workers = at_the_device.enter_context(Workers(task, work.visits))
+            at_the_device.enter_context(workers)
             do_work(work, task, journal, workers, shown.show)
         outcomes = work.results()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
-from kernelsweep.logs import logged
+from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, run_status
@@ -14,10 +14,11 @@ from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.lease import leased_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.own_study import kernel_of_job
 
-with logged(snakemake.log[0]):
+with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     kernel = kernel_of_job(
@@ -53,7 +54,10 @@ with logged(snakemake.log[0]):
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
         task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
         requests = [(each.point, each.variant) for each in chosen]
-        run = run_points(compute_sanitizer, wildcards.tool, Requests(task, requests, params.timeout_seconds), raw)
+        name = f"{wildcards.study}/{kernel.name}, {wildcards.tool}"
+        with leased_device(wildcards.platform, device, notifier(terminal, name), shared=True):
+            asked = Requests(task, requests, params.timeout_seconds)
+            run = run_points(compute_sanitizer, wildcards.tool, asked, raw)
         for point, answer in zip(points, run.answers, strict=False):
             print(f"{answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))

@@ -21,12 +21,13 @@ with logged(snakemake.log[0], is_answer=True):
     device, studies = read_device(snakemake.input.device), snakemake.params.studies
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
-    found = answers(studies, read_best(snakemake.input.best), counted, device)
+    proofs = read_proofs(snakemake.input.proofs)
+    found = answers(studies, read_best(snakemake.input.best), counted, device, proofs)
     claims = Counter(row["verdict"] for row in each_row(snakemake.input.claims))
-    print(answer_text(found, studies, device["provenance"], claims))
+    print(answer_text(found, studies, device["provenance"], claims, proofs))
     print(places_text(found, Path(snakemake.input.page)))
     errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
-    errors += proof_errors(read_proofs(snakemake.input.proofs))
+    errors += proof_errors(proofs)
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
         _, _, *points = failed_points(counted)

@@ -59,7 +59,7 @@ with logged(snakemake.log[0]):
         title=f"{params.title}: {device['name']}",
         index=[link(Path(path), base) for path in params.index],
         facts=run_facts(counted, proofs, device, environment),
-        answers=answers(studies, read_best(inputs.best), counted, device),
+        answers=answers(studies, read_best(inputs.best), counted, device, proofs),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "every kernel's points", base),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernelsweep.results import NOT_CHECKED, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, each_row
 
 CsvRow = Mapping[str, str]
 
@@ -29,21 +29,32 @@ class KernelProof:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the kernel was checked, and nothing was found."""
-        return bool(self.points) and not self.found and not self.expected
+        """Whether all checks of its use of memory were made, and nothing was found."""
+        return not (self.unchecked or self.found or self.expected)
+
+    @property
+    def unchecked(self) -> list[str]:
+        """The checks of its use of memory that no tool has made."""
+        made = {check for check, _ in self.points}
+        return [check for check in CHECKS if check not in made and check != "result"]
 
     @property
     def in_words(self) -> str:
         """Such as "5 checks, 12 points"; the checks in which something was found; or that it isn't proven."""
         if self.found:
-            return f"**{', '.join(dict.fromkeys(row['finding'].replace('_', ' ') for row in self.found))}**"
+            return ", ".join(dict.fromkeys(row["finding"].replace("_", " ") for row in self.found))
         if self.expected:
             kinds = dict.fromkeys(row["finding"].replace("_", " ") for row in self.expected)
             return f"expected: {', '.join(kinds)}"
+        if self.unchecked:
+            return "not proven" if not self.points else f"not proven: {', '.join(self.unchecked)}"
         checks = {check for check, _ in self.points}
-        if not checks:
-            return "not proven"
-        return f"{len(checks)} checks, {max(self.points.values())} points"
+        return f"{len(checks)} checks, {self.most_points} points"
+
+    @property
+    def most_points(self) -> int:
+        """The points of the check that was made at most of them."""
+        return max(self.points.values())
 
 
 # By study and kernel.
@@ -70,6 +81,24 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
     return {kernel for kernel, proof in proofs.items() if proof.found}
 
 
+# The kernels that a sentence on all proofs names.
+_NAMED = 3
+
+
+def proofs_in_words(proofs: Proofs) -> str:
+    """Such as "57 of 58 kernels by 5 checks at 1,203 points; not sums/missing_barrier (race)".
+
+    Where undefined behaviour explains what was found, the kernel is among those that are not proven.
+    """
+    proven = [proof for proof in proofs.values() if proof.is_proven]
+    checks = {check for proof in proven for check, _ in proof.points}
+    points = sum(proof.most_points for proof in proven)
+    text = f"{len(proven)} of {len(proofs)} kernels by {len(checks)} checks at {points:,} points"
+    others = [f"{'/'.join(name)} ({proof.in_words})" for name, proof in proofs.items() if not proof.is_proven]
+    more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
+    return f"{text}; not {', '.join([*others[:_NAMED], *more])}" if others else text
+
+
 def in_words(row: CsvRow) -> str:
     """A finding in a sentence: kernel, check, tool, and the first point at which it was found."""
     return f"{row['study']}/{row['kernel']}, {row['check']} ({row['tool']}): {row['message']}"
@@ -91,7 +120,12 @@ _LISTED = 4
 def proof_summary(proofs: Proofs) -> list[str]:
     """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven."""
     found = [line for proof in proofs.values() for line in _listed(proof.found)]
-    missing = [line for proof in proofs.values() if not proof.points for line in _listed(proof.missing)]
+    missing = [
+        line
+        for proof in proofs.values()
+        if proof.unchecked
+        for line in _listed([row for row in proof.missing if not row["check"] or row["check"] in proof.unchecked])
+    ]
     expected = [
         f"- {in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas
@@ -30,26 +30,47 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
     there is no value), published (NaN without one). A value of another build than the one that was timed is replaced
     by a message. Empty if the study was not profiled.
     """
-    rows = at_reference(data.settings, data.metrics.rows)
-    measured = data.at_reference()
+    rows, measured = at_reference(data.settings, data.metrics.rows), data.at_reference()
+    return _table(data, [(step.kernel, step.unroll, step.rows(rows), step.rows(measured)) for step in data.steps])
+
+
+def kernel_metrics(data: StudyData) -> pandas.DataFrame:
+    """The same for a study with axes of its own: its steps are its kernels, each at the point that was profiled."""
+    entries = []
+    for kernel in data.kernel_names:
+        rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]
+        points = set(rows["parameters"])
+        measured = data.kernel_rows[
+            (data.kernel_rows["kernel"] == kernel) & data.kernel_rows["parameters"].isin(points)
+        ]
+        entries.append((kernel, None, rows, measured))
+    return _table(data, entries)
+
+
+def _table(
+    data: StudyData, entries: Iterable[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]
+) -> pandas.DataFrame:
+    """The metrics of steps: of each its kernel, its unroll factor, its rows of metrics and its measurements there."""
     found = []
-    for number, step in enumerate(data.steps):
-        of_step = step.rows(rows).drop_duplicates("metric").set_index("metric")
-        binaries = set(step.rows(measured)["binary_sha256"].dropna()) - {""}
+    for number, (kernel, unroll, rows, measured) in enumerate(entries):
+        of_step = rows.drop_duplicates("metric").set_index("metric")
+        binaries = set(measured["binary_sha256"].dropna()) - {""}
         known = [name for name in data.metrics.definitions if name in of_step.index]
         for name, row in of_step.reindex(known).iterrows():
             stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}
             found.append(
                 {
                     "step": number,
-                    "kernel": step.kernel,
-                    "unroll": step.unroll,
+                    "kernel": kernel,
+                    "unroll": unroll,
                     "metric": name,
                     "unit": row["unit"],
                     "value": float("nan") if stale else row["value"],
                     "source": row["source"],
                     "message": ANOTHER_BUILD if stale else row["message"],
-                    "published": data.published and data.published.metric(step.kernel, step.unroll, str(name)),
+                    "published": None
+                    if data.published is None or unroll is None
+                    else data.published.metric(kernel, unroll, str(name)),
                 }
             )
     table = pandas.DataFrame(found, columns=list(_COLUMNS))

@@ -11,7 +11,7 @@ import pandas
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
-from kernelsweep.analysis.proofs import failed_proofs, read_proofs
+from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
@@ -32,6 +32,7 @@ class StudyData:
     device        the platform's device.json
     published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
+    proofs        of its kernels, by name; empty for a recording, which has none
     Raises ValueError when `measurements` are of several studies.
     """
 
@@ -40,6 +41,7 @@ class StudyData:
     device: Mapping[str, Any]
     published: Published | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    proofs: Mapping[str, KernelProof] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         one_study(self.measurements)
@@ -111,14 +113,14 @@ def read_study_data(
     proofs        CSV files with the columns of proofs.csv
     Raises UserError, naming the file, where one cannot be read.
     """
+    read = read_proofs(proofs)
     return StudyData(
         settings=settings,
-        measurements=load_measurements(
-            [Path(path) for path in measurements], name, unproven=failed_proofs(read_proofs(proofs))
-        ),
+        measurements=load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read)),
         device=read_device(device),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
+        proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
     )
 
 

@@ -24,10 +24,12 @@ class Model:
 
     arch    the architecture to compile for
     driver  this machine's driver: if it changes, the device is described and measured again; None if jobs run elsewhere
+    count   the number of this machine's visible GPUs of the model; 0 if jobs run elsewhere
     """
 
     arch: str
     driver: str | None = None
+    count: int = 0
 
 
 def unused_gpus(platforms: Sequence[str]) -> str | None:
@@ -120,7 +122,9 @@ def _chosen(
     if gpus:
         if not jobs_bring_pycuda:
             check_pycuda(gpus[0])
-        return {gpus[0].platform: Model(gpus[0].arch, gpus[0].driver)}
+        platform = gpus[0].platform
+        count = sum(gpu.platform == platform for gpu in gpus)
+        return {platform: Model(gpus[0].arch, gpus[0].driver, count)}
     if has_pycuda() and not _has_driver():
         raise UserError(
             "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "

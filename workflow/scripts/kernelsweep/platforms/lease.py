@@ -1,5 +1,7 @@
 """Leases of GPUs: one job at a time measures on a GPU, and several GPUs have a job each.
 
+Jobs that measure nothing share a GPU, and so their lease, but not with a job that measures.
+
 A lease is a lock on a file in /tmp, taken before CUDA starts. It ends with its process. All users of a machine share
 /tmp, while TMPDIR may differ from job to job, and /run/lock is not writable for users everywhere. /dev/shm won't do
 either: systemd deletes a user's files there at logout, while jobs still run.
@@ -24,20 +26,21 @@ FOLDER = Path("/tmp")
 
 
 @contextmanager
-def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
+def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[str]:
     """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
-    notify  gets a line for the user if the wait exceeds a second: which process measures there
+    notify  gets a line for the user if the wait exceeds a second: which process uses it
+    shared  whether other processes may have a shared lease of the same GPU meanwhile
     """
     paths = {FOLDER / f"kernelsweep-{device}.lock": device for device in devices}
 
     def waiting(holder: int | None) -> None:
         if len(devices) == 1:
-            notify(f"waiting for GPU {devices[0]}, which {process(holder)} measures on")
+            notify(f"waiting for GPU {devices[0]}, which {process(holder)} uses")
         else:
-            notify(f"waiting for any of {len(devices)} GPUs; {process(holder)} measures on one of them")
+            notify(f"waiting for any of {len(devices)} GPUs; {process(holder)} uses one of them")
 
-    path, file = lock_first(list(paths), _opened, waiting)
+    path, file = lock_first(list(paths), _opened, waiting, shared=shared)
     try:
         yield paths[path]
     finally:
@@ -45,11 +48,11 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iter
 
 
 @contextmanager
-def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator[Gpu]:
+def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[Gpu]:
     """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile."""
     gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    with lease(list(gpus), notify) as uuid:
+    with lease(list(gpus), notify, shared=shared) as uuid:
         os.environ["CUDA_VISIBLE_DEVICES"] = uuid
         try:
             yield gpus[uuid]
@@ -60,17 +63,20 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print) -> Iterator
 
 
 @contextmanager
-def leased_device(platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print) -> Iterator[None]:
-    """Lease the platform's device for this process alone: a GPU, or nothing if the platform needs none.
+def leased_device(
+    platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print, *, shared: bool = False
+) -> Iterator[None]:
+    """Lease the platform's device: a GPU, or nothing if the platform needs none.
 
     device  the platform's description, as in device.json
+    shared  whether other processes may have a shared lease of the same GPU meanwhile; else it is this process's alone
 
     Prints which GPU it is and when, for the log. Raises UserError if its driver is not the one of the description.
     """
     if not kind_of(platform).needs_gpu:
         yield
         return
-    with leased_gpu(platform, notify) as gpu:
+    with leased_gpu(platform, notify, shared=shared) as gpu:
         check_driver(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
         yield

@@ -142,6 +142,9 @@ class Instance(Protocol):
         may be right as well.
         """
 
+    def expect(self, point: Point) -> None:
+        """Find a point's right results now, if judge() would, and keep them."""
+
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with a reference of the host's own.
 
@@ -170,6 +173,9 @@ class OneArray:
     def limits(self) -> Mapping[str, Limits]:
         """None: right results differ from point to point."""
         return {}
+
+    def expect(self, point: Point) -> None:
+        """Nothing is kept."""
 
 
 @dataclass(frozen=True, eq=False)

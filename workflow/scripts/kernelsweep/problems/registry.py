@@ -64,7 +64,7 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         described={"file": file, "axes": dict(axes)},
         files=problem.files,
         references=folder,
-        prepare=lambda point, seed: problem.instance(point, seed, folder).prepare(),
+        prepare=lambda point, seed: problem.instance(point, seed, folder).expect(point),
         doubts=lambda point, seed: doubts(problem.instance(point, seed, folder), point),
         launches=problem.launches if "launches" in problem.functions else None,
         launch_axes=problem.launch_axes,

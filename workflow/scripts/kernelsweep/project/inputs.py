@@ -29,7 +29,7 @@ from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
@@ -82,7 +82,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
 
 def emulator_runtime(project: Project, target: str) -> list[str]:
     """The emulator's runtime, if the target is linked with it."""
-    return [files.emulator_runtime("o")] if target_named(target).is_emulator else []
+    return [files.emulator_runtime("o", target)] if target_named(target).is_emulator else []
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
@@ -308,6 +308,11 @@ def pictured_includes(project: Project, study: str) -> list[str]:
 def pictured_builds(project: Project, study: str, suffix: str) -> list[str]:
     """Their builds for the emulator: the binaries (suffix bin) or the reports (json)."""
     return [files.build(suffix, EMULATOR, study, kernel) for kernel in pictured_kernels(project, study)]
+
+
+def wavefront_counts(project: Project, study: str) -> list[str]:
+    """A study's kernels, counted with warps of 64 lanes."""
+    return [files.counts(WAVEFRONTS, study, kernel) for kernel in project.studies[study].kernels]
 
 
 def findings(project: Project, platform: str) -> list[str]:

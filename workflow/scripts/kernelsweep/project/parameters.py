@@ -28,10 +28,10 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
-from kernelsweep.sweep.points import units
+from kernelsweep.sweep.points import Point, units
 from kernelsweep.sweep.resolve import (
     combinations_of,
     kernel_axes,
@@ -41,6 +41,9 @@ from kernelsweep.sweep.resolve import (
     valid_count,
 )
 from kernelsweep.sweep.study_quantities import TIME, objective_of
+
+# The elements that warps of 64 lanes are counted with.
+_WAVEFRONT_ARRAY_SIZE = 2**16
 
 # The sweep
 
@@ -117,6 +120,8 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
+    if target == WAVEFRONTS:
+        return units(source, wavefront_points(project, study, kernel))
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
@@ -183,6 +188,20 @@ def plain_accesses(project: Project, study: str) -> list[dict[str, Any]]:
 def all_kernel_settings(project: Project, study: str) -> dict[str, dict[str, Any]]:
     """What a job needs to read the kernels of a study."""
     return {kernel: kernel_settings(project, study, kernel) for kernel in project.studies[study].kernels}
+
+
+def wavefront_points(project: Project, study: str, kernel: str) -> list[Point]:
+    """A kernel's point to count with warps of 64 lanes: the first one that is counted, of few elements.
+
+    What a warp does depends on the array's size only where each thread has many elements.
+    """
+    counted = observed.counted(project, study, kernel).points
+    return [point.at(array_size=_WAVEFRONT_ARRAY_SIZE) for point in counted[:1]]
+
+
+def plain_wavefront_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [dict(point) for point in wavefront_points(project, study, kernel)]
 
 
 def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:

@@ -8,6 +8,7 @@ full sweep took 0.03 s, checked and timed in three visits, and a point of the sl
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -19,6 +20,7 @@ from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
+from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
@@ -52,7 +54,7 @@ def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -
 
 
 def points_of_job(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
-    """The most points that a job of a kernel measures, which is its priority, too.
+    """The most points that a job of a kernel measures.
 
     chunks  the number of chunks, if the job measures one of them; the kernel's own job then measures none
     """
@@ -62,9 +64,43 @@ def points_of_job(project: Project, platform: str, study: str, kernel: str, chun
     return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
 
 
-def build_priority(project: Project) -> int:
-    """One more than any measuring job's priority, so that builds run first and no compiler runs beside measurements."""
-    return int(project.config["points_per_job"]) + 1
+def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
+    """The priority of a job that measures points: one study after another, so that the first are drawn meanwhile.
+
+    The studies with the most points come first, and in each the kernels with the most points. So the last study is
+    small, and no GPU is still busy for long when others are idle.
+    """
+    if not points_of_job(project, platform, study, kernel, chunks):
+        return 0
+    return 1 + _by_points(project, platform).index((study, kernel))
+
+
+@cache
+def _by_points(project: Project, platform: str) -> list[tuple[str, str]]:
+    """The kernels of a platform, from the fewest points to the most."""
+    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(platform)}
+    of_study: Counter[str] = Counter()
+    for (study, _), count in points.items():
+        of_study[study] += count
+    return sorted(points, key=lambda one: (of_study[one[0]], one[0], points[one]))
+
+
+def build_priority(project: Project, target: str | None = None) -> int:
+    """More than any measuring job's priority: so a GPU's kernels are all built before the first one is measured.
+
+    Beside a GPU, the emulator's builds (its `target`) come last, as the proofs that need them: the GPU waits for none.
+    """
+    if target and target_named(target).is_emulator and project.models:
+        return -1
+    return sum(len(study.kernels) for study in project.studies.values()) + 2
+
+
+def most_measuring(gpus: int, cores: int) -> int:
+    """How many jobs that measure may run at once on `gpus` GPUs of this machine.
+
+    A job on each GPU, and two that have prepared everything and wait for one. The other cores prove and draw meanwhile.
+    """
+    return max(1, min(gpus + 2, cores - 1))
 
 
 def resource_names(project: Project) -> list[str]:

@@ -9,6 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.intervals import Interval, ratio, time_interval
@@ -38,6 +39,7 @@ class StudyAnswer:
     shares      the share of the nearest peak of each, or None
     first       the story's first kernel with a time at the largest size
     gain        that kernel's best time over the fastest time there; None without times
+    proven      its kernels that are proven, and all that have a proof; none have for a recording
     """
 
     study: str
@@ -50,6 +52,7 @@ class StudyAnswer:
     shares: Sequence[float | None]
     first: str
     gain: Interval | None
+    proven: tuple[int, int]
 
     @property
     def largest(self) -> Fastest | None:
@@ -58,18 +61,31 @@ class StudyAnswer:
 
 
 def answers(
-    studies: Mapping[str, Mapping[str, Any]], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
+    studies: Mapping[str, Mapping[str, Any]],
+    found: Sequence[Best],
+    counted: RowCounts,
+    device: Mapping[str, Any],
+    proofs: Proofs,
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
     studies  title, problem and reference of each, by name
     found    the entries of best.json
+    proofs   of the kernels; none for a recording
     """
-    return [_answer(name, study, found, counted, device) for name, study in studies.items()]
+    return [
+        _answer(name, study, found, counted, device, [proof for (of, _), proof in proofs.items() if of == name])
+        for name, study in studies.items()
+    ]
 
 
 def _answer(
-    name: str, study: Mapping[str, Any], found: Sequence[Best], counted: RowCounts, device: Mapping[str, Any]
+    name: str,
+    study: Mapping[str, Any],
+    found: Sequence[Best],
+    counted: RowCounts,
+    device: Mapping[str, Any],
+    proofs: Sequence[KernelProof],
 ) -> StudyAnswer:
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
@@ -91,6 +107,7 @@ def _answer(
         shares=[_peak_share(fastest, study, device) for fastest in sizes],
         first=first,
         gain=gain,
+        proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
     )
 
 
@@ -123,10 +140,12 @@ def answer_text(
     studies: Mapping[str, Mapping[str, Any]],
     provenance: str,
     claims: Mapping[str, int],
+    proofs: Proofs,
 ) -> str:
-    """The answer for the terminal: points, a line for each study with times, and the claims.
+    """The answer for the terminal: points, a line for each study with times, the claims, and what was proven.
 
     claims  the number of claims with each verdict
+    proofs  of the kernels; none for a recording
     """
     kinds = ("right", "run", "excused", "skipped")
     right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
@@ -155,7 +174,9 @@ def answer_text(
     if any(largest.ties for _, largest, _ in timed):
         lines.append("  * others are as fast: see best.md")
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
-    return "\n".join([*lines, *([f"  claims: {', '.join(counts)}"] if counts else [])])
+    lines += [f"  claims: {', '.join(counts)}"] if counts else []
+    lines += [f"  proven: {proofs_in_words(proofs)}"] if proofs else []
+    return "\n".join(lines)
 
 
 def places_text(found: Sequence[StudyAnswer], page: Path) -> str:

@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
-from kernelsweep.analysis.proofs import Proofs, proof_summary
+from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_summary
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.points import in_words
@@ -50,7 +50,7 @@ def summary_text(
     ]
     for study, kernel in kernels:
         cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
-        words = "" if proofs is None else f" {proofs[study, kernel].in_words if (study, kernel) in proofs else ''} |"
+        words = "" if proofs is None else f" {_proven(proofs.get((study, kernel)))} |"
         lines.append(f"| {study} | {kernel} | {cells} |{words}")
     if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
@@ -62,6 +62,13 @@ def summary_text(
     lines += proof_summary(proofs or {})
     lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
+
+
+def _proven(proof: KernelProof | None) -> str:
+    """What was proven of a row's kernel as Markdown; nothing for a library."""
+    if proof is None:
+        return ""
+    return f"**{proof.in_words}**" if proof.found else proof.in_words
 
 
 def _chosen(planned: Sequence[PlannedKernel]) -> list[str]:

@@ -13,15 +13,14 @@ import numpy as np
 from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
+from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
-from kernelsweep.measure.second_input import has_second_input, second_seed
+from kernelsweep.measure.second_input import has_second_input
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.planner import planner
@@ -32,16 +31,14 @@ from kernelsweep.sweep.points import Point
 class Runner:
     """One kernel's points on one platform. Memory is kept between points and grows with them."""
 
-    def __init__(self, platform: Platform, task: KernelTask) -> None:
+    def __init__(self, platform: Platform, task: KernelTask, instances: Instances | None = None) -> None:
+        """`instances`: the task's, if some are made already."""
         self._platform = platform
         self._task = task
         self._depth = Expression(task.summation_depth)
         self._shared_elements = Expression(task.shared_elements)
-        self._problem = problem_of(task.problem)
         self._plan = planner(task.plan, task.listed)
-        self._instance: Instance | None = None
-        self._second: Instance | None = None
-        self._instance_of: list[Any] = []
+        self._instances = instances or Instances(task)
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
@@ -68,7 +65,7 @@ class Runner:
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point, variant)
         try:
-            self._memory.prepare(point, run.plan, self._instance_at(point), None if check else updated)
+            self._memory.prepare(point, run.plan, self._instances.at(point), None if check else updated)
             outcome = self._check(run) if check else Outcome("ok", updated=list(updated))
             if outcome.status != "ok":
                 return outcome
@@ -85,11 +82,13 @@ class Runner:
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
-                mistake = check and check_last_sample(run, self._instance_at(point), self._depth_of(run), samples.place)
+                mistake = check and check_last_sample(
+                    run, self._instances.at(point), self._depth_of(run), samples.place
+                )
                 if mistake:
                     return Outcome("wrong_result", mistake)
             if check and self._has_second_input():
-                mistake = check_second_input(run, self._second_at(point), self._depth_of(run), outcome.updated)
+                mistake = check_second_input(run, self._instances.at(point, True), self._depth_of(run), outcome.updated)
                 if mistake:
                     return Outcome("wrong_result", mistake)
             return outcome
@@ -128,7 +127,7 @@ class Runner:
         return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
 
     def _check(self, run: PointRun) -> Outcome:
-        return check_point(run, self._instance_at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
+        return check_point(run, self._instances.at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
 
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""
@@ -139,20 +138,3 @@ class Runner:
         return self._task.protocol.second_input and has_second_input(
             self._memory.contents_bytes, self._memory.bytes, self._platform.has_clock
         )
-
-    def _instance_at(self, point: Point) -> Instance:
-        """The data and the judge of a point, kept until a point has others."""
-        of_point = [point[axis] for axis in self._problem.instance_axes]
-        if self._instance is None or self._instance_of != of_point:
-            self._instance_of = of_point
-            longest, seed = self._task.longest, self._task.protocol.seed
-            self._instance = self._problem.make_instance(self._task.kernel, point, longest, seed)
-            self._second = None
-        return self._instance
-
-    def _second_at(self, point: Point) -> Instance:
-        """The same of another seed, for the point of the last call of _instance_at()."""
-        if self._second is None:
-            longest, seed = self._task.longest, second_seed(self._task.protocol.seed)
-            self._second = self._problem.make_instance(self._task.kernel, point, longest, seed)
-        return self._second

@@ -13,7 +13,7 @@ proposals, and those are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -28,7 +28,6 @@ from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.candidates import configuration_of, place_of
@@ -47,7 +46,6 @@ class Bench:
     device         its name and driver are part of what determines a point
     open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
                    points. A search whose points are all in the journal needs no device
-    prepared       processes for workers that wait already
     known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
     source_sha256  the kernel's
     objective      what the best point has most or least of
@@ -56,7 +54,6 @@ class Bench:
     journal: Journal
     device: Mapping[str, Any]
     open_device: Callable[[str], Progress]
-    prepared: Iterator[WorkerProcess]
     known: Mapping[Point, Outcome] = field(default_factory=dict)
     source_sha256: str = ""
     objective: Quantity = BUILT_IN[TIME]
@@ -134,7 +131,7 @@ def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -
     work = find_work(task, planned, {}, bench.journal, bench.device)
     if not work.is_done:
         show = bench.open_device("finalists")
-        with Workers(task, work.visits, next(bench.prepared, None)) as workers:
+        with Workers(task, work.visits) as workers:
             do_work(work, task, bench.journal, workers, show, bench.source_sha256)
     return work.results()
 
@@ -170,7 +167,7 @@ class _Evaluator:
 
     def _opened(self) -> tuple[Workers, Recorder, Progress]:
         show = self._bench.open_device("search")
-        workers = self._open.enter_context(Workers(self._task, [0], next(self._bench.prepared, None)))
+        workers = self._open.enter_context(Workers(self._task, [0]))
         workers.begin(0)
         return workers, self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256)), show
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import select
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
@@ -18,6 +18,9 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.sweep.points import Point
+
+if TYPE_CHECKING:
+    from kernelsweep.measure.point.instances import Instances
 
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
@@ -28,31 +31,53 @@ _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SI
 
 
 class Worker:
-    """A worker for one visit to a kernel's points.
+    """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
 
-    prepared  a process that waits for its task, if there is one
+    instances  some of the task that this process has made already, and forks of it have, too
     """
 
-    def __init__(self, task: KernelTask, prepared: WorkerProcess | None = None) -> None:
+    def __init__(self, task: KernelTask, instances: Instances | None = None) -> None:
         self._task = task
         self._timeout = task.protocol.timeout_seconds
+        self._instances = instances
+        self._prepared: WorkerProcess | None = WorkerProcess(task.platform, instances)
         self._process: WorkerProcess | None = None
-        self._prepared = prepared
+        self._is_ready = False
 
     @property
     def pid(self) -> int | None:
         """The id of the process that has the device open, or None."""
         return self._process.pid if self._process else None
 
-    def prepare(self) -> None:
-        """Start the process. It imports its modules and waits; only open() has it touch the device."""
-        if self._prepared is None:
-            self._prepared = WorkerProcess(self._task.platform)
+    def begin(self) -> None:
+        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that."""
+        if self._process is not None:
+            return
+        self._process = self._prepared or WorkerProcess(self._task.platform, self._instances)
+        self._prepared, self._is_ready = None, False
+        # The job may have leased its device after it started the process.
+        start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
+        with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
+            _send(self._process, start)
 
-    def open(self) -> None:
+    def open(self) -> WorkerProcess:
         """Start the worker, if it isn't running, and wait until it is ready. Raises UserError if it can't start."""
-        if self._process is None:
-            self._start()
+        words = "no answer"
+        for _ in range(2):  # The prepared process may have been killed while it waited; try a new one.
+            self.begin()
+            assert self._process is not None
+            if self._is_ready:
+                return self._process
+            answer = _answer(self._process, _START_SECONDS)
+            if answer:
+                self._is_ready = True
+                return self._process
+            if answer is None:
+                break
+            status, words = self._last_words(self._process)
+            if status != -signal.SIGKILL:
+                break
+        raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
 
     def run(self, point: Point, variant: str, seconds: float, **settings: Any) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
@@ -114,37 +139,13 @@ class Worker:
 
     def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
         """Send the request; None if the worker died before it received it."""
-        process = self._process or self._start()
+        process = self.open()
         try:
             _send(process, request)
         except BrokenPipeError:
             self.stop()
             return None
         return process
-
-    def _start(self) -> WorkerProcess:
-        """Start a worker and wait until it is ready. Raises UserError if it can't start."""
-        words = "no answer"
-        for _ in range(2):  # The prepared process may have been killed while it waited; try a new one.
-            self.prepare()
-            assert self._prepared is not None
-            process, self._prepared = self._prepared, None
-            self._process = process
-            # The job may have leased its device after it started the process.
-            start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
-            try:
-                _send(process, start)
-                answer = _answer(process, _START_SECONDS)
-            except BrokenPipeError:
-                answer = {}
-            if answer:
-                return process
-            if answer is None:
-                break
-            status, words = self._last_words(process)
-            if status != -signal.SIGKILL:
-                break
-        raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
 
     def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
         """A dead worker's exit status, and the same in words, with its last printed line.
@@ -163,20 +164,26 @@ class Worker:
 class Workers:
     """The workers of a kernel's visits, one a visit. A context manager that ends them.
 
-    A worker whose visit is over stays, without its buffers, until all are done: so the next one's context lies
-    elsewhere in the memory.
+    Their processes start at once, and wait for the first visit. Make them before the job waits for a device.
+    A worker whose visit is over stays, without its buffers, until all are done: so each one's context lies elsewhere in
+    the memory.
     """
 
-    def __init__(self, task: KernelTask, visits: Sequence[int], started: WorkerProcess | None = None) -> None:
-        """`started`: a worker's process for the first of the visits, if the caller has one."""
-        self._following = dict(itertools.pairwise(visits))
-        self._workers = {visit: Worker(task, started if visit == visits[0] else None) for visit in visits}
+    def __init__(self, task: KernelTask, visits: Sequence[int], instances: Instances | None = None) -> None:
+        """`instances`: as for a Worker."""
+        self._workers = {visit: Worker(task, instances) for visit in visits}
 
     def begin(self, visit: int) -> None:
-        """Open a visit's worker, and have the next visit's import what it needs. Raises UserError."""
-        if visit in self._following:  # Imports take as long as a context; they disturb no measurement.
-            self._workers[self._following[visit]].prepare()
-        self._workers[visit].open()
+        """Open the workers of this visit and of those that follow. Raises UserError.
+
+        All contexts are made side by side, before anything is measured: so a visit waits for none, and none disturbs a
+        measurement.
+        """
+        coming = [worker for other, worker in self._workers.items() if other >= visit]
+        for worker in coming:
+            worker.begin()
+        for worker in coming:
+            worker.open()
 
     def run(self, visit: int, point: Point, variant: str, checked: Outcome | None, seconds: float) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.

@@ -1,7 +1,6 @@
-"""Start a worker's process. Imports almost nothing, so that a job can start it before its own imports.
+"""Start a worker's process: a fork of the job, which has imported all that a worker needs and opened no device.
 
-A worker is a new Python, and always so on a GPU. On the emulator, a job that has imported the worker's code already,
-because it is a fork itself (fork_server.py), forks its first worker.
+A new Python takes the place of the fork once the job has threads or has opened a GPU: neither survives a fork.
 """
 
 from __future__ import annotations
@@ -16,12 +15,15 @@ import traceback
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
+from kernelsweep.measure.worker.serve import serve_platform
+from kernelsweep.platforms.kinds import load
 from kernelsweep.threads import thread_count
 
 if TYPE_CHECKING:
-    from kernelsweep.platforms.kinds import Kind
+    from kernelsweep.measure.point.instances import Instances
 
-_SERVE = "kernelsweep.measure.worker.serve"
+# The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
+_GPU_FILES = ("/dev/nvidia", "/dev/dxg")
 
 
 def environment() -> dict[str, str]:
@@ -33,7 +35,7 @@ def environment() -> dict[str, str]:
 
 def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", _SERVE, platform],
+        [sys.executable, "-m", serve_platform.__module__, platform],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=messages,
@@ -46,13 +48,14 @@ def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
 class _Fork:
     """A fork of this process that serves, with what is needed here of subprocess.Popen."""
 
-    def __init__(self, platform: str, messages: IO[str]) -> None:
+    def __init__(self, platform: str, messages: IO[str], instances: Instances | None) -> None:
+        load(platform)
         pipes = [*os.pipe(), *os.pipe()]
         sys.stdout.flush()  # Else the fork would write it, too.
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            _serve(platform, (pipes[0], pipes[3], messages.fileno()))
+            _serve(platform, instances, (pipes[0], pipes[3], messages.fileno()))
         os.close(pipes[0])
         os.close(pipes[3])
         self.stdin = open(pipes[1], "w", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -69,14 +72,14 @@ class _Fork:
         return self._status
 
 
-def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
+def _serve(platform: str, instances: Instances | None, streams: tuple[int, int, int]) -> NoReturn:
     """Serve in a fork, with these standard streams, until the input ends."""
     status = 1
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # The locks of journals and of GPUs among them.
-        sys.modules[_SERVE].main(platform)
+        serve_platform(platform, instances)
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
@@ -91,17 +94,19 @@ def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
 class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
-    platform  the platform's implementation, as in platforms.kinds.Kind
-    may_fork  whether it may be a fork of this process, which then has opened neither CUDA nor NVML: what they open does
-              not survive
+    platform   the platform's implementation, as in platforms.kinds.Kind
+    instances  made ahead, for the task that the process will be given; a new Python makes its own
 
     The process imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str, may_fork: bool = False) -> None:
+    def __init__(self, platform: str, instances: Instances | None = None) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        forks = may_fork and _SERVE in sys.modules and thread_count() == 1
-        self._process = (_Fork if forks else _started)(platform, self.messages)
+        self._process: subprocess.Popen[str] | _Fork
+        if thread_count() == 1 and not _has_opened_a_gpu():
+            self._process = _Fork(platform, self.messages, instances)
+        else:
+            self._process = _started(platform, self.messages)
         assert self._process.stdin is not None and self._process.stdout is not None
         self.requests, self.answers = self._process.stdin, self._process.stdout
 
@@ -135,10 +140,10 @@ class WorkerProcess:
         return status
 
 
-def first_worker(kind: Kind) -> WorkerProcess:
-    """The process of a job's first worker, for a job that has opened no device yet.
-
-    It may be a fork only where points have no times, as on the emulator. Nobody has measured yet whether a fork's times
-    on a GPU differ from a new Python's, so that there every worker is a new Python.
-    """
-    return WorkerProcess(kind.implementation, may_fork=not kind.has_clock)
+def _has_opened_a_gpu() -> bool:
+    """Whether this process has opened a GPU, for CUDA or for NVML."""
+    for file in Path("/proc/self/fd").glob("*"):
+        with contextlib.suppress(OSError):  # The descriptor of this very list is closed by now.
+            if os.readlink(file).startswith(_GPU_FILES):
+                return True
+    return False

@@ -1,7 +1,7 @@
 """The process that runs a kernel's points. It is not the job's own, so that a crash or a hang costs one point only.
 
-Its argument is the platform's implementation, which it imports while it waits. It reads lines of JSON from standard
-input and answers each with a line on standard output:
+Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
+of JSON from standard input and answers each with a line on standard output:
 
     {"task": ..., "cuda_visible_devices": ...}      {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
@@ -24,6 +24,7 @@ from typing import Any, TextIO
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
@@ -33,8 +34,8 @@ from kernelsweep.sweep.points import Point
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer the requests, in order."""
+def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None) -> None:
+    """Answer the requests, in order. `instances`: some of the task that is made already."""
     start = json.loads(requests.readline())
     if start["cuda_visible_devices"] is None:
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
@@ -42,7 +43,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
     task = read_task(start["task"])
     platform: Platform = load(task.platform)()
-    runner = Runner(platform, task)
+    runner = Runner(platform, task, instances)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
@@ -81,8 +82,8 @@ def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, 
     return outcome
 
 
-def main(platform: str) -> None:
-    """Serve on this process' standard streams; `platform` as in the module's docstring."""
+def serve_platform(platform: str, instances: Instances | None = None) -> None:
+    """Serve on this process' standard streams; `platform` as in the module's docstring, `instances` as for serve()."""
     # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     ctypes.CDLL(None).prctl(_PR_SET_NAME, b"worker", 0, 0, 0)  # A fork has its job's name.
@@ -91,8 +92,8 @@ def main(platform: str) -> None:
     os.dup2(2, 1)
     load(platform)
     with open(0, encoding="utf-8", closefd=False) as requests:
-        serve(requests, private)
+        serve(requests, private, instances)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve_platform(sys.argv[1])

@@ -92,8 +92,8 @@ class FileInstance:
         given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
         return self._kept("error_bound", given, [self._key("error_bound"), self._reference_key])
 
-    def prepare(self) -> None:
-        """Have the reference and its bounds on disk. Raises UserError."""
+    def expect(self, point: Point) -> None:
+        """See problem.Instance: have the reference and its bounds on disk. Raises UserError."""
         if "reference" in self.functions:
             _ = self.expected, self.bounds
 

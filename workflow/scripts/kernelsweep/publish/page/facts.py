@@ -7,9 +7,8 @@ from typing import Any
 
 import yaml
 
-from kernelsweep.analysis.proofs import Proofs
+from kernelsweep.analysis.proofs import Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
-from kernelsweep.results import CHECKS
 
 Facts = list[tuple[str, str]]
 
@@ -40,11 +39,7 @@ def run_facts(
         ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
     ]
     if proofs:
-        proven = [proof for proof in proofs.values() if proof.is_proven]
-        checks = {check for proof in proven for check, _ in proof.points}
-        facts.append(
-            ("Proven", f"{len(proven)} of {len(proofs)} kernels: {', '.join(c for c in CHECKS if c in checks)}")
-        )
+        facts.append(("Proven", proofs_in_words(proofs)))
     if environment is not None:
         measured = str(environment["measured"])
         facts.append(("When", f"{measured[:10]} {measured[11:16]} UTC"))

@@ -19,21 +19,12 @@ from kernelsweep.publish.page.scripts import d3, packed, policy
 
 
 @dataclass(frozen=True)
-class ToldKernel:
-    """A kernel in its study's story: its file, and the file's words on what it changes, and why, as HTML."""
-
-    kernel: Link
-    words: str
-
-
-@dataclass(frozen=True)
 class Section:
     """A study, or a chapter that follows the studies.
 
     name         the anchor by which it is linked to
     description  a study's, as text
     html         its table or text
-    steps        a study's kernels
     undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
@@ -44,7 +35,6 @@ class Section:
     figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
     description: str = ""
-    steps: Sequence[ToldKernel] = ()
     undrawn: Sequence[str] = ()
 
 

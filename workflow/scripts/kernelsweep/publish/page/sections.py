@@ -15,12 +15,10 @@ from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, Picture, embed, link
-from kernelsweep.publish.page.markdown import comment_html, to_html
-from kernelsweep.publish.page.render import Section, ToldKernel
+from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
 from kernelsweep.results import each_row
-from kernelsweep.sweep.kernels.source import read_source
-from kernelsweep.sweep.kernels.story import story
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
@@ -110,21 +108,13 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,
         },
-        # steps.md has these words as well.
-        steps=[]
-        if why
-        else [
-            ToldKernel(kernel, comment_html(story(read_source(Path(path)))))
-            for kernel, path in zip(kernels, study["kernels"], strict=True)
-        ],
     )
 
 
 def _why(steps: Path, name: str, title: str, base: Path) -> str:
-    """Why each step helps, as HTML that unfolds; "" for a study without steps."""
-    text = html(steps, name, title, base)
+    """Why each step helps, as HTML that unfolds."""
     summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
-    return f'<details class="why">{summary}{text}</details>\n' if text else ""
+    return f'<details class="why">{summary}{html(steps, name, title, base)}</details>\n'
 
 
 def has_content(name: str, base: Path) -> bool:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# The header for kernelsweep follows the words.
-_HEADER = "kernelsweep:"
-_COMMENT = "//"
+from kernelsweep.sweep.kernels.leading_comments import leading_comments
+from kernelsweep.sweep.kernels.story import story
+
 # Unchanged lines around a change.
 _CONTEXT = 2
 
@@ -36,10 +36,8 @@ class KernelWords:
 
 def read_words(name: str, text: str) -> KernelWords:
     """The words and the code of a kernel's source."""
-    lines = text.splitlines()
-    end = next((number for number, line in enumerate(lines) if not line.startswith(_COMMENT)), len(lines))
-    comment = [line.removeprefix(_COMMENT).strip() for line in lines[:end]]
-    if _HEADER in comment:
-        comment = comment[: comment.index(_HEADER)]
-    paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", "\n".join(comment))]
-    return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], lines[end:])
+    comments, _ = leading_comments(text)
+    paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", story(text))]
+    lines = [line for number, line in enumerate(text.splitlines(), 1) if comments.get(number) is None]
+    first = next((number for number, line in enumerate(lines) if line), 0)
+    return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], lines[first:])

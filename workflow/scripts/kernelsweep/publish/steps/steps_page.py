@@ -3,53 +3,53 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
-import pandas
-
-from kernelsweep.analysis.reference import timed
-from kernelsweep.analysis.step_metrics import step_metrics, title, unit_of
-from kernelsweep.analysis.steps import Step, step_labels
+from kernelsweep.analysis.step_metrics import title
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import reference_text, size_text
-from kernelsweep.intervals import ratio, time_interval
-from kernelsweep.publish.steps.advice import Values, advice
+from kernelsweep.intervals import ratio
+from kernelsweep.publish.steps.advice import advice
 from kernelsweep.publish.steps.kernel_words import KernelWords, read_words
-from kernelsweep.results import INTERVAL
+from kernelsweep.publish.steps.told_steps import Story, ToldStep, story_of
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
 # A counter of 0 counts as this share of its largest value in the story.
 _NOTHING = 0.01
+# Code in backticks, which Markdown leaves alone; and what it would take for a mark elsewhere.
+_CODE, _MARKS = re.compile(r"(`[^`]*`)"), re.compile(r"([\\*\[\]<]|(?<!\w)_|_(?!\w))")
 
 
 def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, str]) -> str:
-    """The page; "" for a study without a ladder.
+    """The page.
 
     sources   the text of each kernel's file, by its name
     accesses  the files with the pictures of who accesses what, by the place of their step
     """
-    if not data.steps:
-        return ""
     words = {name: read_words(name, text) for name, text in sources.items()}
-    facts = _facts(data)
-    labels = step_labels(data.steps)
-    lines = [f"## {data.title}: why", "", f"Times and counters: at {reference_text(data.settings)}.", ""]
-    for number, (step, label) in enumerate(zip(data.steps, labels, strict=True)):
-        base = _base(data.steps, number, words)
-        of_kernel = words[step.kernel]
-        lines += [f"### {number + 1}. `{label}`", ""]
-        if number == 0 or step.kernel not in {earlier.kernel for earlier in data.steps[:number]}:
-            lines += [f"{paragraph}\n" for paragraph in of_kernel.paragraphs]
-        found = [f"- {text}" for text in _findings(facts, number, base, labels)]
+    story = story_of(data)
+    lines = [f"## {data.title}: why", "", *([story.where, ""] if story.where else [])]
+    for number, step in enumerate(story.steps):
+        base = _base(story.steps, number, words)
+        lines += [f"### {number + 1}. `{step.label}`", ""]
+        if step.kernel not in {earlier.kernel for earlier in story.steps[:number]}:
+            lines += [f"{_markdown(paragraph)}\n" for paragraph in words[step.kernel].paragraphs]
+        found = [f"- {text}" for text in _findings(story, step, base)]
         lines += [*found, ""] if found else []
         if picture := accesses.get(number):
-            lines += [f"![Who accesses what in {label}]({picture})", ""]
-        lines += _difference(step, None if base is None else data.steps[base], words)
+            lines += [f"![Who accesses what in {step.label}]({picture})", ""]
+        lines += _difference(step, base, words)
     return "\n".join(lines)
 
 
-def _base(steps: Sequence[Step], number: int, words: Mapping[str, KernelWords]) -> int | None:
+def _markdown(paragraph: str) -> str:
+    """A comment as Markdown, in which only backticks mean anything: `2 * a * b` has no emphasis."""
+    parts = _CODE.split(paragraph)
+    return "".join(part if number % 2 else _MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
+
+
+def _base(steps: Sequence[ToldStep], number: int, words: Mapping[str, KernelWords]) -> ToldStep | None:
     """The earlier step that a step is held against: the last of its kernel, or of the one that its words name.
 
     Where there is none, the step before it.
@@ -59,59 +59,40 @@ def _base(steps: Sequence[Step], number: int, words: Mapping[str, KernelWords]) 
     kernels = [step.kernel for step in steps[:number]]
     named = words[steps[number].kernel].base(kernels)
     wanted = steps[number].kernel if steps[number].kernel in kernels else named
-    return max((place for place, kernel in enumerate(kernels) if kernel == wanted), default=number - 1)
+    return steps[max((place for place, kernel in enumerate(kernels) if kernel == wanted), default=number - 1)]
 
 
-def _facts(data: StudyData) -> pandas.DataFrame:
-    """A row for each step: time_us with its interval, peak_share (%), and a column for each metric; NaN without."""
-    times = timed(data.at_reference(), data.device)
-    rows = []
-    for step in data.steps:
-        found = step.rows(times)
-        columns = ["time_us", "time_low_us", "time_high_us", "peak_fraction"]
-        rows.append({} if found.empty else found.iloc[0][columns].to_dict())
-    facts = pandas.DataFrame(rows, columns=["time_us", "time_low_us", "time_high_us", "peak_fraction"], dtype="float64")
-    metrics = step_metrics(data)
-    values = metrics.pivot_table(index="step", columns="metric", values="value").reindex(range(len(facts)))
-    facts = facts.join(values)
-    peak = data.device["peak_bandwidth_gbs"]
-    shares = 100 * facts.pop("peak_fraction")
-    if peak and "dram_read_throughput" in facts:
-        shares = pandas.concat([shares, 100 * facts["dram_read_throughput"] / peak], axis=1).max(axis=1)
-    facts.insert(3, "peak_share", shares)
-    named = [name for name in data.settings["metrics"] if name in facts]
-    facts.attrs["units"] = {name: unit_of(metrics, name) for name in named}
-    return facts
-
-
-def _findings(facts: pandas.DataFrame, number: int, base: int | None, labels: Sequence[str]) -> list[str]:
+def _findings(story: Story, step: ToldStep, base: ToldStep | None) -> list[str]:
     """Sentences on a step's time, counters and advice."""
-    own = facts.iloc[number]
     texts = []
-    if base is not None:
-        before = facts.iloc[base]
-        if pandas.notna(own["time_us"]) and pandas.notna(before["time_us"]):
-            faster = ratio(*(time_interval({str(key): row[key] for key in INTERVAL}) for row in (before, own)))
-            texts.append(
-                f"Time: {before['time_us']:.4g} → {own['time_us']:.4g} µs, {faster.value:.2f} times as fast as"
-                f" `{labels[base]}` ({faster.low:.2f}–{faster.high:.2f})."
-            )
-        moved = _moved(facts, number, base)
-        if moved:
-            texts.append(f"Moved: {'; '.join(moved)}.")
-    known: Values = {str(name): float(value) for name, value in own.items() if pandas.notna(value)}
-    if sentence := advice(known):
+    if base is not None and base.time and step.time:
+        faster = ratio(over=base.time, under=step.time)
+        texts.append(
+            f"Time: {base.time.value:.4g} → {step.time.value:.4g} µs{_at(step.timed_at)}, {faster.value:.2f} times as"
+            f" fast as `{base.label}` ({faster.low:.2f}–{faster.high:.2f})."
+        )
+    elif step.time and step.timed_at:
+        texts.append(f"Time: {step.time.value:.4g} µs{_at(step.timed_at)}.")
+    moved = _moved(story, step, base) if base is not None else []
+    if moved:
+        texts.append(f"Moved{_at(step.counted_at)}: {'; '.join(moved)}.")
+    if sentence := advice(step.values):
         texts.append(f"Advice: {sentence[:1].lower()}{sentence[1:]}")
     return texts
 
 
-def _moved(facts: pandas.DataFrame, number: int, base: int) -> list[str]:
-    """The study's counters that changed most between two steps, the largest change first."""
+def _at(configuration: str) -> str:
+    return f" at {configuration}" if configuration else ""
+
+
+def _moved(story: Story, step: ToldStep, base: ToldStep) -> list[str]:
+    """The counters that changed most between two steps, the largest change first."""
     changes = []
-    for name, unit in facts.attrs["units"].items():
-        before, after, largest = facts[name].iloc[base], facts[name].iloc[number], facts[name].max()
-        if pandas.isna(before) or pandas.isna(after) or not largest:
+    for name, unit in story.units.items():
+        largest = max((one.values[name] for one in story.steps if name in one.values), default=0.0)
+        if name not in base.values or name not in step.values or not largest:
             continue
+        before, after = base.values[name], step.values[name]
         change = abs(math.log(max(after / largest, _NOTHING) / max(before / largest, _NOTHING)))
         if change >= math.log(_LEAST_CHANGE):
             percent = "%" if unit == "%" else ""
@@ -123,16 +104,11 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.3g}"
 
 
-def _difference(step: Step, base: Step | None, words: Mapping[str, KernelWords]) -> list[str]:
+def _difference(step: ToldStep, base: ToldStep | None, words: Mapping[str, KernelWords]) -> list[str]:
     """The code that differs from the base's, as a fenced block; a sentence where the kernel is the same."""
     if base is None:
         return []
     if step.kernel == base.kernel:
-        grid = (
-            ""
-            if step.grid_size == base.grid_size or step.grid_size is None
-            else f" in {size_text(step.grid_size)} blocks"
-        )
-        return [f"The same source, with an unroll factor of {step.unroll} instead of {base.unroll}{grid}.", ""]
+        return [f"The same source, with an unroll factor of {step.unroll} instead of {base.unroll}.", ""]
     lines = words[step.kernel].difference(words[base.kernel])
     return [f"```diff {base.kernel}", *lines, "```", ""]

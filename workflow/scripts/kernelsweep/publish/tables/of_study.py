@@ -1,4 +1,7 @@
-"""The table of any study: of its steps with their hardware counters, of exchanges, or of configurations."""
+"""The table of any study: of its steps with their hardware counters, of exchanges, or of configurations.
+
+Where kernels were proven, each has one column more, which says so.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,15 @@ from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.tables.configurations import configuration_table, configuration_text
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
-from kernelsweep.publish.tables.formats import TableText
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText
 from kernelsweep.publish.tables.ladder_table import study_table
 from kernelsweep.publish.tables.ladder_text import study_text
 
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     """A study's table for programs, and the same for readers."""
-    return _TABLES[problem_of(data.settings["problem"]).table](data)
+    table, text = _TABLES[problem_of(data.settings["problem"]).table](data)
+    return _with_proofs(table, text, data) if data.proofs else (table, text)
 
 
 def rows_of_steps(data: StudyData) -> pandas.DataFrame:
@@ -48,6 +52,14 @@ def _configurations(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     found = best_at(data)
     table = configuration_table(found, data)
     return table, configuration_text(table, found, data)
+
+
+def _with_proofs(table: pandas.DataFrame, text: TableText, data: StudyData) -> tuple[pandas.DataFrame, TableText]:
+    """A study's table with the column `proven`, which is empty for libraries and other rows that are no kernels."""
+    words = [data.proofs[kernel].in_words if kernel in data.proofs else "" for kernel in table["kernel"]]
+    column = Column("proven", [cell or EMPTY for cell in words], right=False, apart=True)
+    explanation = f"{text.explanation} Proven: the checks of its use of memory and of its results, and their points."
+    return table.assign(proven=words), replace(text, columns=[*text.columns, column], explanation=explanation)
 
 
 # By the name that a problem gives its table.

@@ -1,0 +1,152 @@
+"""A repository of kernels, each with a mistake planted in it, and the checks by which `all` has found it there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+from checkout import ROOT
+
+from kernelsweep.results import read_rows
+
+_HERE = ROOT / "tests/planted"
+_START = r"(?=    __shared__)"
+_FILL = r"shared\[thread\] = (place < array_size) \? (.*) : .*;"
+# A kernel from the name of its first input to the end, where it writes a block's sum.
+_TO_THE_END = r"(?s)const (?:Element|float) \*(\w+)(.*)partials\[blockIdx.x\] = shared\[0\];"
+
+# By mistake: the check that finds it, the finding, and the edit that plants it, as a pattern and its replacement.
+PLANTED = {
+    "missing_syncthreads": ("races", "race", r"    __syncthreads\(\);\n(?=\s*for)", ""),
+    "missing_syncwarp": ("races", "race", r" +__syncwarp\(\);\n", ""),
+    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 32)\n    \1"),
+    "uninitialised_read": ("uninitialised", "uninitialised", _FILL, r"if (\1)\n        shared[thread] = \2;"),
+    "last_block_left_out": (
+        "result", "wrong_result", _START, "    if (blockIdx.x == gridDim.x - 1)\n        return;\n",
+    ),
+    "some_not_written": ("result", "wrong_result", r"if \(thread == 0\)", "if (thread == 0 && blockIdx.x % 4 != 3)"),
+    "input_changed": (
+        "result", "wrong_result", rf"({_FILL})".replace("(.*)", r"(\w+)\[place\].*"),
+        r"\1\n    if (\2)\n        (float &)\3[place] = 0;",
+    ),
+    "past_end_read": ("bounds", "out_of_bounds", r"place < array_size \?", "place <= array_size ?"),
+    "past_end_written": (
+        "bounds", "out_of_bounds", r"(partials\[blockIdx.x\]) =", r"\1 = partials[blockIdx.x + 1] =",
+    ),
+    "read_far_away": ("bounds", "launch_failed", r"\[place\]", "[place + 20000000]"),
+    "cached_by_address": (
+        "result", "wrong_result", _TO_THE_END,
+        r"const float *\1\2{ // for blocks that know no result of these elements\n"
+        "        static const void *known_input[1024];\n        static float known[1024];\n"
+        r"        if (known_input[blockIdx.x] != \1)" "\n            known[blockIdx.x] = shared[0];\n"
+        r"        known_input[blockIdx.x] = \1;" "\n        partials[blockIdx.x] = known[blockIdx.x];\n    }",
+    ),
+    "later_runs_skipped": (
+        "result", "wrong_result", r"(?s)(    __shared__.*)if \(thread == 0\)",
+        "    static bool is_done[1024];\n    if (is_done[blockIdx.x])\n        return;\n"
+        r"\1if (thread == 0)" "\n        is_done[blockIdx.x] = true;\n    if (thread == 0)",
+    ),
+    "skipped_where_written": (
+        "uninitialised", "uninitialised", _START,
+        "    if (partials[blockIdx.x] == partials[blockIdx.x]) // It is no NaN.\n        return;\n",
+    ),
+    "half_precision": ("result", "wrong_result", r"= shared\[0\]", "= __half2float(__float2half(float(shared[0])))"),
+    "endless_loop": (
+        "result", "timed_out", _START, "    volatile int runs = 1;\n    while (runs)\n        runs = 1;\n",
+    ),
+    "trap": ("result", "launch_failed", _START, "    if (array_size > 31)\n        __trap();\n"),
+}  # fmt: skip
+
+# A reduction may use its input as memory to work in.
+FOR_ARRAYS_ALONE = ("input_changed",)
+# Mistakes in the use of memory are planted once more, in kernels that compute-sanitizer proves.
+SANITIZED = ("missing_syncthreads", "missing_syncwarp", "conditional_barrier", "uninitialised_read", "past_end_read",
+             "past_end_written", "read_far_away")  # fmt: skip
+BY_STUDY: Mapping[str, tuple[str, ...]] = {
+    "sums": tuple(mistake for mistake in PLANTED if mistake not in FOR_ARRAYS_ALONE),
+    "arrays": tuple(PLANTED),
+    "sanitized": SANITIZED,
+}
+RIGHT = "right"
+SIZE = 1000
+_LAUNCH = {"grid": "n / side", "block": "side", "arguments": ["products", "partials", "first", "second", "n"]}
+_CHECKED_IN_THE_SWEEP = ("wrong_result", "timed_out", "launch_failed")
+
+
+def write_repository(folder: Path, timeout_seconds: int) -> None:
+    """Write a repository with right kernels and those with mistakes: of sums, and of several arrays."""
+    for study in BY_STUDY:
+        right = (_HERE / f"{'arrays' if study == 'arrays' else 'sums'}.cu").read_text()
+        if study == "sanitized":
+            right = right.replace(
+                "//   unroll: [1]", "//   unroll: [1]\n//   gpu_only: compute-sanitizer is to prove it"
+            )
+        (folder / f"kernels/{study}").mkdir(parents=True)
+        (folder / f"kernels/{study}/{RIGHT}.cu").write_text(right)
+        for mistake in BY_STUDY[study]:
+            (folder / f"kernels/{study}/{mistake}.cu").write_text(_with_mistake(right, mistake))
+    shutil.copy(_HERE / "arrays_problem.py", folder / "kernels/arrays/problem.py")
+    (folder / "config/studies").mkdir(parents=True)
+    for study in BY_STUDY:
+        settings = {"title": study.title(), **(_of_arrays() if study == "arrays" else _of_sums(study))}
+        (folder / f"config/studies/{study}.yaml").write_text(yaml.safe_dump(settings))
+    (folder / "config/config.yaml").write_text(yaml.safe_dump({"measuring": {"timeout_seconds": timeout_seconds}}))
+
+
+def _with_mistake(right: str, mistake: str) -> str:
+    """The right kernel's text with a mistake planted in it."""
+    _, _, pattern, replacement = PLANTED[mistake]
+    wrong, count = re.subn(pattern, replacement, right, count=0 if mistake == "missing_syncwarp" else 1)
+    assert count, mistake
+    return wrong.replace(f"void {RIGHT}(", f"void {mistake}(")
+
+
+def _of_sums(study: str) -> dict[str, object]:
+    return {
+        "axes": {"array_size": [SIZE], "block_size": [64], "unroll": [1], "dtype": ["float32"], "cache": ["cold"]},
+        "platforms": {"emulator": {"axes": {"array_size": [SIZE], "block_size": [64]}}},
+        "kernels": [{"name": name} for name in (RIGHT, *BY_STUDY[study])],
+    }
+
+
+def _of_arrays() -> dict[str, object]:
+    return {
+        "problem": "kernels/arrays/problem.py",
+        "axes": {"n": [SIZE], "side": [64], "cache": ["cold"]},
+        "kernels": [
+            {"name": name, "macros": ["side"], "launches": [{"kernel": name, **_LAUNCH}]}
+            for name in (RIGHT, *BY_STUDY["arrays"])
+        ],
+    }
+
+
+def table_of_findings(results: Path) -> str:
+    """What found each mistake on a platform, as Markdown: a row a kernel, a column a kind of check.
+
+    results  the platform's folder
+    """
+    proofs, measured = read_rows(results / "proofs.csv"), read_rows(results / "measurements.csv")
+    lines = [
+        "| kernel | mistake | proof on the emulator | compute-sanitizer | the points measured |",
+        "|---|---|---|---|---|",
+    ]
+    for study, mistakes in BY_STUDY.items():
+        for mistake in mistakes:
+            of_kernel = [row for row in proofs if (row["study"], row["kernel"]) == (study, mistake)]
+            if not of_kernel:
+                continue
+            statuses = {row["status"] for row in measured if (row["study"], row["kernel"]) == (study, mistake)}
+            cells = [*_found_by(of_kernel), " ".join(sorted(statuses & {*_CHECKED_IN_THE_SWEEP})) or "nothing"]
+            lines.append(f"| {study} | {mistake} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _found_by(rows: list[dict[str, str]]) -> Iterator[str]:
+    """What the emulator has found in a kernel, and compute-sanitizer; "not run" where it wasn't run."""
+    for is_emulator in (True, False):
+        made = [row for row in rows if (row["tool"] == "emulator") == is_emulator and row["finding"] != "not_checked"]
+        found = [f"{row['check']} ({row['tool']})" for row in made if row["finding"]]
+        yield ", ".join(found).replace(" (emulator)", "") or ("nothing" if made else "not run")
