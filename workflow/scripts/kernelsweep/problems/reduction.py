@@ -68,8 +68,8 @@ class Reduction(OneArray):
 def make_reduction(dtype: str, operation: str, longest: int, seed: int) -> Reduction:
     """The input for arrays of up to `longest` elements, which operations.OPERATIONS describes.
 
-    A minimum or a maximum shows the loss of one element only. With odd seeds it is the last of each array, which is lost
-    most often; with even seeds it is anywhere. The second input's seed is the next one (measure/second_input.py).
+    A minimum or a maximum shows the loss of one element only: with odd seeds the last of each array, which is lost most
+    often, with even seeds any. A point has inputs of two seeds, of which one is odd (measure/second_input.py).
     """
     element = np.dtype(dtype)
     make = OPERATIONS[operation].integers if element.kind == "i" else OPERATIONS[operation].floats
