@@ -29,6 +29,7 @@ from kernelsweep.judge.claims.judge import Judged, judge
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, RELATIONS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import check_metrics, load_config, load_study
+from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.results import read_rows, write_rows
 from kernelsweep.share.recording import recorded_device
 from kernelsweep.sweep.config_file import study_names
@@ -359,7 +360,7 @@ def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
     judged = judge(claims, evidence(rows, settings=settings), {})
     assert [(one.verdict, one.output) for one in judged] == [("does not hold", "0 0 1 2")]
     text = claims_text(judged, {"exchanges": "Exchanges"}, H200)
-    assert "**Here: 0 0 1 2.**" in text
+    assert "| these elements | 0 0 1 2 |" in text
 
 
 # The reader's view
@@ -383,9 +384,13 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
     text = claims_text(judged, {"unrolling": "Unrolling"}, H200)
     (row,) = [line for line in text.splitlines() if "faster still" in line]
-    assert row.startswith(r"| ✗ does not hold | By 16 \| it is faster still. **Here: 1.0")
-    assert "| at least 3 |" in row and row.endswith("| a friend |")
+    assert row.startswith(r"| ✗ does not hold | By 16 \| it is faster still. | at least 3 | 1.0")
+    assert row.endswith("| a friend |")
     assert "| unrolling | 1 | 1 | 0 | 0 |" in text
+    # What holds unfolds, on the page as on GitHub.
+    assert row in text.partition("<details>")[0] and "<summary>✓ holds: 1</summary>" in text
+    html = to_html(text, "claims", "claims", ROOT, ROOT)
+    assert "<details><summary>✓ holds: 1</summary>\n<div" in html and html.count("</details>") == 1
 
 
 def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:

@@ -47,9 +47,6 @@ CLAIM_COLUMNS = (
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
-# A table begins with the claims that do not hold.
-_ORDER = (FAILS, NOT_DECIDABLE, HOLDS, UNMEASURED)
-
 _DIGITS = 4
 
 
@@ -111,37 +108,49 @@ def claims_text(
         "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
         " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
         " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
-        " A ratio of 1 satisfies no claim of a change. `ours`: a side is our synchronised form of published code."
+        " A ratio of 1 satisfies no claim of a change. What follows ± is the tolerance of this check, not the source's."
+        " `ours`: a side is our synchronised form of published code."
         " Sources and tolerances: docs/claims.md of kernelsweep.",
     ]
     for name, of_study in of_studies.items():
-        lines += ["", f"## {titles[name]}", ""]
-        lines += _table(of_study)
+        lines += [*([""] if lines[-1] else []), f"## {titles[name]}", ""]
+        lines += _tables(of_study)
     named = [row for row in sources if row["source"] in {one.claim.source for one in judged}]
     if named:
-        lines += ["", "## Sources", "", "| source | document | language | hardware |", "|---|---|---|---|"]
+        lines += ["## Sources", "", "| source | document | language | hardware |", "|---|---|---|---|"]
         lines += [f"| {row['source']} | {row['title']} | {row['language']} | {row['hardware']} |" for row in named]
     return "\n".join(lines) + "\n"
 
 
+def _tables(judged: Sequence[Judged]) -> list[str]:
+    """A study's claims: those that do not hold or are undecided, and the others below, folded."""
+    found = {verdict: [one for one in judged if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
+    lines = _table([*found[FAILS], *found[NOT_DECIDABLE]])
+    for verdict in (HOLDS, UNMEASURED):
+        if claims := found[verdict]:
+            summary = f"<summary>{_SIGNS[verdict]} {verdict}: {len(claims)}</summary>"
+            lines += [f"<details>{summary}", "", *_table(claims), "</details>", ""]
+    return lines
+
+
 def _table(judged: Sequence[Judged]) -> list[str]:
-    lines = ["| verdict | claim | published | measured | elsewhere | source |", "|---|---|---|---|---|---|"]
-    for one in sorted(judged, key=lambda one: _ORDER.index(one.verdict)):
+    """A table with a blank line below it; nothing without claims."""
+    if not judged:
+        return []
+    lines = ["| verdict | claim | holds if | measured | elsewhere | source |", "|---|---|---|---|---|---|"]
+    for one in judged:
         claim = one.claim
         source = f"{claim.source}: {claim.device}" if claim.device else claim.source
         source += f" ({claim.code})" if claim.code else ""
-        published = "these elements" if claim.quantity == OUTPUT else _published(one)
-        cells = [
-            f"{_SIGNS[one.verdict]} {one.verdict}",
-            _sentence(one),
-            published,
-            _measured(one),
-            _elsewhere(one),
-            source,
-        ]
+        wanted = (
+            "these elements"
+            if claim.quantity == OUTPUT
+            else relation_text(claim.relation, claim.value, claim.tolerance)
+        )
+        cells = [f"{_SIGNS[one.verdict]} {one.verdict}", claim.text, wanted, _measured(one), _elsewhere(one), source]
         cells = [cell.replace("|", r"\|") for cell in cells]
         lines.append(f"| {' | '.join(cells)} |")
-    return lines
+    return [*lines, ""]
 
 
 def _counted(judged: Sequence[Judged]) -> str:
@@ -161,21 +170,6 @@ def _elsewhere(judged: Judged) -> str:
         if verdict != judged.verdict:
             groups.setdefault((cache, _SIGNS[verdict]), []).append(size_text(size))
     return "; ".join(f"{cache}: {sign} at {', '.join(sizes)}" for (cache, sign), sizes in groups.items())
-
-
-def _published(judged: Judged) -> str:
-    claim = judged.claim
-    return relation_text(claim.relation, claim.value, claim.tolerance)
-
-
-def _sentence(judged: Judged) -> str:
-    """The claim, and the measured quantity if the claim fails."""
-    text = judged.claim.text
-    if judged.verdict == FAILS and judged.measured:
-        text += f" **Here: {_interval(judged)}.**"
-    elif judged.verdict == FAILS:
-        text += f" **Here: {judged.output}.**"
-    return text
 
 
 def _measured(judged: Judged) -> str:

@@ -60,11 +60,13 @@
 
   function show(wanted, address = true) {
     view = complete(wanted);
-    if (address) history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
+    if (address) remember();
     hideTip();
     makeControls();
     draw();
   }
+
+  const remember = () => history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
 
   function choice(label, key, options) {
     const list = create("select", { name: key, onchange: () => {
@@ -75,11 +77,27 @@
     return create("label", {}, `${label} `, list);
   }
 
+  // An axis of numbers has a slider. While it moves the chart follows; the address waits for its end, because browsers
+  // refuse too many changes.
+  function slider(label, key, options) {
+    const place = options.findIndex(([value]) => value === view[key]), [, text] = options[place];
+    const shown = create("output", { textContent: text });
+    shown.style.minWidth = `${Math.max(...options.map(([, words]) => words.length))}ch`;
+    const range = create("input", { type: "range", name: key, min: 0, max: options.length - 1, value: place, ariaValueText: text, onchange: remember, oninput: () => {
+      [view[key], shown.textContent] = options[range.value];
+      range.ariaValueText = shown.textContent;
+      hideTip();
+      draw();
+    } });
+    return create("label", {}, `${label} `, range, shown);
+  }
+
   function makeControls() {
     const axes = study.axes.map((axis) => [axis.name, axis.title]);
     const filters = study.axes.filter((axis) => !isFree(axis.name)).map((axis) => {
       const values = axis.values.map((value, place) => [value, axis.labels[place]]);
-      return choice(axis.title, `at.${axis.name}`, [[BEST, view.view === POINTS ? "all" : BEST], ...values]);
+      const control = axis.numbers[0] === null ? choice : slider;
+      return control(axis.title, `at.${axis.name}`, [[BEST, view.view === POINTS ? "all" : BEST], ...values]);
     });
     controls.replaceChildren(
       choice("study", "study", Object.keys(studies).map((name) => [name, name])),
@@ -109,7 +127,7 @@
   function choose() {
     const chosen = [...kernelList.querySelectorAll("input:checked")].map((box) => box.value);
     view.kernels = chosen.join(",");
-    history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
+    remember();
     draw();
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -16,6 +17,8 @@ from kernelsweep.publish.page.embed import data_uri
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
+# What unfolds begins and ends with a line of its own.
+_FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
 # Results are below headings of the second level.
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
 # The language of a fenced block that is a difference; the name of what it is against follows.
@@ -42,6 +45,7 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
         if token.type == "fence" and token.info.startswith(_DIFFERENCE):
             token.type, token.content = "html_block", _unfolding(token.content, token.info.removeprefix(_DIFFERENCE))
     _name_rows(tokens)
+    tokens = _with_folds(tokens)
     return str(markdown.renderer.render(list(_with_anchors(tokens, name, title)), markdown.options, {}))
 
 
@@ -54,6 +58,16 @@ def _unfolding(lines: str, base: str) -> str:
     ]
     summary = f"<summary>The code, against <code>{escape(base.strip())}</code></summary>"
     return f'<details class="difference">{summary}<pre>{chr(10).join(code)}</pre></details>\n'
+
+
+def _with_folds(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens, in which a paragraph that begins or ends what unfolds is that."""
+    found = list(tokens)
+    for place in range(len(found) - 3, -1, -1):
+        text = found[place + 1].content
+        if found[place].type == "paragraph_open" and _FOLD.fullmatch(text):
+            found[place : place + 3] = [Token("html_block", "", 0, content=f"{text}\n")]
+    return found
 
 
 def _level(heading: Token) -> int:

@@ -83,10 +83,12 @@ def _columns(found: pandas.DataFrame, name: str, steps: int, published: Publishe
     if published.only_ratios:
         return [
             *columns,
-            Column(f"{title(name)} (over the step before)", _changes(ours), follows=True),
-            Column(f"{published.label} (over the step before)", _changes(theirs), follows=True),
+            Column(f"{title(name)} (over the step before)", _changes(ours), follows="the value over the step before's"),
+            Column(
+                f"{published.label} (over the step before)", _changes(theirs), follows=f"the same, {published.label}"
+            ),
         ]
-    return [*columns, Column(f"{published.label} ({unit})", _cells(theirs, unit), follows=True)]
+    return [*columns, Column(f"{published.label} ({unit})", _cells(theirs, unit), follows=published.label)]
 
 
 def _cells(values: pandas.Series[float], unit: str) -> list[str]:

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas
@@ -63,7 +63,8 @@ class Column:
 
     apart    in LaTeX, whose page is narrow, the column stands in a second table below the first
     names    the column tells rows of one kernel apart, so the second table has it too where it needs that
-    follows  the column is read with the one before it, so the two are never parted
+    follows  what the column says about the one before it, so that the two are never parted: in Markdown, whose lines
+             are narrower than a page, its cells stand in brackets behind those
     """
 
     header: str
@@ -71,7 +72,7 @@ class Column:
     right: bool = True
     apart: bool = False
     names: bool = False
-    follows: bool = False
+    follows: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,13 +150,38 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
         "",
         text.provenance,
         "",
-        *_markdown_rows([Column("kernel", names, right=False), *text.columns]),
+        *_markdown_rows([Column("kernel", names, right=False), *_in_brackets(text.columns)]),
         "",
         *(f"<sup>{mark}</sup> {note}  " for mark, note in enumerate(text.notes, start=1)),
         *([""] if text.notes else []),
-        text.explanation,
+        " ".join([text.explanation, *_brackets(text.columns)]),
         "",
     ]
+
+
+def _in_brackets(columns: Sequence[Column]) -> list[Column]:
+    """The columns, in which those that follow another stand in its cells: `20.95 (0.87×; 1.42×)`."""
+    found: list[list[Column]] = []
+    for column in columns:
+        if column.follows:
+            found[-1].append(column)
+        else:
+            found.append([column])
+    return [
+        replace(first, cells=[_bracketed(*cells) for cells in zip(*(one.cells for one in group), strict=True)])
+        for group in found
+        for first in group[:1]
+    ]
+
+
+def _bracketed(cell: str, *others: str) -> str:
+    return cell if set(others) <= {EMPTY} else f"{cell} ({'; '.join(others)})"
+
+
+def _brackets(columns: Sequence[Column]) -> list[str]:
+    """A sentence on what stands in brackets."""
+    said = dict.fromkeys(column.follows for column in columns if column.follows)
+    return [f"In brackets: {'; '.join(said)}."] if said else []
 
 
 def _markdown_rows(columns: Sequence[Column]) -> list[str]:

@@ -83,8 +83,8 @@ def _published_columns(table: pandas.DataFrame, published: Published) -> list[Co
     times = numbers(table["published_time_us"], shown_decimals(table["published_time_us"]))
     if published.only_ratios:
         return [
-            Column(f"{label}, {published.device} (µs)", times),
             Column(f"{label} (over the step before)", speedups(table["published_step_gain"])),
+            Column(f"{label} (µs)", times),
         ]
     return [
         Column(f"{label} (µs)", times),
@@ -104,13 +104,15 @@ def _columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[Co
             EMPTY if pandas.isna(error) else f"{error:.1e}" if error else "0" for error in table["relative_error"]
         ]
         columns.append(Column("relative error", errors, apart=True))
-    if _has_repeated(table):
+    if _differs(table, "bit_identical_points", "repeated_points"):
         same = [
             f"{same} of {repeated}" if pandas.notna(repeated) and repeated else EMPTY
             for same, repeated in zip(table["bit_identical_points"], table["repeated_points"], strict=True)
         ]
         columns.append(Column("same bits", same, apart=True))
-    return [*columns, Column("right", [right_text(row) for _, row in table.iterrows()], apart=True)]
+    if not _all_right(table):
+        columns.append(Column("right", [right_text(row) for _, row in table.iterrows()], apart=True))
+    return columns
 
 
 def _has_grids(study: Mapping[str, Any]) -> bool:
@@ -125,8 +127,13 @@ def _has_errors(table: pandas.DataFrame) -> bool:
     return bool(table["relative_error"].notna().any())
 
 
-def _has_repeated(table: pandas.DataFrame) -> bool:
-    return bool((table["repeated_points"].dropna() > 0).any())
+def _differs(table: pandas.DataFrame, some: str, of_all: str) -> bool:
+    """Whether a row has fewer of some points than of all."""
+    return bool((table[some].dropna() < table[of_all].dropna()).any())
+
+
+def _all_right(table: pandas.DataFrame) -> bool:
+    return not _differs(table, "points_right", "points_run") and not table["points_skipped"].any()
 
 
 def _times(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
@@ -196,9 +203,15 @@ def _on_columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list
         texts.append("Grid: thread blocks" + (" of the first launch." if _has_launches(table) else "."))
     if _has_errors(table):
         texts.append("Relative error: at the reference point, against the exactly rounded sum (`math.fsum`).")
-    if _has_repeated(table):
+    of_kernels = table.drop_duplicates("kernel")
+    if _differs(table, "bit_identical_points", "repeated_points"):
         texts.append(
             "Same bits: floating-point points of the kernel's whole sweep whose repeated runs left the same bits."
         )
-    texts.append("Right: points of the kernel's whole sweep, all its unroll factors, whose result was right.")
+    elif repeated := of_kernels["repeated_points"].sum():
+        texts.append(f"Repeated runs of all {repeated:,} floating-point points left the same bits.")
+    if _all_right(table):
+        texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
+    else:
+        texts.append("Right: points of the kernel's whole sweep, all its unroll factors, whose result was right.")
     return texts
