@@ -29,7 +29,7 @@ from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
-from kernelsweep.sweep.kernels.build_targets import target_named
+from kernelsweep.sweep.kernels.build_targets import WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
@@ -82,7 +82,7 @@ def emulator_headers(project: Project, target: str) -> list[str]:
 
 def emulator_runtime(project: Project, target: str) -> list[str]:
     """The emulator's runtime, if the target is linked with it."""
-    return [files.emulator_runtime("o")] if target_named(target).is_emulator else []
+    return [files.emulator_runtime("o", target)] if target_named(target).is_emulator else []
 
 
 def binary(project: Project, platform: str, study: str, kernel: str) -> str:
@@ -279,6 +279,11 @@ def page_metrics(project: Project, scope: str) -> list[str]:
 def traces(project: Project, study: str) -> list[str]:
     """The accesses of a warp in each of a study's kernels, as counted."""
     return [files.counts("trace.json", kernel=kernel, study=study) for kernel in project.studies[study].kernels]
+
+
+def wavefront_counts(project: Project, study: str) -> list[str]:
+    """A study's kernels, counted with warps of 64 lanes."""
+    return [files.counts("csv", WAVEFRONTS, study, kernel) for kernel in project.studies[study].kernels]
 
 
 def findings(project: Project, platform: str) -> list[str]:

@@ -31,7 +31,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import Point, units
@@ -47,6 +47,9 @@ from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 # A platform that no setting names.
 _NO_PLATFORM = ""
+
+# The elements that warps of 64 lanes are counted with.
+_WAVEFRONT_ARRAY_SIZE = 2**16
 
 # The sweep
 
@@ -123,6 +126,8 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
+    if target == WAVEFRONTS:
+        return units(source, wavefront_points(project, study, kernel))
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if not platforms:
         platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
@@ -194,6 +199,20 @@ def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Poi
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
     """The same as plain values."""
     return [[dict(point) for point in points] for points in counting_points(project, study, kernel)]
+
+
+def wavefront_points(project: Project, study: str, kernel: str) -> list[Point]:
+    """A kernel's point to count with warps of 64 lanes: the first one that is counted, of few elements.
+
+    What a warp does depends on the array's size only where each thread has many elements.
+    """
+    counted, _ = counting_points(project, study, kernel)
+    return [point.at(array_size=_WAVEFRONT_ARRAY_SIZE) for point in counted[:1]]
+
+
+def plain_wavefront_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
+    """The same as plain values; nothing is drawn."""
+    return [[dict(point) for point in wavefront_points(project, study, kernel)], []]
 
 
 def profiled_recordings(project: Project) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError
+from kernelsweep.home import EMULATOR_HEADERS
 from kernelsweep.platforms.counting.library import CountingLibrary, Request, Site, Synchronisations
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
@@ -45,6 +46,10 @@ class CountingUnit:
         export = self.lines.function("emulator_entry_kernel")
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
+
+    def is_of_kernel(self, site: Site) -> bool:
+        """Whether a place belongs to a kernel. The emulator's code is inlined into it: barriers, shuffles."""
+        return site.space != "control" or f"{EMULATOR_HEADERS}/" not in self.lines.line(site.address)
 
     def shared_arrays(self, entry: int) -> list[Variable]:
         """The `__shared__` arrays of an entry."""
@@ -113,8 +118,8 @@ class CountingPlatform(EmulatorPlatform):
         return self._used[-1]
 
     def sites(self) -> list[Site]:
-        """The accesses of each place in the code since watch()."""
-        return [site for unit in self._used for site in unit.library.sites()]
+        """The accesses of each place in the code since watch(), and the executions of the kernel's own places."""
+        return [site for unit in self._used for site in unit.library.sites() if unit.is_of_kernel(site)]
 
     def synchronisations(self) -> Synchronisations:
         """The number of synchronisations since watch()."""
@@ -123,6 +128,7 @@ class CountingPlatform(EmulatorPlatform):
             sum(one.barriers for one in each),
             sum(one.warp_synchronisations for one in each),
             sum(one.warp_exchanges for one in each),
+            sum(one.warps for one in each),
         )
 
     def trace(self, block: int, warp: int, capacity: int) -> None:
