@@ -27,6 +27,7 @@ include: "workflow/rules/baselines.smk"
 include: "workflow/rules/recording.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/count.smk"
+include: "workflow/rules/accesses.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/prove.smk"
 include: "workflow/rules/compare.smk"
@@ -123,6 +124,12 @@ rule count:
 rule counted_against_ncu:
     input:
         for_job(targets.counted_against_ncu),
+
+
+# Count warps of 64 lanes, and compare with what omniperf printed for an AMD GPU: a table in docs/. Needs no GPU.
+rule counted_against_omniperf:
+    input:
+        targets.counted_against_omniperf(PROJECT),
 
 
 # The numbers in documents that are a recording's. Needs no GPU.

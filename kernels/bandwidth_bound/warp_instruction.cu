@@ -19,7 +19,6 @@
 template <typename Operation>
 __device__ int reduce_warp_at_once(int value)
 {
-    constexpr unsigned all_lanes = 0xffffffffu;
     if constexpr (std::is_same_v<Operation, Minimum>)
         return __reduce_min_sync(all_lanes, value);
     else if constexpr (std::is_same_v<Operation, Maximum>)

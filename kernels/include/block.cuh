@@ -9,17 +9,17 @@
 template <typename Operation, unsigned block_size, typename Element, typename Reduce>
 __device__ Element reduce_block_by(Element value, Reduce reduce)
 {
-    constexpr unsigned warps = block_size / 32;
+    constexpr unsigned warps = block_size / warp_lanes;
     __shared__ Element warp_results[warps];
     const unsigned thread = threadIdx.x;
-    const unsigned lane = thread % 32;
+    const unsigned lane = thread % warp_lanes;
 
     value = reduce(value);
     if (lane == 0)
-        warp_results[thread / 32] = value;
+        warp_results[thread / warp_lanes] = value;
     __syncthreads();
 
-    if (thread < 32) {
+    if (thread < warp_lanes) {
         value = lane < warps ? warp_results[lane] : Operation::template identity<Element>();
         value = reduce(value);
     }

@@ -1,6 +1,8 @@
 // The steps of a tree reduction over one data block, in place, in global or in shared memory.
 #pragma once
 
+#include "lanes.cuh"
+
 // One step: each of the first `stride` threads combines its element with the one at that distance.
 template <typename Operation, typename Element>
 __device__ void tree_step(Element *block_data, unsigned stride)
@@ -18,7 +20,7 @@ template <typename Operation, unsigned block_size, typename Element>
 __device__ void warp_step(Element *block_data, unsigned stride)
 {
     const unsigned lane = threadIdx.x;
-    const bool has_partner = block_size >= 64 || lane + stride < block_size; // In 32 threads, not every lane has one.
+    const bool has_partner = block_size >= 2 * warp_lanes || lane + stride < block_size; // In one warp, not all have.
     Element combined{};
     if (has_partner)
         combined = Operation::combine(block_data[lane], block_data[lane + stride]);
@@ -28,10 +30,12 @@ __device__ void warp_step(Element *block_data, unsigned stride)
     __syncwarp();
 }
 
-// The last six steps of a tree, in a straight line, by the threads of the first warp.
+// The last steps of a tree, in a straight line, by the threads of the first warp: six, or seven of 64 lanes.
 template <typename Operation, unsigned block_size, typename Element>
 __device__ void reduce_last_warp(Element *block_data)
 {
+    if constexpr (warp_lanes == 64)
+        warp_step<Operation, block_size>(block_data, 64);
     warp_step<Operation, block_size>(block_data, 32);
     warp_step<Operation, block_size>(block_data, 16);
     warp_step<Operation, block_size>(block_data, 8);
@@ -40,7 +44,7 @@ __device__ void reduce_last_warp(Element *block_data)
     warp_step<Operation, block_size>(block_data, 1);
 }
 
-// The block's steps, down to stride 64, written out: the block size is known to the compiler.
+// The block's steps before its last warp's, written out: the block size is known to the compiler.
 template <typename Operation, unsigned block_size, typename Element>
 __device__ void reduce_to_one_warp(Element *block_data)
 {
@@ -50,7 +54,7 @@ __device__ void reduce_to_one_warp(Element *block_data)
         tree_step<Operation>(block_data, 256);
     if constexpr (block_size >= 256)
         tree_step<Operation>(block_data, 128);
-    if constexpr (block_size >= 128)
+    if constexpr (block_size >= 128 && warp_lanes == 32)
         tree_step<Operation>(block_data, 64);
 }
 
@@ -59,6 +63,6 @@ template <typename Operation, unsigned block_size, typename Element>
 __device__ void reduce_data_block(Element *block_data)
 {
     reduce_to_one_warp<Operation, block_size>(block_data);
-    if (threadIdx.x < 32)
+    if (threadIdx.x < warp_lanes)
         reduce_last_warp<Operation, block_size>(block_data);
 }

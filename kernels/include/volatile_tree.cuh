@@ -2,12 +2,22 @@
 // against another lane's read. That counts on the lanes of a warp running in lockstep. tree.cuh has the synchronised form.
 #pragma once
 
-// The last six steps of a tree, in a straight line, by the threads of the first warp of a block of 64 threads or more.
+#include "lanes.cuh"
+
+// The last steps of a tree, in a straight line, by the threads of the first warp of a block of two warps or more.
 template <typename Operation, typename Element>
 __device__ void reduce_last_warp_volatile(volatile Element *block_data)
 {
     const unsigned lane = threadIdx.x;
-#pragma unroll
-    for (unsigned stride = 32; stride > 0; stride /= 2)
+    const auto step = [=](unsigned stride) {
         block_data[lane] = Operation::template combine<Element>(block_data[lane], block_data[lane + stride]);
+    };
+    if constexpr (warp_lanes == 64)
+        step(64);
+    step(32);
+    step(16);
+    step(8);
+    step(4);
+    step(2);
+    step(1);
 }

@@ -26,7 +26,7 @@ __global__ void cascaded_volatile(const Element *data, Element *partials, size_t
     __syncthreads();
 
     reduce_to_one_warp<Operation, block_size>(shared);
-    if (thread < 32)
+    if (thread < warp_lanes)
         reduce_last_warp_volatile<Operation, Element>(shared);
 
     if (thread == 0)

@@ -27,7 +27,7 @@ __global__ void completely_unrolled_volatile(const Element *data, Element *parti
     __syncthreads();
 
     reduce_to_one_warp<Operation, block_size>(shared);
-    if (thread < 32)
+    if (thread < warp_lanes)
         reduce_last_warp_volatile<Operation, Element>(shared);
 
     if (thread == 0)

@@ -26,8 +26,8 @@ __global__ void last_warp_shuffled(const Element *data, Element *partials, size_
     __syncthreads();
 
     reduce_to_one_warp<Operation, block_size>(shared);
-    if (thread < 32) {
-        const Element value = reduce_warp<Operation>(Operation::combine(shared[thread], shared[thread + 32]));
+    if (thread < warp_lanes) {
+        const Element value = reduce_warp<Operation>(Operation::combine(shared[thread], shared[thread + warp_lanes]));
         if (thread == 0)
             partials[blockIdx.x] = value;
     }

@@ -28,10 +28,10 @@ __global__ void last_warp_unrolled(const Element *data, Element *partials, size_
                                         element_or_identity<Operation>(data, element + blockDim.x, count));
     __syncthreads();
 
-    for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
+    for (unsigned stride = blockDim.x / 2; stride > warp_lanes; stride /= 2)
         tree_step<Operation>(shared, stride);
-    if (thread < 32)
-        reduce_last_warp<Operation, 64>(shared);
+    if (thread < warp_lanes)
+        reduce_last_warp<Operation, 2 * warp_lanes>(shared);
 
     if (thread == 0)
         partials[blockIdx.x] = shared[0];

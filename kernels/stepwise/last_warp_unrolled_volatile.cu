@@ -2,7 +2,7 @@
 // to order them.
 //
 // The source made volatile the reason why this step lost time: every step's value goes to shared memory and back. On its
-// AMD GPU a wavefront has 64 lanes, so that its loop stopped at stride 128; a warp has 32.
+// AMD GPU a wavefront has 64 lanes, so that its loop stopped at stride 128; a warp has 32. The emulator can have both.
 //
 // kernelsweep:
 //   plan: until_one_value
@@ -30,9 +30,9 @@ __global__ void last_warp_unrolled_volatile(const Element *data, Element *partia
                                         element_or_identity<Operation>(data, element + blockDim.x, count));
     __syncthreads();
 
-    for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2)
+    for (unsigned stride = blockDim.x / 2; stride > warp_lanes; stride /= 2)
         tree_step<Operation>(shared, stride);
-    if (thread < 32)
+    if (thread < warp_lanes)
         reduce_last_warp_volatile<Operation, Element>(shared);
 
     if (thread == 0)

@@ -17,17 +17,17 @@
 template <typename Element, typename Operation, unsigned block_size>
 __global__ void warp_shuffle(const Element *data, Element *partials, size_t count)
 {
-    constexpr unsigned warps = block_size / 32;
+    constexpr unsigned warps = block_size / warp_lanes;
     __shared__ Element shared[warps];
     const unsigned thread = threadIdx.x;
-    const unsigned lane = thread % 32;
+    const unsigned lane = thread % warp_lanes;
 
     Element value = reduce_warp<Operation>(combine_grid_stride<Operation>(data, count));
     if (lane == 0)
-        shared[thread / 32] = value;
+        shared[thread / warp_lanes] = value;
     __syncthreads();
 
-    if (thread < 32) {
+    if (thread < warp_lanes) {
         value = lane < warps ? shared[lane] : Operation::template identity<Element>();
         value = reduce_warp<Operation>(value);
         if (lane == 0)

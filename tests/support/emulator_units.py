@@ -29,10 +29,10 @@ def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Seque
 
 
 @functools.cache
-def runtime(counting: bool = False) -> Path:
+def runtime(counting: bool = False, lanes: int = 32) -> Path:
     """The emulator's runtime, compiled once in this process."""
-    compiled = Path(_FOLDER.name) / f"runtime_{counting}.o"
-    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, counting)
+    compiled = Path(_FOLDER.name) / f"runtime_{counting}_{lanes}.o"
+    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, counting, lanes)
     return compiled
 
 

@@ -16,6 +16,7 @@
 #include "stacks.hpp"
 #include "vector_types.hpp"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ struct Thread;
 // takes away.
 struct WarpOperation {
     const char *name;
-    void (*complete)(Thread *warp, unsigned lanes);
+    void (*complete)(Thread *warp, Lanes lanes);
     bool orders_memory = false; // what the lanes did before it comes before what they do after it
     bool finds_active = false;  // its mask is found: the lanes that wait here once no other lane of the warp is ready
 };
@@ -54,7 +55,7 @@ struct alignas(cache_line) Thread {
     // While it waits in a warp-level operation:
     const WarpOperation *operation;
     Site site;
-    unsigned mask;
+    Lanes mask;
     int source_lane;
     uint64_t value; // brought and taken away
 };
@@ -65,9 +66,9 @@ struct Worker {
     // The fields that the next switch needs, side by side.
     Thread *current;        // null while no thread runs
     Thread *running_warp;   // its first thread
-    unsigned ready_lanes;   // of the running warp, the current thread left out
+    Lanes ready_lanes;      // of the running warp, the current thread left out
     unsigned ready_warps;   // the running one left out
-    unsigned waiting_lanes; // of the running warp, in warp-level operations
+    Lanes waiting_lanes;    // of the running warp, in warp-level operations
     unsigned arrived;       // threads waiting at the barrier
     Site barrier;           // where they wait
     unsigned satisfied;     // those whose predicate holds
@@ -88,7 +89,7 @@ struct Worker {
     sigjmp_buf recovery; // where the signal handler goes on
     bool failed;
     char message[512];
-    unsigned ended_lanes[most_threads / lanes_of_a_warp];
+    Lanes ended_lanes[most_threads / lanes_of_a_warp];
     uint64_t partial_block; // the launch's first block here with a barrier that threads passed because others had ended
     Site partial_barrier;
     unsigned prepared_stacks;
@@ -100,14 +101,14 @@ struct Worker {
 
     unsigned lane_of(const Thread &thread) const { return thread.index % lanes_of_a_warp; }
 
-    // The lanes that exist in the warp: the last warp of a block may have fewer than 32.
-    unsigned lanes_of(unsigned warp) const
+    // The lanes that exist in the warp: the last warp of a block may have fewer.
+    Lanes lanes_of(unsigned warp) const
     {
         const unsigned left = block_threads - warp * lanes_of_a_warp;
-        return left >= lanes_of_a_warp ? ~0u : (1u << left) - 1;
+        return left >= lanes_of_a_warp ? all_lanes : only_lane(left) - 1;
     }
 
-    unsigned live_lanes_of(unsigned warp) const { return lanes_of(warp) & ~ended_lanes[warp]; }
+    Lanes live_lanes_of(unsigned warp) const { return lanes_of(warp) & ~ended_lanes[warp]; }
 
     unsigned all_warps() const { return ~0u >> (31 - (block_threads - 1) / lanes_of_a_warp); }
 };
@@ -136,6 +137,13 @@ struct ThreadName {
     }
 };
 
+// A mask of lanes in messages, by printf: 0x0000ffff.
+#if EMULATOR_LANES == 64
+#define EMULATOR_MASK "0x%016" PRIx64
+#else
+#define EMULATOR_MASK "0x%08" PRIx32
+#endif
+
 // Gives up the block: the message becomes the launch's error.
 __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)
 {
@@ -154,20 +162,20 @@ __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(W
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &worker)
 {
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
-    const Thread &waiting = worker.running_warp[__builtin_ctz(worker.waiting_lanes)];
+    const Thread &waiting = worker.running_warp[first_of(worker.waiting_lanes)];
     char wait[256];
-    snprintf(wait, sizeof wait, "%s with mask 0x%08x at %s:%d, where %s waits", waiting.operation->name, waiting.mask,
+    snprintf(wait, sizeof wait, "%s with mask " EMULATOR_MASK " at %s:%d, where %s waits", waiting.operation->name, waiting.mask,
              waiting.site.file, waiting.site.line, ThreadName(worker, waiting).text);
     for (unsigned lane = 0; lane < lanes_of_a_warp; ++lane) {
         const Thread &named = worker.running_warp[lane];
-        if (!(waiting.mask & worker.live_lanes_of(warp) & 1u << lane))
+        if (!(waiting.mask & worker.live_lanes_of(warp) & only_lane(lane)))
             continue;
         const ThreadName name(worker, named);
         if (!(worker.waiting_lanes >> lane & 1))
             fail(worker, "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
                  name.text, worker.barrier.file, worker.barrier.line, wait);
         if (named.operation != waiting.operation || named.mask != waiting.mask)
-            fail(worker, "lane %u of warp %u (%s) waits in %s with mask 0x%08x at %s:%d and cannot reach %s", lane,
+            fail(worker, "lane %u of warp %u (%s) waits in %s with mask " EMULATOR_MASK " at %s:%d and cannot reach %s", lane,
                  warp, name.text, named.operation->name, named.mask, named.site.file, named.site.line, wait);
     }
     __builtin_unreachable();
@@ -177,16 +185,16 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
 EMULATOR_COLD inline void find_active_lanes(Worker &worker)
 {
     const Thread *first = nullptr;
-    unsigned lanes = 0;
-    for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
-        const Thread &thread = worker.running_warp[__builtin_ctz(rest)];
+    Lanes lanes = 0;
+    for (Lanes rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
+        const Thread &thread = worker.running_warp[first_of(rest)];
         if (!thread.operation->finds_active || (first != nullptr && !(thread.site == first->site)))
             continue;
         first = first != nullptr ? first : &thread;
         lanes |= rest & -rest;
     }
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-        worker.running_warp[__builtin_ctz(rest)].mask = lanes;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        worker.running_warp[first_of(rest)].mask = lanes;
 }
 
 // Lets one group of lanes go on that waits in a warp-level operation only for lanes that have ended, or only to know which
@@ -194,12 +202,12 @@ EMULATOR_COLD inline void find_active_lanes(Worker &worker)
 EMULATOR_COLD inline bool resume_group(Worker &worker, bool finds_active)
 {
     const unsigned warp = worker.running_warp->index / lanes_of_a_warp;
-    for (unsigned rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
-        const Thread &first = worker.running_warp[__builtin_ctz(rest)];
-        const unsigned lanes = first.mask & worker.live_lanes_of(warp);
+    for (Lanes rest = worker.waiting_lanes; rest != 0; rest &= rest - 1) {
+        const Thread &first = worker.running_warp[first_of(rest)];
+        const Lanes lanes = first.mask & worker.live_lanes_of(warp);
         bool complete = (worker.waiting_lanes & lanes) == lanes && first.operation->finds_active == finds_active;
-        for (unsigned others = complete ? lanes : 0; others != 0; others &= others - 1) {
-            const Thread &other = worker.running_warp[__builtin_ctz(others)];
+        for (Lanes others = complete ? lanes : 0; others != 0; others &= others - 1) {
+            const Thread &other = worker.running_warp[first_of(others)];
             complete = complete && other.mask == first.mask && other.operation == first.operation;
         }
         if (!complete)
@@ -242,7 +250,7 @@ EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
 // The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
-    if (const unsigned paused = counting::resume_paused_lanes()) {
+    if (const Lanes paused = counting::resume_paused_lanes()) {
         worker.ready_lanes = paused;
         return;
     }
@@ -263,7 +271,7 @@ EMULATOR_INLINE Thread *next_thread(Worker &worker)
 {
     if (__builtin_expect(worker.ready_lanes == 0, 0))
         leave_warp(worker);
-    Thread *next = worker.running_warp + __builtin_ctz(worker.ready_lanes);
+    Thread *next = worker.running_warp + first_of(worker.ready_lanes);
     worker.ready_lanes &= worker.ready_lanes - 1;
     return next;
 }
@@ -294,7 +302,7 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
     worker.outcome = worker.satisfied;
     worker.satisfied = 0;
     worker.ready_warps = worker.all_warps() & ~(1u << warp);
-    worker.ready_lanes = worker.lanes_of(warp) & ~(1u << worker.lane_of(self));
+    worker.ready_lanes = worker.lanes_of(warp) & ~only_lane(worker.lane_of(self));
 }
 
 // Waits until all threads of the block have arrived here or ended; returns for how many of those here `predicate` holds.
@@ -313,31 +321,31 @@ EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
 
 // Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their
 // values. Lanes that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
-EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, unsigned mask, uint64_t value,
+EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, Lanes mask, uint64_t value,
                                           int source_lane, Site site)
 {
     Worker &worker = this_worker();
     Thread &self = *worker.current;
     const unsigned lane = worker.lane_of(self);
     if (__builtin_expect(!(mask >> lane & 1), 0))
-        fail(worker, "%s, lane %u of its warp, calls %s at %s:%d with mask 0x%08x, which does not name it",
+        fail(worker, "%s, lane %u of its warp, calls %s at %s:%d with mask " EMULATOR_MASK ", which does not name it",
              ThreadName(worker, self).text, lane, operation.name, site.file, site.line, mask);
     self.operation = &operation;
     self.site = site;
     self.mask = mask & worker.lanes_of(self.index / lanes_of_a_warp);
     self.source_lane = source_lane;
     self.value = value;
-    worker.waiting_lanes |= 1u << lane;
+    worker.waiting_lanes |= only_lane(lane);
 
-    const unsigned lanes = self.mask;
+    const Lanes lanes = self.mask;
     bool complete = (worker.waiting_lanes & lanes) == lanes && !operation.finds_active;
-    for (unsigned rest = complete ? lanes : 0; rest != 0; rest &= rest - 1) {
-        const Thread &other = worker.running_warp[__builtin_ctz(rest)];
+    for (Lanes rest = complete ? lanes : 0; rest != 0; rest &= rest - 1) {
+        const Thread &other = worker.running_warp[first_of(rest)];
         complete = complete && other.mask == lanes && other.operation == &operation;
     }
     if (complete) {
         worker.waiting_lanes &= ~lanes;
-        worker.ready_lanes |= lanes & ~(1u << lane);
+        worker.ready_lanes |= lanes & ~only_lane(lane);
         const unsigned warp = self.index / lanes_of_a_warp;
         counting::meet_in_warp(warp, lanes, worker.live_lanes_of(warp), operation.orders_memory);
         operation.complete(worker.running_warp, lanes);
@@ -352,7 +360,7 @@ __attribute__((noreturn)) EMULATOR_INLINE void end_thread()
 {
     Worker &worker = this_worker();
     Thread &self = *worker.current;
-    worker.ended_lanes[self.index / lanes_of_a_warp] |= 1u << worker.lane_of(self);
+    worker.ended_lanes[self.index / lanes_of_a_warp] |= only_lane(worker.lane_of(self));
     if (++worker.ended == worker.block_threads) {
         worker.current = nullptr;
         switch_context(self.context, worker.scheduler);

@@ -38,7 +38,7 @@ EMULATOR_INLINE const dim3 &grid_size() { return this_worker().grid_size; }
 
 } // namespace emulator
 
-constexpr int warpSize = 32;
+constexpr int warpSize = int(emulator::lanes_of_a_warp);
 
 // Loads and stores with a word on caching, of which there is none here.
 #define EMULATOR_LOAD(function)                                                                                        \

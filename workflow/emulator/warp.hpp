@@ -40,19 +40,19 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_reading_ended_lane(cons
 {
     Worker &worker = this_worker();
     const ThreadName ended(worker, warp[reader.source_lane]);
-    fail(worker, "%s reads the value of lane %d of warp %u (%s), which has ended, in %s with mask 0x%08x at %s:%d",
+    fail(worker, "%s reads the value of lane %d of warp %u (%s), which has ended, in %s with mask " EMULATOR_MASK " at %s:%d",
          ThreadName(worker, reader).text, reader.source_lane, reader.index / lanes_of_a_warp, ended.text,
          reader.operation->name, reader.mask, reader.site.file, reader.site.line);
 }
 
 // Every lane takes its source lane's value; its own where the source is not in the mask (undefined in CUDA).
-inline void take_from_source(Thread *warp, unsigned lanes)
+inline void take_from_source(Thread *warp, Lanes lanes)
 {
     uint64_t brought[lanes_of_a_warp];
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-        brought[__builtin_ctz(rest)] = warp[__builtin_ctz(rest)].value;
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
-        Thread &thread = warp[__builtin_ctz(rest)];
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        brought[first_of(rest)] = warp[first_of(rest)].value;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
+        Thread &thread = warp[first_of(rest)];
         if (lanes >> thread.source_lane & 1)
             thread.value = brought[thread.source_lane];
         else if (thread.mask >> thread.source_lane & 1)
@@ -60,53 +60,53 @@ inline void take_from_source(Thread *warp, unsigned lanes)
     }
 }
 
-inline void give_to_all(Thread *warp, unsigned lanes, uint64_t value)
+inline void give_to_all(Thread *warp, Lanes lanes, uint64_t value)
 {
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-        warp[__builtin_ctz(rest)].value = value;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        warp[first_of(rest)].value = value;
 }
 
 template <typename Value, Value (*combine)(Value, Value)>
-void reduce_lanes(Thread *warp, unsigned lanes)
+void reduce_lanes(Thread *warp, Lanes lanes)
 {
-    Value result = from_bits<Value>(warp[__builtin_ctz(lanes)].value);
-    for (unsigned rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
-        result = combine(result, from_bits<Value>(warp[__builtin_ctz(rest)].value));
+    Value result = from_bits<Value>(warp[first_of(lanes)].value);
+    for (Lanes rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
+        result = combine(result, from_bits<Value>(warp[first_of(rest)].value));
     give_to_all(warp, lanes, to_bits(result));
 }
 
-inline void collect_votes(Thread *warp, unsigned lanes)
+inline void collect_votes(Thread *warp, Lanes lanes)
 {
     uint64_t votes = 0;
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-        votes |= uint64_t(warp[__builtin_ctz(rest)].value != 0) << __builtin_ctz(rest);
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        votes |= uint64_t(warp[first_of(rest)].value != 0) << first_of(rest);
     give_to_all(warp, lanes, votes);
 }
 
-inline void match_values(Thread *warp, unsigned lanes)
+inline void match_values(Thread *warp, Lanes lanes)
 {
     uint64_t brought[lanes_of_a_warp];
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-        brought[__builtin_ctz(rest)] = warp[__builtin_ctz(rest)].value;
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        brought[first_of(rest)] = warp[first_of(rest)].value;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
         uint64_t same = 0;
-        for (unsigned other = lanes; other != 0; other &= other - 1)
-            same |= uint64_t(brought[__builtin_ctz(other)] == brought[__builtin_ctz(rest)]) << __builtin_ctz(other);
-        warp[__builtin_ctz(rest)].value = same;
+        for (Lanes other = lanes; other != 0; other &= other - 1)
+            same |= uint64_t(brought[first_of(other)] == brought[first_of(rest)]) << first_of(other);
+        warp[first_of(rest)].value = same;
     }
 }
 
-inline void match_all_values(Thread *warp, unsigned lanes)
+inline void match_all_values(Thread *warp, Lanes lanes)
 {
     bool same = true;
-    for (unsigned rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
-        same = same && warp[__builtin_ctz(rest)].value == warp[__builtin_ctz(lanes)].value;
+    for (Lanes rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
+        same = same && warp[first_of(rest)].value == warp[first_of(lanes)].value;
     give_to_all(warp, lanes, same ? lanes : 0);
 }
 
-inline void only_wait(Thread *, unsigned) {}
+inline void only_wait(Thread *, Lanes) {}
 
-inline void collect_active(Thread *warp, unsigned lanes) { give_to_all(warp, lanes, lanes); }
+inline void collect_active(Thread *warp, Lanes lanes) { give_to_all(warp, lanes, lanes); }
 
 template <typename Value> Value sum_of(Value a, Value b) { return Value(unsigned(a) + unsigned(b)); }
 template <typename Value> Value least_of(Value a, Value b) { return b < a ? b : a; }
@@ -149,21 +149,21 @@ EMULATOR_INLINE int indexed_lane(int source, int width)
 EMULATOR_INLINE int lane_above(unsigned delta, int width)
 {
     const int lane = own_lane();
-    const int source = lane - int(delta & 31);
+    const int source = lane - int(delta & (lanes_of_a_warp - 1));
     return source >= (lane & ~(width - 1)) ? source : lane;
 }
 
 EMULATOR_INLINE int lane_below(unsigned delta, int width)
 {
     const int lane = own_lane();
-    const int source = lane + int(delta & 31);
+    const int source = lane + int(delta & (lanes_of_a_warp - 1));
     return source <= (lane | (width - 1)) ? source : lane;
 }
 
 EMULATOR_INLINE int crossed_lane(int lane_mask, int width)
 {
     const int lane = own_lane();
-    const int source = lane ^ (lane_mask & 31);
+    const int source = lane ^ (lane_mask & int(lanes_of_a_warp - 1));
     return source <= (lane | (width - 1)) ? source : lane;
 }
 
@@ -173,7 +173,7 @@ EMULATOR_INLINE int crossed_lane(int lane_mask, int width)
 
 #define EMULATOR_SHUFFLE(function, operation, Source, find_source)                                                     \
     template <typename Value>                                                                                          \
-    EMULATOR_INLINE emulator::ShuffledType<Value> function(unsigned mask, Value value, Source source, int width = 32,  \
+    EMULATOR_INLINE emulator::ShuffledType<Value> function(emulator::Lanes mask, Value value, Source source, int width = int(emulator::lanes_of_a_warp),  \
                                                            EMULATOR_SITE)                                              \
     {                                                                                                                  \
         using Shuffled = emulator::ShuffledType<Value>;                                                                \
@@ -188,7 +188,7 @@ EMULATOR_SHUFFLE(__shfl_down_sync, shuffle_down, unsigned, lane_below)
 EMULATOR_SHUFFLE(__shfl_xor_sync, shuffle_xor, int, crossed_lane)
 
 #define EMULATOR_WARP_REDUCTION(function, operation, Value)                                                            \
-    EMULATOR_INLINE Value function(unsigned mask, Value value, EMULATOR_SITE)                                          \
+    EMULATOR_INLINE Value function(emulator::Lanes mask, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
         return emulator::from_bits<Value>(                                                                             \
             emulator::exchange_in_warp(emulator::operation, mask, emulator::to_bits(value), 0, {file, line}));         \
@@ -204,17 +204,17 @@ EMULATOR_WARP_REDUCTION(__reduce_and_sync, reduce_and, unsigned)
 EMULATOR_WARP_REDUCTION(__reduce_or_sync, reduce_or, unsigned)
 EMULATOR_WARP_REDUCTION(__reduce_xor_sync, reduce_xor, unsigned)
 
-EMULATOR_INLINE unsigned __ballot_sync(unsigned mask, int predicate, EMULATOR_SITE)
+EMULATOR_INLINE emulator::Lanes __ballot_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
-    return unsigned(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, {file, line}));
+    return emulator::Lanes(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, {file, line}));
 }
 
-EMULATOR_INLINE int __any_sync(unsigned mask, int predicate, EMULATOR_SITE)
+EMULATOR_INLINE int __any_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     return emulator::exchange_in_warp(emulator::vote_any, mask, predicate != 0, 0, {file, line}) != 0;
 }
 
-EMULATOR_INLINE int __all_sync(unsigned mask, int predicate, EMULATOR_SITE)
+EMULATOR_INLINE int __all_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     // Counted by the votes against.
     return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, {file, line}) == 0;
@@ -222,33 +222,33 @@ EMULATOR_INLINE int __all_sync(unsigned mask, int predicate, EMULATOR_SITE)
 
 // The mask if all its lanes bring the same value, else 0.
 template <typename Value>
-EMULATOR_INLINE unsigned __match_all_sync(unsigned mask, Value value, int *are_same, EMULATOR_SITE)
+EMULATOR_INLINE emulator::Lanes __match_all_sync(emulator::Lanes mask, Value value, int *are_same, EMULATOR_SITE)
 {
     using Shuffled = emulator::ShuffledType<Value>;
     const uint64_t same = emulator::exchange_in_warp(emulator::match_all<Shuffled>, mask,
                                                      emulator::to_bits(Shuffled(value)), 0, {file, line});
     *are_same = same != 0;
-    return unsigned(same);
+    return emulator::Lanes(same);
 }
 
 template <typename Value>
-EMULATOR_INLINE unsigned __match_any_sync(unsigned mask, Value value, EMULATOR_SITE)
+EMULATOR_INLINE emulator::Lanes __match_any_sync(emulator::Lanes mask, Value value, EMULATOR_SITE)
 {
     using Shuffled = emulator::ShuffledType<Value>;
-    return unsigned(emulator::exchange_in_warp(emulator::match_any<Shuffled>, mask, emulator::to_bits(Shuffled(value)),
+    return emulator::Lanes(emulator::exchange_in_warp(emulator::match_any<Shuffled>, mask, emulator::to_bits(Shuffled(value)),
                                                0, {file, line}));
 }
 
-EMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, EMULATOR_SITE)
+EMULATOR_INLINE void __syncwarp(emulator::Lanes mask = emulator::all_lanes, EMULATOR_SITE)
 {
     emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, {file, line});
 }
 
 // CUDA does not promise that lanes run together. Here, all do that get here before they wait elsewhere.
-EMULATOR_INLINE unsigned __activemask(EMULATOR_SITE)
+EMULATOR_INLINE emulator::Lanes __activemask(EMULATOR_SITE)
 {
-    const unsigned own = 1u << emulator::own_lane();
-    return unsigned(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, {file, line}));
+    const emulator::Lanes own = emulator::only_lane(unsigned(emulator::own_lane()));
+    return emulator::Lanes(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, {file, line}));
 }
 
 EMULATOR_INLINE void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }

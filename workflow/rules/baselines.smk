@@ -12,12 +12,12 @@ rule measure_host:
         files.log("measure_host", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
+    priority: resources.build_priority(PROJECT) + 1
     conda:
         "../../envs/kernelsweep.yaml"
     # Run alone (all cores), so that builds and figures don't disturb the host's times; and first, so that nothing has to
     # wait until all cores are free.
     threads: lambda wildcards: workflow.cores or 1
-    priority: resources.build_priority(PROJECT) + 1
     resources:
         **at_the_device(resources.shortest_minutes),
     params:

@@ -1,18 +1,20 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.baselines.libraries import COMPILED, header_release
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS
 
 
 # What the emulator itself needs is compiled once, not with every kernel.
 rule build_emulator:
     input:
-        headers=inputs.emulator_headers(PROJECT, EMULATOR),
+        headers=for_job(inputs.emulator_headers),
         source=of_home(f"{EMULATOR_HEADERS}/runtime.cpp", Path.cwd()),
     output:
         files.emulator_runtime("o"),
     log:
         files.emulator_runtime("log"),
+    wildcard_constraints:
+        target=f"{EMULATOR}|{WAVEFRONTS}",
     priority: resources.build_priority(PROJECT, EMULATOR)
     conda:
         "../../envs/kernelsweep.yaml"

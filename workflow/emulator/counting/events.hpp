@@ -1,7 +1,7 @@
 // Events that the emulator reports: a block's start and end, barriers, warp-level operations, fences, atomics.
 #pragma once
 
-#include "../coroutines.hpp"
+#include "../stacks.hpp"
 
 namespace emulator {
 struct Worker;
@@ -16,32 +16,32 @@ constexpr unsigned most_workers = 1;
 
 // What follows from them is compiled once, with the runtime (on_events.hpp).
 bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes);
-void start_block(Worker &worker, unsigned block, unsigned threads, uint32_t existing_lanes);
+void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);
 void end_block();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
 void observe_fence();
 
 // The running warp has no lane left that could go on.
-void leave_warp(unsigned next, uint32_t existing_lanes);
+void leave_warp(unsigned next, Lanes existing_lanes);
 
 // Lanes have met in a warp-level operation; `alive` are the warp's lanes that have not ended.
-void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t alive, bool orders_memory);
+void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bool orders_memory);
 
 // The lanes that were paused in mid-round, which go on now.
-uint32_t resume_paused_lanes();
+Lanes resume_paused_lanes();
 
 #else
 
 constexpr unsigned most_workers = ~0u;
 
 inline bool prepare_launch(const size_t *, const size_t *, size_t) { return true; }
-inline void start_block(Worker &, unsigned, unsigned, uint32_t) {}
-inline void leave_warp(unsigned, uint32_t) {}
+inline void start_block(Worker &, unsigned, unsigned, Lanes) {}
+inline void leave_warp(unsigned, Lanes) {}
 inline void end_block() {}
 inline void pass_barrier(unsigned) {}
-inline void meet_in_warp(unsigned, uint32_t, uint32_t, bool) {}
-inline uint32_t resume_paused_lanes() { return 0; }
+inline void meet_in_warp(unsigned, Lanes, Lanes, bool) {}
+inline Lanes resume_paused_lanes() { return 0; }
 inline void observe_atomic(const void *, size_t, const void *) {}
 inline void observe_fence() {}
 

@@ -1,6 +1,9 @@
 // The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library
 // exports. The sanitizer's own library is not linked.
 //
+// A unit compiled with -fsanitize-coverage=trace-pc,trace-cmp, too, calls a hook at the start of each basic block, and
+// one before each comparison. A comparison is a branch where it is the last one of its block.
+//
 //     size_t emulator_red_zone()
 //         How many bytes on each side of a device buffer must be left unused.
 //     int emulator_watch(void *start, size_t size)
@@ -14,8 +17,10 @@
 //         so buffers are filled after this.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
-//     void emulator_synchronisations(uint64_t counts[3])
-//         Barriers and __syncwarp by each warp, and other warp-level operations.
+//     void emulator_synchronisations(uint64_t counts[4])
+//         Barriers and __syncwarp by each warp, other warp-level operations, and the warps that ran.
+//     unsigned emulator_lanes()
+//         The lanes of a warp.
 //     int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
 //     unsigned emulator_traced(Traced *entries)
 #pragma once
@@ -29,7 +34,7 @@ namespace emulator::counting {
 EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
 {
     requests.round[lane] = 0;
-    requests.paused |= 1u << lane;
+    requests.paused |= only_lane(lane);
     let_others_run(worker, worker.current);
 }
 
@@ -39,7 +44,7 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
 {
     Place place;
     if (!find_place(address, size, place)) {
-        if (!is_in_library(address))
+        if (spaces.buffer_count > 0 && !is_in_library(address)) // Else the host has named no buffers.
             fail(*worker, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
         return;
@@ -90,6 +95,35 @@ EMULATOR_UNCOUNTED void observe_fence()
         ordering.fenced[state.worker->current->index] = true;
 }
 
+// The emulator's own code is counted with the kernel's that it is inlined into: its places are known by their files. No
+// lane is paused here, which may be in the middle of a switch to another lane.
+EMULATOR_UNCOUNTED inline void count_control(Worker &worker, uintptr_t address, Operation operation)
+{
+    const unsigned site = find_site(address, 0, control_flow, operation);
+    if (site == no_site)
+        fail(worker, "the kernel has more than %u basic blocks, of which no more can be counted", most_sites);
+    join_request(site, worker.current->index % lanes_of_a_warp, address, ordering.moment);
+}
+
+EMULATOR_UNCOUNTED inline void observe_block(const void *caller)
+{
+    Worker *const worker = state.worker;
+    if (worker == nullptr || worker->current == nullptr)
+        return;
+    uintptr_t &compared = requests.compared[worker->current->index % lanes_of_a_warp];
+    if (compared != 0)
+        count_control(*worker, compared, branch);
+    compared = 0;
+    count_control(*worker, uintptr_t(caller), step);
+}
+
+EMULATOR_UNCOUNTED inline void observe_comparison(const void *caller)
+{
+    Worker *const worker = state.worker;
+    if (worker != nullptr && worker->current != nullptr)
+        requests.compared[worker->current->index % lanes_of_a_warp] = uintptr_t(caller);
+}
+
 EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
 {
     Cell *const cells = spaces.buffer_count < most_buffers ? make_cells(size) : nullptr;
@@ -133,7 +167,7 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races)
     for (unsigned i = 0; i < requests.site_count; ++i)
         requests.sites[i].tally = {};
     findings.count = 0;
-    ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
+    ordering.warps_run = ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }
 
 EMULATOR_UNCOUNTED inline bool start_trace(unsigned block, unsigned warp, unsigned capacity)
@@ -202,6 +236,25 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
     return __real_memset(target, value, size);
 }
 
+EMULATOR_HOOK void __sanitizer_cov_trace_pc() { emulator::counting::observe_block(__builtin_return_address(0)); }
+#define EMULATOR_COMPARISON(name, Value)                                                                               \
+    EMULATOR_HOOK void __sanitizer_cov_trace_##name(Value, Value)                                                      \
+    {                                                                                                                  \
+        emulator::counting::observe_comparison(__builtin_return_address(0));                                           \
+    }
+EMULATOR_COMPARISON(cmp1, uint8_t)
+EMULATOR_COMPARISON(cmp2, uint16_t)
+EMULATOR_COMPARISON(cmp4, uint32_t)
+EMULATOR_COMPARISON(cmp8, uint64_t)
+EMULATOR_COMPARISON(const_cmp1, uint8_t)
+EMULATOR_COMPARISON(const_cmp2, uint16_t)
+EMULATOR_COMPARISON(const_cmp4, uint32_t)
+EMULATOR_COMPARISON(const_cmp8, uint64_t)
+EMULATOR_COMPARISON(cmpf, float)
+EMULATOR_COMPARISON(cmpd, double)
+EMULATOR_COMPARISON(switch, uint64_t)
+#undef EMULATOR_COMPARISON
+
 EMULATOR_HOOK void __tsan_init() {}
 EMULATOR_HOOK void __tsan_func_entry(void *) {}
 EMULATOR_HOOK void __tsan_func_exit() {}
@@ -209,6 +262,7 @@ EMULATOR_HOOK void __tsan_vptr_update(void **, void *) {}
 EMULATOR_HOOK void __tsan_vptr_read(void **) {}
 #undef EMULATOR_HOOK
 
+EMULATOR_EXPORTED unsigned emulator_lanes() { return emulator::lanes_of_a_warp; }
 EMULATOR_EXPORTED size_t emulator_red_zone() { return emulator::counting::red_zone; }
 EMULATOR_EXPORTED int emulator_watch(void *start, size_t size)
 {
@@ -247,11 +301,12 @@ EMULATOR_EXPORTED unsigned emulator_findings(emulator::counting::Finding *found,
     memcpy(found, emulator::counting::findings.findings, (count < capacity ? count : capacity) * sizeof *found);
     return count;
 }
-EMULATOR_EXPORTED void emulator_synchronisations(uint64_t counts[3])
+EMULATOR_EXPORTED void emulator_synchronisations(uint64_t counts[4])
 {
     counts[0] = emulator::counting::ordering.barriers;
     counts[1] = emulator::counting::ordering.warp_synchronisations;
     counts[2] = emulator::counting::ordering.warp_exchanges;
+    counts[3] = emulator::counting::ordering.warps_run;
 }
 EMULATOR_EXPORTED int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
 {

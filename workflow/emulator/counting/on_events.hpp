@@ -37,15 +37,15 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     return spaces.shared_cells != nullptr && ordering.grid != 0;
 }
 
-EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, uint32_t existing_lanes)
+EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, Lanes existing_lanes)
 {
     requests.warp = warp;
     requests.existing_lanes = existing_lanes;
     requests.paused = 0;
-    start_interval(~0u);
+    start_interval(all_lanes);
 }
 
-EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, uint32_t existing_lanes)
+EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes)
 {
     state.worker = &worker;
     requests.block = block;
@@ -62,7 +62,7 @@ EMULATOR_UNCOUNTED void end_block()
     state.worker = nullptr;
 }
 
-EMULATOR_UNCOUNTED void leave_warp(unsigned next, uint32_t existing_lanes)
+EMULATOR_UNCOUNTED void leave_warp(unsigned next, Lanes existing_lanes)
 {
     check_pending();
     close_requests();
@@ -73,12 +73,12 @@ EMULATOR_UNCOUNTED void pass_barrier(unsigned warps)
 {
     check_pending();
     close_requests();
-    start_interval(~0u);
+    start_interval(all_lanes);
     ordering.barriers += warps;
     order_block();
 }
 
-EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t alive, bool orders_memory)
+EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bool orders_memory)
 {
     check_pending();
     if ((lanes & alive) == alive)
@@ -89,9 +89,9 @@ EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, uint32_t lanes, uint32_t ali
         order_lanes(warp, lanes, requests.existing_lanes);
 }
 
-EMULATOR_UNCOUNTED uint32_t resume_paused_lanes()
+EMULATOR_UNCOUNTED Lanes resume_paused_lanes()
 {
-    const uint32_t lanes = requests.paused;
+    const Lanes lanes = requests.paused;
     if (lanes != 0)
         end_round();
     requests.paused = 0;

@@ -39,6 +39,7 @@ struct Ordering {
     bool fenced[most_threads];
     bool acquired;
 
+    uint64_t warps_run;
     uint64_t barriers; // by each warp
     uint64_t warp_synchronisations;
     uint64_t warp_exchanges;
@@ -58,7 +59,7 @@ EMULATOR_UNCOUNTED inline uint32_t advance()
 
 EMULATOR_UNCOUNTED inline void order_block() { ordering.block_ordered = advance(); }
 
-EMULATOR_UNCOUNTED inline void order_lanes(unsigned warp_index, uint32_t lanes, uint32_t existing_lanes)
+EMULATOR_UNCOUNTED inline void order_lanes(unsigned warp_index, Lanes lanes, Lanes existing_lanes)
 {
     Warp &warp = ordering.warps[warp_index];
     const uint32_t now = advance();
@@ -71,15 +72,15 @@ EMULATOR_UNCOUNTED inline void order_lanes(unsigned warp_index, uint32_t lanes, 
         warp.has_known = true;
     }
     uint32_t joined[lanes_of_a_warp] = {};
-    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
         for (unsigned other = 0; other < lanes_of_a_warp; ++other) {
-            const uint32_t known = warp.known[__builtin_ctz(rest)][other];
+            const uint32_t known = warp.known[first_of(rest)][other];
             joined[other] = known > joined[other] ? known : joined[other];
         }
-    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
-        joined[__builtin_ctz(rest)] = now;
-    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
-        memcpy(warp.known[__builtin_ctz(rest)], joined, sizeof joined);
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        joined[first_of(rest)] = now;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1)
+        memcpy(warp.known[first_of(rest)], joined, sizeof joined);
 }
 
 // Whether what `earlier` did at a moment comes before what `later`, another thread of the block, does now.
@@ -116,6 +117,7 @@ EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
     ordering.moment = 1;
     ordering.block_ordered = 0;
     ordering.acquired = false;
+    ordering.warps_run += (threads + lanes_of_a_warp - 1) / lanes_of_a_warp;
     requests.run = ordering.first_run + requests.block;
     memset(ordering.fenced, 0, sizeof ordering.fenced);
     for (unsigned warp = 0; warp * lanes_of_a_warp < threads; ++warp) {

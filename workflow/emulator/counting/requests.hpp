@@ -23,7 +23,7 @@ constexpr unsigned round_length = 256;
 constexpr unsigned most_requests = 2 * round_length * lanes_of_a_warp;
 constexpr unsigned request_slots = 2 * most_requests;
 
-enum Operation : unsigned char { load, store, atomic };
+enum Operation : unsigned char { load, store, atomic, step, branch }; // the last two are of control flow
 
 // The counts of a call site. Sectors belong to global memory, wavefronts and conflicts to shared memory.
 struct Tally {
@@ -36,7 +36,7 @@ struct Tally {
     uint64_t conflicts; // wavefronts beyond those that the width of the access needs
 };
 
-// A place in the code that accesses one space in one way.
+// A place in the code that accesses one space in one way, or that begins a basic block, or that branches.
 struct Site {
     uintptr_t address; // of the code
     uint32_t size;     // bytes a lane
@@ -49,8 +49,8 @@ struct Request {
     uint32_t site;
     uint32_t interval;
     uint32_t occurrence;
-    uint32_t lanes;
     uint32_t moment;
+    Lanes lanes;
     uintptr_t addresses[lanes_of_a_warp];
 };
 
@@ -66,9 +66,9 @@ struct RequestSlot {
 };
 
 struct Traced {
+    uint64_t lanes;
     uint32_t run; // of the block
     uint32_t site;
-    uint32_t lanes;
     uint32_t moment;
     uint32_t buffer;
     uint32_t sectors;
@@ -103,9 +103,10 @@ struct Requests {
     uint32_t intervals[lanes_of_a_warp];
     uint64_t last_stamp;
 
-    uint32_t existing_lanes; // of the running warp
+    Lanes existing_lanes; // of the running warp
     unsigned round[lanes_of_a_warp];
-    uint32_t paused;
+    uintptr_t compared[lanes_of_a_warp]; // where the lane has compared in its basic block; 0: nowhere
+    Lanes paused;
 
     uint32_t run; // counts the blocks of all launches
     uint32_t block;
@@ -174,23 +175,23 @@ EMULATOR_UNCOUNTED inline unsigned sectors_of(const Request &request, size_t siz
 {
     Units units;
     units.count = 0;
-    for (uint32_t rest = request.lanes; rest != 0; rest &= rest - 1)
-        units.add_bytes(request.addresses[__builtin_ctz(rest)], size, sector);
+    for (Lanes rest = request.lanes; rest != 0; rest &= rest - 1)
+        units.add_bytes(request.addresses[first_of(rest)], size, sector);
     return units.count;
 }
 
 // Shared memory serves 128 bytes at a time: all lanes of accesses up to 4 bytes, half a warp of 8, a quarter of 16.
 EMULATOR_UNCOUNTED inline void add_wavefronts(const Request &request, size_t size, Tally &tally)
 {
-    const unsigned part = size <= word ? lanes_of_a_warp : size <= 2 * word ? lanes_of_a_warp / 2 : lanes_of_a_warp / 4;
+    const unsigned part = size <= word ? banks : size <= 2 * word ? banks / 2 : banks / 4;
     for (unsigned first = 0; first < lanes_of_a_warp; first += part) {
-        uint32_t lanes = request.lanes & ((part == 32 ? ~0u : (1u << part) - 1) << first);
+        Lanes lanes = request.lanes & (all_lanes >> (lanes_of_a_warp - part) << first);
         if (lanes == 0)
             continue;
         Units words;
         words.count = 0;
         for (; lanes != 0; lanes &= lanes - 1)
-            words.add_bytes(request.addresses[__builtin_ctz(lanes)], size, word);
+            words.add_bytes(request.addresses[first_of(lanes)], size, word);
         unsigned char in_bank[banks] = {};
         unsigned most = 0;
         for (unsigned i = 0; i < words.count; ++i) {
@@ -209,17 +210,17 @@ EMULATOR_UNCOUNTED inline void trace_request(const Request &request, const Site 
         return;
     Traced &entry = trace.entries[trace.count++];
     const Tally &now = site.tally;
-    entry = {requests.run,
+    entry = {request.lanes,
+             requests.run,
              request.site,
-             request.lanes,
              request.moment,
              0,
              uint32_t(now.sectors - before.sectors),
              uint32_t(now.wavefronts - before.wavefronts),
              uint32_t(now.conflicts - before.conflicts),
              {}};
-    for (uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
-        const unsigned lane = unsigned(__builtin_ctz(rest));
+    for (Lanes rest = request.lanes; rest != 0; rest &= rest - 1) {
+        const unsigned lane = first_of(rest);
         Place place = {};
         find_place(request.addresses[lane], site.size, place);
         entry.buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
@@ -233,16 +234,16 @@ EMULATOR_UNCOUNTED inline void close_request(const Request &request)
     Site &site = requests.sites[request.site];
     Tally &tally = site.tally;
     const Tally before = tally;
-    const unsigned lanes = unsigned(__builtin_popcount(request.lanes));
+    const unsigned lanes = count_of(request.lanes);
     ++tally.requests;
     tally.lanes += lanes;
     tally.partial += request.lanes != requests.existing_lanes;
     tally.bytes += lanes * site.size;
     if (site.space == global_memory)
         tally.sectors += sectors_of(request, site.size);
-    else
+    else if (site.space == shared_memory)
         add_wavefronts(request, site.size, tally);
-    if (requests.trace.capacity != 0 && requests.block == requests.trace.block && requests.warp == requests.trace.warp)
+    if (requests.trace.capacity != 0 && site.space != control_flow && requests.block == requests.trace.block && requests.warp == requests.trace.warp)
         trace_request(request, site, before);
 }
 
@@ -261,18 +262,18 @@ EMULATOR_UNCOUNTED inline void close_requests()
 }
 
 // Lanes begin to count occurrences anew.
-EMULATOR_UNCOUNTED inline void start_interval(uint32_t lanes)
+EMULATOR_UNCOUNTED inline void start_interval(Lanes lanes)
 {
     ++requests.last_stamp;
     uint32_t interval = 0;
-    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        const uint32_t before = requests.intervals[__builtin_ctz(rest)];
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
+        const uint32_t before = requests.intervals[first_of(rest)];
         interval = before > interval ? before : interval;
     }
-    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        requests.stamps[__builtin_ctz(rest)] = requests.last_stamp;
-        requests.intervals[__builtin_ctz(rest)] = interval + 1;
-        requests.round[__builtin_ctz(rest)] = 0;
+    for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
+        requests.stamps[first_of(rest)] = requests.last_stamp;
+        requests.intervals[first_of(rest)] = interval + 1;
+        requests.round[first_of(rest)] = 0;
     }
 }
 
@@ -322,7 +323,7 @@ EMULATOR_UNCOUNTED_INLINE void join_request(unsigned site, unsigned lane, uintpt
         index = slot->request;
     }
     Request &joined = requests.open[index];
-    joined.lanes |= 1u << lane;
+    joined.lanes |= only_lane(lane);
     joined.addresses[lane] = address;
     requests.next = index + 1;
 }
@@ -330,8 +331,8 @@ EMULATOR_UNCOUNTED_INLINE void join_request(unsigned site, unsigned lane, uintpt
 // Whether a paused lane may still execute the request's site for that time.
 EMULATOR_UNCOUNTED inline bool can_be_joined(const Request &request)
 {
-    for (uint32_t rest = requests.paused; rest != 0; rest &= rest - 1) {
-        const unsigned lane = unsigned(__builtin_ctz(rest));
+    for (Lanes rest = requests.paused; rest != 0; rest &= rest - 1) {
+        const unsigned lane = first_of(rest);
         if (requests.intervals[lane] != request.interval)
             continue;
         const Occurrences &seen = requests.occurrences[lane][request.site];

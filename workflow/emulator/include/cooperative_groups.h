@@ -20,11 +20,11 @@ public:
     unsigned thread_rank() const { return rank_; }
 
 protected:
-    thread_group(unsigned lanes, unsigned size, unsigned rank) : lanes_(lanes), size_(size), rank_(rank) {}
+    thread_group(::emulator::Lanes lanes, unsigned size, unsigned rank) : lanes_(lanes), size_(size), rank_(rank) {}
 
     friend thread_group tiled_partition(const thread_group &parent, unsigned size);
 
-    unsigned lanes_; // of the warp; 0 for a block
+    ::emulator::Lanes lanes_; // of the warp; 0 for a block
     unsigned size_;
     unsigned rank_;
 };
@@ -73,34 +73,34 @@ public:
     template <typename Value>
     Value shfl(Value value, unsigned rank, EMULATOR_SITE) const
     {
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
     }
     // From a rank outside the group, the own value.
     template <typename Value>
     Value shfl_down(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance < size_ - rank_ ? rank_ + distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
     }
     template <typename Value>
     Value shfl_up(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance <= rank_ ? rank_ - distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), 32, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
     }
     int any(int predicate, EMULATOR_SITE) const { return __any_sync(lanes_, predicate, file, line); }
     int all(int predicate, EMULATOR_SITE) const { return __all_sync(lanes_, predicate, file, line); }
-    unsigned ballot(int predicate, EMULATOR_SITE) const
+    ::emulator::Lanes ballot(int predicate, EMULATOR_SITE) const
     {
         return group().ranks_of(__ballot_sync(lanes_, predicate, file, line));
     }
     template <typename Value>
-    unsigned match_any(Value value, EMULATOR_SITE) const
+    ::emulator::Lanes match_any(Value value, EMULATOR_SITE) const
     {
         return group().ranks_of(__match_any_sync(lanes_, value, file, line));
     }
     template <typename Value>
-    unsigned match_all(Value value, int &are_same, EMULATOR_SITE) const
+    ::emulator::Lanes match_all(Value value, int &are_same, EMULATOR_SITE) const
     {
         return group().ranks_of(__match_all_sync(lanes_, value, &are_same, file, line));
     }
@@ -108,7 +108,7 @@ public:
     unsigned meta_group_size() const { return meta_size_; }
 
 protected:
-    lane_group(unsigned lanes, unsigned size, unsigned rank, unsigned meta_rank, unsigned meta_size)
+    lane_group(::emulator::Lanes lanes, unsigned size, unsigned rank, unsigned meta_rank, unsigned meta_size)
         : thread_group(lanes, size, rank), meta_rank_(meta_rank), meta_size_(meta_size)
     {
     }
@@ -138,17 +138,17 @@ public:
     }
 
     int lane_of(unsigned rank) const { return int(first_lane() + rank % Size); }
-    unsigned ranks_of(unsigned lanes) const { return lanes >> first_lane(); }
+    ::emulator::Lanes ranks_of(::emulator::Lanes lanes) const { return lanes >> first_lane(); }
 
 protected:
     thread_block_tile(unsigned parent_rank, unsigned parent_size)
-        : lane_group<thread_block_tile<Size, void>>((~0u >> (32 - Size)) << first_lane(), Size, parent_rank % Size,
+        : lane_group<thread_block_tile<Size, void>>(::emulator::Lanes(~0u >> (32 - Size)) << first_lane(), Size, parent_rank % Size,
                                                     parent_rank / Size, (parent_size + Size - 1) / Size)
     {
     }
 
 private:
-    static unsigned first_lane() { return thread_block::thread_rank() % 32 / Size * Size; }
+    static unsigned first_lane() { return thread_block::thread_rank() % warpSize / Size * Size; }
 };
 
 template <unsigned Size, typename Parent>
@@ -168,36 +168,37 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
 
 inline thread_group tiled_partition(const thread_group &parent, unsigned size)
 {
-    const unsigned first = thread_block::thread_rank() % 32 / size * size;
-    return {(~0u >> (32 - size)) << first, size, parent.thread_rank() % size};
+    const unsigned first = thread_block::thread_rank() % warpSize / size * size;
+    return {::emulator::Lanes(~0u >> (32 - size)) << first, size, parent.thread_rank() % size};
 }
 
 // The lanes of a warp that are active together.
 class coalesced_group : public lane_group<coalesced_group> {
 public:
-    explicit coalesced_group(unsigned lanes)
-        : lane_group(lanes, unsigned(__popc(lanes)), unsigned(__popc(lanes & ((1u << own_lane()) - 1))), 0, 1)
+    explicit coalesced_group(::emulator::Lanes lanes)
+        : lane_group(lanes, ::emulator::count_of(lanes),
+                     ::emulator::count_of(lanes & (::emulator::only_lane(own_lane()) - 1)), 0, 1)
     {
     }
 
     int lane_of(unsigned rank) const
     {
-        unsigned rest = lanes_;
+        ::emulator::Lanes rest = lanes_;
         for (; rank != 0 && rest != 0; --rank)
             rest &= rest - 1;
-        return rest != 0 ? __builtin_ctz(rest) : int(own_lane());
+        return rest != 0 ? int(::emulator::first_of(rest)) : int(own_lane());
     }
-    unsigned ranks_of(unsigned lanes) const
+    ::emulator::Lanes ranks_of(::emulator::Lanes lanes) const
     {
-        unsigned ranks = 0;
+        ::emulator::Lanes ranks = 0;
         unsigned rank = 0;
-        for (unsigned rest = lanes_; rest != 0; rest &= rest - 1)
-            ranks |= (lanes >> __builtin_ctz(rest) & 1) << rank++;
+        for (::emulator::Lanes rest = lanes_; rest != 0; rest &= rest - 1)
+            ranks |= (lanes >> ::emulator::first_of(rest) & 1) << rank++;
         return ranks;
     }
 
 private:
-    static unsigned own_lane() { return thread_block::thread_rank() % 32; }
+    static unsigned own_lane() { return thread_block::thread_rank() % warpSize; }
 };
 
 inline coalesced_group coalesced_threads(EMULATOR_SITE) { return coalesced_group(__activemask(file, line)); }

@@ -63,7 +63,7 @@ def build(
 ) -> Report:
     """Compile a kernel's units into `binary`.
 
-    target   an architecture such as sm_90, or "emulator"
+    target   an architecture such as sm_90, or an emulator's
     workers  how many units are compiled side by side; None for a unit a core
     store    keeps the units of a kernel with several
 
@@ -130,7 +130,9 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
     include = [source.emulator, source.emulator / "include", *source.include]
     assert source.runtime is not None
-    warnings = gcc.compile_for_emulator(text, library, source.runtime, include, counting=True)
+    warnings = gcc.compile_for_emulator(
+        text, library, source.runtime, include, counting=True, lanes=target_named(target).lanes
+    )
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 

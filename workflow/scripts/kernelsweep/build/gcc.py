@@ -53,6 +53,8 @@ _WARNINGS = [
 # duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
 # accesses' lines.
 _COUNTING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
+# And one at the start of each basic block, and before each comparison.
+_CONTROL_FLOW = ["-fsanitize-coverage=trace-pc,trace-cmp"]
 # The hooks also see copies and fills by the C library.
 _COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"]
 _LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
@@ -119,24 +121,32 @@ def version() -> str:
     return f"g++ {answer.stdout.strip()}"
 
 
-def compile_runtime(emulator: Path, compiled: Path, counting: bool = False) -> None:
+def compile_runtime(emulator: Path, compiled: Path, counting: bool = False, lanes: int = 32) -> None:
     """Compile what every library for the emulator contains, runtime.cpp in the folder `emulator`, to an object file.
 
     counting  whether the libraries count the kernels' memory accesses and look for mistakes in them
+    lanes     of a warp: 32, or 64 as in a wavefront of AMD's GPUs
 
     Raises BuildError as compile_for_emulator().
     """
-    output = _run([*_compiler(counting), f"-I{emulator}", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)])
+    output = _run(
+        [*_compiler(counting, lanes), f"-I{emulator}", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
+    )
     if output.returncode != 0:
         raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
 
 
 def compile_for_emulator(
-    unit: Path, library: Path, runtime: Path, include: Sequence[Path], counting: bool = False
+    unit: Path,
+    library: Path,
+    runtime: Path,
+    include: Sequence[Path],
+    counting: bool = False,
+    lanes: int = 32,
 ) -> str:
     """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
 
-    runtime, counting  as compile_runtime() made it
+    runtime, counting, lanes  as compile_runtime() made it; with 64 lanes, basic blocks and branches are counted, too
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
     directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
@@ -146,7 +156,8 @@ def compile_for_emulator(
         objects = [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in include)]
-        compiled = _run([*_compiler(counting), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
+        options = [*_compiler(counting, lanes), *(_CONTROL_FLOW if lanes == 64 else []), *paths]
+        compiled = _run([*options, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
@@ -164,10 +175,11 @@ def compile_for_emulator(
     return _relative(compiled.stderr)
 
 
-def _compiler(counting: bool) -> list[str]:
+def _compiler(counting: bool, lanes: int) -> list[str]:
     """The command that compiles for the emulator."""
     paths = f"-ffile-prefix-map={Path.cwd()}/="
-    return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else []), paths]
+    options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else []), f"-DEMULATOR_LANES={lanes}"]
+    return [*find(), *options, paths]
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

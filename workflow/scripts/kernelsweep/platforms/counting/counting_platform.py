@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError
+from kernelsweep.home import EMULATOR_HEADERS
 from kernelsweep.platforms.counting.library import CountingLibrary, Request, Site, Synchronisations
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
@@ -46,6 +48,10 @@ class CountingUnit:
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
 
+    def is_of_kernel(self, site: Site) -> bool:
+        """Whether a place belongs to a kernel. The emulator's code is inlined into it: barriers, shuffles."""
+        return site.space != "control" or f"{EMULATOR_HEADERS}/" not in self.lines.line(site.address)
+
     def shared_arrays(self, entry: int) -> list[Variable]:
         """The `__shared__` arrays of an entry."""
         return self._shared[entry]
@@ -64,6 +70,7 @@ class CountingPlatform(EmulatorPlatform):
 
     parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
     shared      the `__shared__` arrays of the variant launched last
+    threads     of a block of the first launch since watch()
     """
 
     guard_bytes = (0, 0)  # The library sees every access outside of a buffer.
@@ -73,6 +80,7 @@ class CountingPlatform(EmulatorPlatform):
         super().__init__()
         self.parameters: dict[int, tuple[str, int]] = {}
         self.shared: list[Variable] = []
+        self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[CountingUnit] = []
         self._used: list[CountingUnit] = []  # since watch()
@@ -87,7 +95,7 @@ class CountingPlatform(EmulatorPlatform):
     def watch(self, check: bool = True) -> None:
         """Reset all counts and mistakes. `check`: look for mistakes as well; buffers are filled after this."""
         self.parameters.clear()
-        self._used, self._checks = [], check
+        self._used, self._checks, self.threads = [], check, 0
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
@@ -113,8 +121,8 @@ class CountingPlatform(EmulatorPlatform):
         return self._used[-1]
 
     def sites(self) -> list[Site]:
-        """The accesses of each place in the code since watch()."""
-        return [site for unit in self._used for site in unit.library.sites()]
+        """The accesses of each place in the code since watch(), and the executions of the kernel's own places."""
+        return [site for unit in self._used for site in unit.library.sites() if unit.is_of_kernel(site)]
 
     def synchronisations(self) -> Synchronisations:
         """The number of synchronisations since watch()."""
@@ -123,6 +131,7 @@ class CountingPlatform(EmulatorPlatform):
             sum(one.barriers for one in each),
             sum(one.warp_synchronisations for one in each),
             sum(one.warp_exchanges for one in each),
+            sum(one.warps for one in each),
         )
 
     def trace(self, block: int, warp: int, capacity: int) -> None:
@@ -165,6 +174,7 @@ class CountingPlatform(EmulatorPlatform):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
+        self.threads = self.threads or prod(block)
         number, entry = self._entries[variant]
         unit = self._units[number]
         if unit not in self._used:
