@@ -83,7 +83,7 @@ class Difference:
 
 def leases(results: Path) -> list[Lease]:
     """The leases in the logs of a folder of results."""
-    texts = (path.read_text() for path in sorted((results / "logs/measure_kernel").rglob("*.log")))
+    texts = (path.read_text() for path in sorted(results.glob("logs/measure_*/**/*.log")))
     return [
         Lease(found["uuid"], seconds(found["begin"]), seconds(found["end"]))
         for text in texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,14 +13,17 @@ import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
 import compare_tuning
+import fresh_workers
 import pytest
 import scaling
+import seconds
 from checkout import ROOT
 from elftools.elf.elffile import ELFFile
 from planted import point
 from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
+from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.points import units
@@ -182,8 +186,8 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
     times = {tuple(key): time_us for key, time_us in brute["rows"]}
     for searches in replays.values():
         for search in searches:
-            seconds = [whole for whole, _, _ in search["trace"]]
-            assert seconds == sorted(seconds) and seconds[0] >= 7.0
+            ends = [whole for whole, _, _ in search["trace"]]
+            assert ends == sorted(ends) and ends[0] >= 7.0
             assert len({key for *_, key in search["trace"]}) == len(search["rows"]) <= len(order)
             assert all(times[key] == time_us for key, time_us in search["rows"])
     ours = {"trace": [(one, one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
@@ -261,3 +265,37 @@ def test_scaling_is_from_the_first_lease_to_the_last_and_judges_long_points(
         judged([("GPU-1", 1, 11), ("GPU-1", 10, 12)], [30.0] * 101)
     with pytest.raises(ValueError, match="no log has a lease"):
         judged([], [30.0] * 101)
+
+
+def test_a_runs_seconds_are_told_by_leases_and_points(tmp_path: Path) -> None:
+    results = swept(tmp_path / "one", [("GPU-1", 1, 11), ("GPU-1", 13, 21)], [5.0])
+    begin = datetime(2026, 11, 21, 13, 10, tzinfo=UTC).timestamp()
+    points = [{"study": "s", "kernel": "k", "seconds": 6.0, "busy_seconds": 4.5}] * 2
+    write_rows(results / "points/s/k.csv", MEASUREMENT_COLUMNS, points)
+    found = seconds.parts(seconds.Run(begin, begin + 30), results)
+    parts = {"before": 1, "between jobs": 2, "between points": 6, "host at points": 3, "GPU at work": 9, "after": 9}
+    assert found == pytest.approx(parts) and seconds.at_work(found) == pytest.approx(0.75)
+    assert "While measuring, the GPU is at work 75% of the time (goal 85%)" in seconds.table(
+        {"all": 30.0}, {"all": found}
+    )
+
+
+# Whether a worker's start changes its times
+
+
+def test_ways_of_starting_workers_are_compared_at_the_same_points() -> None:
+    def measured(visits_us: Sequence[float]) -> fresh_workers.Round:
+        visits = [Visit([0.99 * median, median, 1.01 * median], True) for median in visits_us]
+        outcomes = {own_sweep.point(2**16, 128, cache=cache): Outcome("ok", visits=visits) for cache in ("cold", "hot")}
+        return fresh_workers.Round(outcomes, 1.0, 0.5)
+
+    rounds = {
+        "python": [measured([5.0, 5.1, 5.0])],
+        "fork": [measured([5.0, 5.0, 5.0])],
+        "beside": [measured([6.0] * 3)],
+    }
+    found = fresh_workers.found_in(rounds)
+    assert list(found) == ["up to 10 us, cold", "up to 10 us, hot"]
+    ways = found["up to 10 us, cold"]
+    assert ways["python"]["apart"] == pytest.approx(0.02, rel=0.02) and ways["fork"]["apart"] == 0
+    assert ways["beside"]["ratio"] == pytest.approx(1.2, rel=0.02) and ways["fork"]["noise"] == pytest.approx(0.01)
