@@ -24,7 +24,7 @@ from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import ONE_COLUMN, TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.publish.figures.ladder import MEASURED, PUBLISHED
+from kernelsweep.publish.figures.ladder import PUBLISHED
 
 FIGURE = Declaration(
     title="Published ratios",
@@ -88,7 +88,7 @@ def _draw_rows(axes: Axes, rows: list[_Row], between: str) -> None:
             axes.text(1.0, place, " no time", color=style.GREY, va="center")
             continue
         axes.plot([row.measured.low, row.measured.high], [place, place], color=style.BLUE, linewidth=1.0)
-        axes.plot([row.measured.value], [place], linestyle="none", label=label, **MEASURED)
+        axes.plot([row.measured.value], [place], "o", color=style.BLUE, markersize=4.5, label=label, zorder=3)
         label = None
         axes.annotate(
             f"{row.measured.value:.2f}×",
