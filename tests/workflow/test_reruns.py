@@ -10,6 +10,7 @@ from workflow_runs import FINISHED_STUDIES, edit, planned_jobs
 JOINED = {
     "all",
     "collect emulator",
+    "collect_proofs emulator",
     "describe_environment emulator",
     "summarise emulator",
     "make_page emulator",
