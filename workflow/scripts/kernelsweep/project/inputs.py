@@ -358,7 +358,8 @@ def own_figures(project: Project, study: str) -> list[str]:
 def published_data(project: Project, study: str) -> list[str]:
     """The published figures that a study is compared with."""
     published = project.studies[study].settings["published"]
-    return [f"resources/published/{published['file']}"] if published else []
+    named = [published["file"], published["ratios"]] if published else []
+    return [f"resources/published/{name}" for name in named if name]
 
 
 def drawn_files(project: Project, study: str, has_clock: bool) -> list[str]:
