@@ -49,7 +49,7 @@ def check_fit(task: KernelTask, planned: PlannedPoint, instance: Instance) -> No
 
     instance  the problem's at the point
 
-    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch, and so are kernels that
+    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch, as are kernels that
     are compiled while they are measured.
     """
     if task.listed is None or not task.binary:
