@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from kernelsweep.analysis.places import size_axes, varied
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, device_text, list_texts, status_key
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
 from kernelsweep.drawing.layout import (
@@ -60,7 +60,7 @@ MOST_COLUMNS = {TWO_COLUMNS: 14, ONE_COLUMN: 8}
 MOST_REASONS = 2
 
 # Fill and text; light fills, so that black text stays legible and the two differ in grey as well.
-ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", style.BLACK), (style.ORANGE, style.BLACK), ("#8c2d04", "white")
+ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", palette.BLACK), ("#e69f00", palette.BLACK), ("#8c2d04", "white")
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def _legend(figure: Figure, lines: int) -> None:
         Patch(facecolor=ALL_RIGHT[0], label="all right"),
         Patch(facecolor=SOME_RIGHT[0], label="some right"),
         Patch(facecolor=NONE_RIGHT[0], label="none right"),
-        Patch(facecolor=style.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
+        Patch(facecolor=palette.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
     ]
     legend_above(figure, handles, lines)
 
