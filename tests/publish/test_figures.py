@@ -290,7 +290,7 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     assert said.count("W") == 1
     assert any("W wrong result" in text for text in said)
     said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
-    assert said.count("18/20\n2 W") == len(SIZES)
+    assert said.count("18/20\n2 wrong result") == len(SIZES)
     assert "464 of 480 points tried gave the right result." in said
 
 
