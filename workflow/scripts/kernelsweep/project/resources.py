@@ -18,6 +18,8 @@ from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.project import files
+from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import target_named
@@ -28,6 +30,9 @@ START_SECONDS = 300
 
 # A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
 PREPARING_SECONDS = 0.1
+
+# The cores of a job that compiles what it measures, where Snakemake knows of no limit.
+CLUSTER_CORES = 8
 
 # A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5
@@ -64,6 +69,20 @@ def points_of_job(project: Project, platform: str, study: str, kernel: str, chun
     return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
 
 
+def measuring_threads(project: Project, platform: str, study: str, kernel: str, cores: int | None) -> int:
+    """The cores of the job that measures a kernel: one, unless it compiles the kernel, too.
+
+    cores  Snakemake's; None where it doesn't know, as on a cluster
+
+    A search takes all cores, and the GPUs that are free. Sweeps share the cores, so that each GPU has one to measure.
+    """
+    if not builds_while_measuring(project, platform, study, kernel):
+        return 1
+    units = len(gpu_units(project, project.target(platform), study, kernel))
+    gpus = 1 if project.studies[study].settings["search"] else project.models[platform].count or 1
+    return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
+
+
 def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
     """The priority of a job that measures points: one study after another, so that the first are drawn meanwhile.
 
@@ -72,13 +91,16 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
     """
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
-    return 1 + _by_points(project, platform).index((study, kernel))
+    # A study that config.yaml doesn't list is run alone.
+    scope = platform if study in project.config["studies"] else files.scope_of(platform, study)
+    return 1 + _by_points(project, scope).index((study, kernel))
 
 
 @cache
-def _by_points(project: Project, platform: str) -> list[tuple[str, str]]:
-    """The kernels of a platform, from the fewest points to the most."""
-    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(platform)}
+def _by_points(project: Project, scope: str) -> list[tuple[str, str]]:
+    """The kernels of a scope, from the fewest points to the most, and study by study."""
+    platform, _ = files.parts_of(scope)
+    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(scope)}
     of_study: Counter[str] = Counter()
     for (study, _), count in points.items():
         of_study[study] += count
