@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import pytest
 import yaml
 from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
-from matplotlib.colors import to_hex, to_rgb
 from planted import point, source_of
 from shipped_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
@@ -27,7 +26,8 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.worker.serve import run_watched
-from kernelsweep.observe.counting import access_pattern
+from kernelsweep.observe.accesses.picture import cost, draw, rows_of
+from kernelsweep.observe.accesses.trace import trace_block
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountingRunner
@@ -508,7 +508,14 @@ def test_warps_of_64_lanes_are_counted_as_on_the_page(tmp_path: Path, name: str,
 
 
 # Kernels of bandwidth_bound that are put together from others' parts.
-OF_OTHERS_PARTS = ("loads_in_flight", "streaming_read_only", "streaming_loads", "warp_instruction", "atomic_sum")
+OF_OTHERS_PARTS = (
+    "early_sample",
+    "loads_in_flight",
+    "streaming_read_only",
+    "streaming_loads",
+    "warp_instruction",
+    "atomic_sum",
+)
 
 
 @pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
@@ -531,26 +538,22 @@ def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     assert all("volatile_tree.cuh" in line for line in outcome.mistakes[0].lines)
 
 
-def test_the_picture_shows_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
+def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
     kernel = load_study("stepwise", ROOT).kernels["strided_index"]
     one = point(64, 64, dtype="float32")
-    runner, variant = runner_of(kernel, [one], tmp_path), instantiation(kernel, one)
-    warps = [runner.trace(one, variant, block=0, warp=warp, capacity=99) for warp in (0, 1)]
-    trace = {"point": dict(one), "warps": [[asdict(request) for request in requests] for requests in warps]}
-    figure = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": [trace]}])
-    axes = figure.axes[0]
-    # The picture shows the load, two loads and a store per tree step (one lane in the last), and the block's result.
-    assert [text.get_text() for text in axes.texts if text.get_text()] == ["100%", *["+3"] * 5, "12.5%"]
-    greys = [patch for patch in axes.patches if to_hex(patch.get_facecolor()) == access_pattern.style.PALE_GREY]
-    # The first of the tree's six steps has no idle lane. The last store, after the last read, has one active lane, too.
-    assert len(greys) == sum(32 - active for active in (32, 16, 8, 4, 2, 1, 1, 1))
-    # Below, a line a warp: the second one only loads its elements, and falls idle with the tree's first step.
-    maps = [image.get_array() for image in figure.axes[1].images]
-    blue = to_rgb(access_pattern.ACTIVE_COLOUR)
-    found = [[int((np.isclose(warp, blue).all(axis=1)).sum()) for warp in drawn] for drawn in maps]
-    assert found == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
-    empty = access_pattern.draw("A title", [{"kernel": kernel.name, "traces": []}])
-    assert "No kernel of this study" in " ".join(text.get_text() for text in empty.axes[0].texts)
+    trace = trace_block(runner_of(kernel, [one], tmp_path), one, instantiation(kernel, one))
+    # The load, a store, two loads and a store in each of the tree's six steps, and the block's result.
+    rows = rows_of(trace.warps)
+    assert [row.memory for row in rows] == ["global", *["shared"] * 8, "global"]
+    assert [cost(row)[0] for row in rows] == ["100%", "", *["3 bank conflicts"] * 5, "", "", "12.5%"]
+    # The second of the block's two warps only loads its elements, and falls idle with the tree's first step.
+    lanes = [[len(row.lanes(warp)) for warp in (0, 1)] for row in rows]
+    assert lanes == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
+    # The active threads are neighbours; their elements are not: every second one, then every fourth one is written.
+    assert [sorted(row.elements(0, loads=False)) for row in rows[2:4]] == [list(range(0, 64, step)) for step in (2, 4)]
+    drawing = draw("strided_index", "64 elements", trace)
+    assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
+    assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"
 
 
 def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:

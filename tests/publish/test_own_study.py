@@ -214,7 +214,8 @@ def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
         "tiled": "// Tiled: as `naive`, but b.\n// kernelsweep:\n//   launches: []\n\nvoid tiled() { b(); }\n",
     }
     data = made_up(here)
-    text = steps_text(replace(data, metrics=counted(here, "")), sources)
+    text = steps_text(replace(data, metrics=counted(here, "")), sources, {1: "accesses/second.svg"})
+    assert text.count("![") == 1 and "![Who accesses what in tiled](accesses/second.svg)" in text.partition("Tiled:")[2]
     assert r"Naive: 2 \* n \* n reads." in text and "Tiled: as `naive`, but b.\n" in text and "launches" not in text
     assert "- Time: 160 → 40 µs at block_x=32 tile=1 order=rows, 4.00 times as fast as `naive`" in text
     # The counters are those of another configuration, and its time under the profiler is none of them.
@@ -223,8 +224,8 @@ def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
     assert "-#include <a>\n-void tiled() { a(); }\n+void tiled() { b(); }\n" in text
     # Counters of another build than the one that was timed say nothing.
     timed = data.measurements.assign(binary_sha256="new")
-    assert "Moved" not in steps_text(replace(data, measurements=timed, metrics=counted(here, "old")), sources)
-    emulated = steps_text(made_up(here, EMULATOR), sources)
+    assert "Moved" not in steps_text(replace(data, measurements=timed, metrics=counted(here, "old")), sources, {})
+    emulated = steps_text(made_up(here, EMULATOR), sources, {})
     assert "Time" not in emulated and "Tiled: as `naive`, but b.\n" in emulated and "```diff naive" in emulated
 
 

@@ -54,8 +54,8 @@ def plant_figure(project: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project in which a recording's page was made, with a figure of the study's own, a comparison and a
-    picture of accesses."""
+    """A copy of the project in which a recording's page was made, with a figure of the study's own and a
+    comparison."""
     copy = copy_project(tmp_path_factory.mktemp("page"))
     shrink(copy, ["warp_shuffle"])
     plant_figure(copy)
@@ -65,9 +65,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (comparison / "comparison.csv").write_text("kernel\n")
     (comparison / "ratios.svg").write_bytes((copy / "docs/nvidia-h200/unrolling_ladder.svg").read_bytes())
     (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
-    accesses = copy / RESULTS / "counts/warp_shuffle/access_pattern.svg"
-    accesses.parent.mkdir(parents=True)
-    accesses.write_bytes((comparison / "ratios.svg").read_bytes())
     run = snakemake(copy, "all", *RECORDING)
     assert run.returncode == 0, run.stdout
     assert f"{RESULTS}/report.html" in run.stdout, "where it is, is said at the end"
@@ -159,7 +156,6 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
     assert all((folder / f"noise.{suffix}").stat().st_size > 0 for suffix in ("svg", "png", "pdf"))
     text = page.read_text(encoding="utf-8")
     assert "Noise against time" in text and "kernels/warp_shuffle/figures/noise.py" in text
-    assert "Who accesses what, step by step" in text and "observe/counting/access_pattern.py" in text
     # An edit draws it and makes the page again, and nothing else. The same data give the same bytes.
     before = page.read_bytes()
     with (project / "kernels/warp_shuffle/figures/noise.py").open("a") as file:

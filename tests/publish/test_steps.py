@@ -25,7 +25,7 @@ def parts(text: str) -> dict[str, str]:
 
 
 def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
-    steps = parts(steps_text(shipped_data("unrolling", H200["name"]), sources("unrolling")))
+    steps = parts(steps_text(shipped_data("unrolling", H200["name"]), sources("unrolling"), {}))
     # The step before it is the published one, unrolled_warps_volatile; its words say "as `unrolled_warps`".
     assert "times as fast as `unrolled_warps ×8`" in steps["completely_unrolled ×8"]
     assert "```diff unrolled_warps\n" in steps["completely_unrolled ×8"]
@@ -51,11 +51,11 @@ def test_the_largest_changes_of_counters_are_named() -> None:
         chosen = (rows["kernel"] == kernel) & (rows["metric"] == "instructions_per_warp")
         rows.loc[chosen, "value"] = value
     data = replace(data, metrics=replace(data.metrics, rows=rows))
-    text = parts(steps_text(data, sources("unrolling")))["neighbored_less"]
+    text = parts(steps_text(data, sources("unrolling"), {}))["neighbored_less"]
     assert "instructions per warp 304 → 12.4" in text.partition("Moved: ")[2].splitlines()[0]
     unprofiled = replace(data, metrics=replace(data.metrics, rows=rows.iloc[:0]))
-    assert "Moved" not in steps_text(unprofiled, sources("unrolling"))
-    emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"))
+    assert "Moved" not in steps_text(unprofiled, sources("unrolling"), {})
+    emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"), {})
     assert "Time:" not in emulated and "nan" not in emulated and "```diff" in emulated
 
 

@@ -39,6 +39,11 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
         assert (results / "studies" / study / name).stat().st_size > 0
     for study, name in itertools.product(FINISHED_STUDIES, ("svg", "png", "pdf")):
         assert (results / f"studies/{study}/figures/correctness.{name}").stat().st_size > 0
+    # A picture for each step of the story, which stands by the step on the page.
+    pictures = {path.stem for path in (results / "studies/warp_shuffle/accesses").iterdir()}
+    assert pictures == {kernel + factor for kernel in FINISHED_STUDIES["warp_shuffle"] for factor in ("", "_x4")}
+    page, drawn = (results / "report.html").read_text(), len([*results.glob("studies/*/accesses/*.svg")])
+    assert [page.count(text) for text in ('aria-label="Who accesses what in ', "used of sectors")] == [drawn, drawn]
     environment = json.loads((results / "environment.json").read_text())
     assert environment["configuration"]["config"]["platform"] == "emulator"
     assert environment["compilers"][0].startswith("g++")

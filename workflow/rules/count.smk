@@ -1,11 +1,10 @@
-# Each kernel's accesses to memory, counted on the emulator: one job a kernel, and a figure of a warp's accesses a study.
+# Each kernel's accesses to memory, counted on the emulator: one job a kernel.
 
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    draw_access_pattern,
     compare_counts,
     compare_with_omniperf,
 
@@ -18,8 +17,7 @@ rule count_kernel:
         report=files.build("json", EMULATOR),
         problem=for_job(inputs.problem_files),
     output:
-        counts=files.counts("csv"),
-        trace=files.counts("trace.json"),
+        files.counts(),
     log:
         files.log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     conda:
@@ -33,22 +31,6 @@ rule count_kernel:
         code=code_of("observe/count_kernel.py"),
     script:
         "../scripts/observe/count_kernel.py"
-
-
-rule draw_access_pattern:
-    input:
-        traces=for_job(inputs.traces),
-    output:
-        multiext(files.access_pattern(), ".svg", ".png", ".pdf"),
-    log:
-        files.log("draw_access_pattern", "{study}", scope=EMULATOR),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        title=for_job(parameters.setting, key="title"),
-        code=code_of("observe/draw_access_pattern.py"),
-    script:
-        "../scripts/observe/draw_access_pattern.py"
 
 
 # A page that the repository keeps, for readers without the emulator's counts and without a GPU.
@@ -80,8 +62,7 @@ use rule count_kernel as count_wavefronts with:
         report=files.build("json", WAVEFRONTS),
         problem=for_job(inputs.problem_files),
     output:
-        counts=files.counts("csv", WAVEFRONTS),
-        trace=files.counts("trace.json", WAVEFRONTS),
+        files.counts(WAVEFRONTS),
     log:
         files.log("count_kernel", "{study}", "{kernel}", scope=WAVEFRONTS),
     params:

@@ -43,6 +43,7 @@ rule make_table:
         study=for_job(parameters.shown_settings),
         definitions=for_job(parameters.metric_definitions),
         found_metrics=for_job(inputs.found_metrics),
+        accesses=for_job(parameters.told_accesses),
         code=code_of("publish/make_table.py"),
     script:
         "../scripts/publish/make_table.py"
@@ -126,7 +127,7 @@ rule make_page:
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
         chapters=for_job(inputs.made_chapters),
-        access_patterns=for_job(inputs.found_access_patterns),
+        accesses=for_job(inputs.accesses),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
         sources=for_job(inputs.page_sources),

@@ -17,4 +17,4 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.csv).write_text(as_csv(table), encoding="utf-8")
     Path(snakemake.output.tex).write_text(as_latex(text), encoding="utf-8")
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
-    Path(snakemake.output.steps).write_text(steps_text(data, sources), encoding="utf-8")
+    Path(snakemake.output.steps).write_text(steps_text(data, sources, params.accesses), encoding="utf-8")

@@ -23,10 +23,11 @@ class Operation:
     cxx       the struct's name in operations.cuh
     ufunc     NumPy's form of it
     repeated  the combination of a number of copies of a value; integers are exact, or modulo `modulus`
-    integers  random elements of an integer type, such that every dropped element changes the result
+    integers  random elements of an integer type, such that every dropped element changes the result where all count
     floats    random elements of a floating-point type; None for an operation on integers only
     poison    a 32-bit word; repeated, it is an integer that makes every combination with right integers wrong
     rounds    whether combining the elements of `floats` rounds
+    extreme   1 if the result is the largest element, -1 if the smallest; 0 if all elements count
     """
 
     cxx: str
@@ -36,6 +37,7 @@ class Operation:
     floats: Callable[[np.random.Generator, int, np.dtype[Any]], Array] | None
     poison: int
     rounds: bool = False
+    extreme: int = 0
 
 
 def _bytes(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
@@ -101,6 +103,6 @@ OPERATIONS: Mapping[str, Operation] = {
         poison=0xFFFFFFFE,  # Even, so every product with it is even; right products are odd.
     ),
     # The ends of int32's range, and values near the ends of int64's: of 2^22 elements, one in 2^32 lies as far out.
-    "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals, poison=0x80000000),
-    "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals, poison=0x7FFFFFFF),
+    "minimum": Operation("Minimum", np.minimum, _same, _any_integers, _normals, poison=0x80000000, extreme=-1),
+    "maximum": Operation("Maximum", np.maximum, _same, _any_integers, _normals, poison=0x7FFFFFFF, extreme=1),
 }

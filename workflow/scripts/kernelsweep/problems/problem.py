@@ -196,7 +196,7 @@ class Problem:
                          "flops" are of the kind "arithmetic", one of ARITHMETIC
     races                whether all kernels do the same work: then the fastest is the best, and the host, libraries and
                          the driver may do the same work beside them
-    draws_accesses       whether the accesses of a kernel's first warp are worth a picture
+    draws_accesses       whether the accesses of a kernel's warps are worth a picture
     table                a study's table, by its name in publish/tables
     size_axes            the axes that say how large a problem is, and which: tables and figures have a row or a column
                          for each combination of their values

@@ -57,7 +57,7 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         instance_axes=problem.data_axes,
         work=problem.work,
         races=True,
-        draws_accesses=False,
+        draws_accesses=True,
         table="configurations",
         size_axes=problem.size_axes,
         lists_excluded=False,

@@ -190,14 +190,14 @@ def profiles(platform: str = "{platform}", study: str = "{study}", kernel: str =
     return f"{RESULTS}/{platform}/profiles/{study}/{kernel}"
 
 
-def counts(suffix: str, platform: str = EMULATOR, study: str = "{study}", kernel: str = "{kernel}") -> str:
-    """A kernel's counted metrics (suffix csv) or first warp's accesses (trace.json)."""
-    return f"{RESULTS}/{platform}/counts/{study}/{kernel}.{suffix}"
+def counts(platform: str = EMULATOR, study: str = "{study}", kernel: str = "{kernel}") -> str:
+    """A kernel's counted metrics."""
+    return f"{RESULTS}/{platform}/counts/{study}/{kernel}.csv"
 
 
-def access_pattern(platform: str = EMULATOR, study: str = "{study}") -> str:
-    """The figure of a warp's accesses in each of a study's kernels, without its suffix."""
-    return f"{RESULTS}/{platform}/counts/{study}/access_pattern"
+def accesses(study: str, name: str) -> str:
+    """The picture of who accesses what in a step of a study's story: the same on every platform."""
+    return f"{RESULTS}/{EMULATOR}/studies/{study}/accesses/{name}.svg"
 
 
 def omniperf_page(study: str = "{study}") -> str:

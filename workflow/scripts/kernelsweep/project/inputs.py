@@ -19,7 +19,7 @@ from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
-from kernelsweep.project import files
+from kernelsweep.project import files, observed
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
@@ -29,7 +29,7 @@ from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
-from kernelsweep.sweep.kernels.build_targets import WAVEFRONTS, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
@@ -229,7 +229,7 @@ def kernel_metrics(project: Project, scope: str) -> list[str]:
     platform, _ = files.parts_of(scope)
     kernels = project.kernels_of(scope)
     if kind_of(platform).counts:
-        return [files.counts("csv", platform, study, kernel) for study, kernel in kernels]
+        return [files.counts(platform, study, kernel) for study, kernel in kernels]
     return [files.profiled_metrics(platform, study, kernel) for study, kernel in kernels]
 
 
@@ -247,13 +247,6 @@ def made_metrics(project: Project, scope: str) -> list[str]:
     if kind_of(platform).counts:
         return [path for path in parts if Path(path).is_file()]
     return parts if project.config["profile"] else []
-
-
-def found_access_patterns(project: Project, scope: str) -> list[str]:
-    """The pictures of accesses that exist, for the pages of the platform that counts them; they follow every edit."""
-    platform, _ = files.parts_of(scope)
-    pictures = [f"{files.access_pattern(platform, study)}.svg" for study in project.studies_of(scope)]
-    return [path for path in pictures if Path(path).is_file()]
 
 
 def found_metrics(project: Project, scope: str) -> dict[str, str]:
@@ -276,14 +269,50 @@ def page_metrics(project: Project, scope: str) -> list[str]:
     return made_metrics(project, scope) if study else joined_metrics(project, platform)
 
 
-def traces(project: Project, study: str) -> list[str]:
-    """The accesses of a warp in each of a study's kernels, as counted."""
-    return [files.counts("trace.json", kernel=kernel, study=study) for kernel in project.studies[study].kernels]
+def accesses(project: Project, scope: str) -> list[str]:
+    """The pictures of who accesses what in a scope's studies.
+
+    They are the emulator's, which runs beside a GPU as well, for the proofs. A run of recordings alone shows those that
+    exist.
+    """
+    pictures = [
+        files.accesses(study, step.name)
+        for study in project.studies_of(scope)
+        for step in observed.accesses(project, study)
+    ]
+    are_made = any(not is_recording(platform) for platform in project.platforms)
+    return [path for path in dict.fromkeys(pictures) if are_made or Path(path).is_file()]
+
+
+def drawn_accesses(project: Project, study: str) -> list[str]:
+    """All pictures of a study."""
+    return list(dict.fromkeys(files.accesses(study, step.name) for step in observed.accesses(project, study)))
+
+
+def pictured_kernels(project: Project, study: str) -> list[str]:
+    """The kernels of a study that have a picture."""
+    return list(dict.fromkeys(step.kernel for step in observed.accesses(project, study)))
+
+
+def pictured_sources(project: Project, study: str) -> list[str]:
+    """Their sources."""
+    return [kernel_file(project, study, kernel) for kernel in pictured_kernels(project, study)]
+
+
+def pictured_includes(project: Project, study: str) -> list[str]:
+    """The files that they include."""
+    kernels = pictured_kernels(project, study)
+    return list(dict.fromkeys(path for kernel in kernels for path in included(project, study, kernel)))
+
+
+def pictured_builds(project: Project, study: str, suffix: str) -> list[str]:
+    """Their builds for the emulator: the binaries (suffix bin) or the reports (json)."""
+    return [files.build(suffix, EMULATOR, study, kernel) for kernel in pictured_kernels(project, study)]
 
 
 def wavefront_counts(project: Project, study: str) -> list[str]:
     """A study's kernels, counted with warps of 64 lanes."""
-    return [files.counts("csv", WAVEFRONTS, study, kernel) for kernel in project.studies[study].kernels]
+    return [files.counts(WAVEFRONTS, study, kernel) for kernel in project.studies[study].kernels]
 
 
 def findings(project: Project, platform: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,19 @@ from typing import Any
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.drawing.declaration import read_declaration
-from kernelsweep.json_files import check_device, read_json
+from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
-from kernelsweep.observe.counting.selection import counted_points, drawn_point
 from kernelsweep.platforms.choose import recorded_studies, recordings
-from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.problems.registry import Named
-from kernelsweep.project import files, inputs
+from kernelsweep.project import files, inputs, observed
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
@@ -45,9 +42,6 @@ from kernelsweep.sweep.resolve import (
     valid_count,
 )
 from kernelsweep.sweep.study_quantities import TIME, objective_of
-
-# A platform that no setting names.
-_NO_PLATFORM = ""
 
 # The elements that warps of 64 lanes are counted with.
 _WAVEFRONT_ARRAY_SIZE = 2**16
@@ -142,8 +136,8 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
     run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
     if not target_named(target).is_emulator:
         return spread_units(merged_units(run))
-    counted = counting_points(project, study, kernel)
-    return merged_units([*run, units(source, [point for points in counted for point in points])])
+    drawn = [step.point for step in observed.accesses(project, study) if step.kernel == kernel]
+    return merged_units([*run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
@@ -188,25 +182,20 @@ def constants(project: Project, study: str, kernel: str) -> list[str]:
     return list(listed.constants) if listed else []
 
 
-def counting_points(project: Project, study: str, kernel: str) -> tuple[list[Point], list[Point]]:
-    """A kernel's points to count, and to draw.
-
-    The points to count are those that Nsight Compute is given on the emulator's number of multiprocessors and on that
-    of each recording with counters, so that counts can be compared with these.
-    """
-    of_study, source = project.studies[study], project.kernel(study, kernel)
-    # Nothing but the study's values for the emulator tells how much data that can take.
-    swept = axes(project, EMULATOR if source.listed else _NO_PLATFORM, study, kernel)[:1]
-    counted = KernelSweep(source, swept, 0, restrictions(project, study), EMULATOR, tied(project, study))
-    devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
-    own, *others = [counted_points(of_study, replace(counted, multiprocessors=count)) for count in devices]
-    drawn = drawn_point(of_study, kernel, own)
-    return list(dict.fromkeys(sum(others, own))), [drawn] if drawn else []
+def plain_counting_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
+    """The points of all devices as plain values."""
+    return [dict(point) for point in observed.counted(project, study, kernel).points]
 
 
-def plain_counting_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
-    """The same as plain values."""
-    return [[dict(point) for point in points] for points in counting_points(project, study, kernel)]
+def plain_accesses(project: Project, study: str) -> list[dict[str, Any]]:
+    """The same as plain values; a picture of several steps comes once."""
+    steps = {step.name: step for step in observed.accesses(project, study)}
+    return [{"name": name, "kernel": step.kernel, "point": dict(step.point)} for name, step in steps.items()]
+
+
+def all_kernel_settings(project: Project, study: str) -> dict[str, dict[str, Any]]:
+    """What a job needs to read the kernels of a study."""
+    return {kernel: kernel_settings(project, study, kernel) for kernel in project.studies[study].kernels}
 
 
 def wavefront_points(project: Project, study: str, kernel: str) -> list[Point]:
@@ -214,27 +203,20 @@ def wavefront_points(project: Project, study: str, kernel: str) -> list[Point]:
 
     What a warp does depends on the array's size only where each thread has many elements.
     """
-    counted, _ = counting_points(project, study, kernel)
+    counted = observed.counted(project, study, kernel).points
     return [point.at(array_size=_WAVEFRONT_ARRAY_SIZE) for point in counted[:1]]
 
 
-def plain_wavefront_points(project: Project, study: str, kernel: str) -> list[list[dict[str, Any]]]:
-    """The same as plain values; nothing is drawn."""
-    return [[dict(point) for point in wavefront_points(project, study, kernel)], []]
+def plain_wavefront_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [dict(point) for point in wavefront_points(project, study, kernel)]
 
 
-def profiled_recordings(project: Project) -> list[str]:
-    """The recordings that have counters, the newest first."""
-    return [
-        name for name in recordings(project.root) if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
-    ]
-
-
-def _multiprocessors(project: Project, recording: str) -> int:
-    """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
-    environment = read_json(project.root / files.recording(recording, "environment.json"))
-    check_device(environment.get("device"), files.recording(recording, "environment.json"))
-    return int(environment["device"]["multiprocessors"])
+def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:
+    """The pictures of a study's steps, relative to the folder of its results; by the step's place in the story."""
+    shown, folder = inputs.accesses(project, files.scope_of(platform, study)), Path(files.steps(platform, study)).parent
+    paths = {step.place: files.accesses(study, step.name) for step in observed.accesses(project, study)}
+    return {place: Path(os.path.relpath(path, folder)).as_posix() for place, path in paths.items() if path in shown}
 
 
 def driver(project: Project, platform: str) -> str | None:

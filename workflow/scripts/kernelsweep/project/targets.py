@@ -17,7 +17,7 @@ from kernelsweep.observe.sanitizer import sanitized_platforms
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.project import files, inputs, parameters
+from kernelsweep.project import files, inputs, observed
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 
@@ -58,6 +58,7 @@ def _results(project: Project, scope: str) -> list[str]:
     platform, study = files.parts_of(scope)
     made = [files.end(scope), files.page(scope), files.summary(scope)]
     made += [*inputs.judgements(project, scope), *inputs.tables_and_figures(project, scope)]
+    made += inputs.accesses(project, scope)
     if not study:
         made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
     if not is_recording(platform):
@@ -132,15 +133,13 @@ def prove(project: Project) -> list[str]:
 
 
 def count(project: Project) -> list[str]:
-    """The emulator's counts and proofs, and a figure of the accesses of each study whose problem has one."""
-    drawn = [name for name in project.config["studies"] if project.studies[name].problem.draws_accesses]
-    figures = [file for name in drawn for file in file_names(files.access_pattern(study=name), "two_columns")]
-    return [files.metrics(EMULATOR), *figures, files.proofs_end(EMULATOR)]
+    """The emulator's counts and proofs."""
+    return [files.metrics(EMULATOR), files.proofs_end(EMULATOR)]
 
 
 def counted_against_ncu(project: Project) -> list[str]:
     """The pages that compare counts with the counters of recordings."""
-    names = parameters.profiled_recordings(project)
+    names = observed.profiled_recordings(project)
     if not names:
         raise UserError("No recording in resources/recordings/ has counters (metrics.csv.gz) to compare counts with.")
     return [files.counted_against_ncu(name) for name in names]
@@ -160,7 +159,7 @@ def documents(project: Project) -> list[str]:
     """The copies of recordings' results that the documents show, and the numbers that they quote."""
     shown = shown_recordings(project)
     copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
-    counted = [files.counted_against_ncu(name) for name in parameters.profiled_recordings(project)]
+    counted = [files.counted_against_ncu(name) for name in observed.profiled_recordings(project)]
     return [*copies, *counted, *counted_against_omniperf(project), *numbers(project)]
 
 

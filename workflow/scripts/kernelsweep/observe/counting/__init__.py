@@ -1,11 +1,10 @@
 """Count a kernel's memory accesses on the emulator: requests, sectors, bank conflicts.
 
-selection       which points are counted and drawn
-run             count or trace a kernel's points
-quantities      counts to metrics under Nsight Compute's names
-rows            the result files' rows
-access_pattern  a figure of a warp's accesses
-against_ncu     a table of counts beside Nsight Compute's counters
+selection    which points are counted
+run          count or trace a kernel's points
+quantities   counts to metrics under Nsight Compute's names
+rows         the result files' rows
+against_ncu  a table of counts beside Nsight Compute's counters
 
 docs/counting.md says how a warp's requests follow from its lanes' accesses.
 """

@@ -29,19 +29,17 @@ class CountedPoint:
 class TracedRequest:
     """One request of the traced warp, in terms of the source.
 
-    line    file:line of the access
     memory  "global" or "shared"
     array   the name of the kernel's parameter or of the shared array
-    step    the number of synchronisations of the warp before it
+    moment  the number of synchronisations of the block before it
     places  bytes from the array's start, one a lane; None for an inactive lane
     """
 
-    line: str
     memory: str
     operation: str
     array: str
     size: int
-    step: int
+    moment: int
     sectors: int
     wavefronts: int
     conflicts: int
@@ -71,16 +69,19 @@ class CountingRunner:
         self._run(point, variant)
         requests = self._platform.traced()
         self._platform.trace(block, warp, 0)
-        first = [request for request in requests if request.run == requests[0].run]
-        moments = sorted({request.moment for request in first})
-        return [self._traced(request, moments.index(request.moment)) for request in first]
+        return [self._traced(request) for request in requests if request.run == requests[0].run]
+
+    @property
+    def threads(self) -> int:
+        """The threads of a block of the first launch of the point that was run last."""
+        return self._platform.threads
 
     def _run(self, point: Point, variant: str) -> Outcome:
         self._runner.free_memory()
         self._platform.watch(check=False)
         return self._runner.run(point, variant)
 
-    def _traced(self, request: Request, step: int) -> TracedRequest:
+    def _traced(self, request: Request) -> TracedRequest:
         unit = self._platform.unit
         site = unit.library.sites()[request.site]
         active = [offset for offset in request.offsets if offset is not None]
@@ -90,12 +91,11 @@ class CountingRunner:
             variable = shared_array(self._platform.shared, active[0])
             array, start = variable.name, variable.offset
         return TracedRequest(
-            unit.lines.line(site.address),
             site.space,
             site.operation,
             array,
             site.size,
-            step,
+            request.moment,
             request.sectors,
             request.wavefronts,
             request.conflicts,

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class CountingPlatform(EmulatorPlatform):
 
     parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
     shared      the `__shared__` arrays of the variant launched last
+    threads     of a block of the first launch since watch()
     """
 
     guard_bytes = (0, 0)  # The library sees every access outside of a buffer.
@@ -78,6 +80,7 @@ class CountingPlatform(EmulatorPlatform):
         super().__init__()
         self.parameters: dict[int, tuple[str, int]] = {}
         self.shared: list[Variable] = []
+        self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[CountingUnit] = []
         self._used: list[CountingUnit] = []  # since watch()
@@ -92,7 +95,7 @@ class CountingPlatform(EmulatorPlatform):
     def watch(self, check: bool = True) -> None:
         """Reset all counts and mistakes. `check`: look for mistakes as well; buffers are filled after this."""
         self.parameters.clear()
-        self._used, self._checks = [], check
+        self._used, self._checks, self.threads = [], check, 0
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
@@ -171,6 +174,7 @@ class CountingPlatform(EmulatorPlatform):
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
+        self.threads = self.threads or prod(block)
         number, entry = self._entries[variant]
         unit = self._units[number]
         if unit not in self._used:

@@ -15,8 +15,8 @@ from kernelsweep.problems.problem import Elements, Point
 def doubts(instance: FileInstance, point: Point) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
-    The mistakes are zeros, the mean everywhere, the smallest and the largest element swapped, memory left as it was
-    before the run, and the loss of an input's last element. The reference is computed once for each input, so that the
+    The mistakes are those of plain_mistakes(), memory left as it was before the run, and the loss of an input's last
+    element. The reference is computed once for each input, so that the
     point should be a small one. Raises UserError where a function of the file is wrong.
     """
     where = f"{instance.functions['outputs'].module.shown}, at {' '.join(f'{a}={v}' for a, v in instance.axes.items())}"
@@ -38,21 +38,30 @@ def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str
     held = {name: arrays[name].contents for name in zeros}
     before = {name: zeros[name] if row is None else np.resize(row, zeros[name].size) for name, row in held.items()}
     for group in [[name] for name in right] or [[*zeros]]:
-        told = " and ".join(group)
-        yield f"zeros in {told}", {**right, **{name: zeros[name] for name in group}}
         if any(held[name] is not None for name in group):
-            yield f"{told} as before the run", {**right, **{name: before[name] for name in group}}
-        if right and right[told].size > 1 and right[told].dtype != np.bool_:
-            mean = right[told].astype(np.promote_types(instance.expected[told].dtype, np.float64)).mean()
-            yield (
-                f"the mean in all of {told}",
-                {**right, told: np.full(right[told].size, mean).astype(right[told].dtype)},
-            )
-        if right and right[told].min() != right[told].max():
-            low, high = int(right[told].argmin()), int(right[told].argmax())
-            swapped = right[told].copy()
-            swapped[low], swapped[high] = right[told][high], right[told][low]
-            yield f"two swapped elements of {told}", {**right, told: swapped}
+            yield f"{' and '.join(group)} as before the run", {**right, **{name: before[name] for name in group}}
+    if not right:
+        yield f"zeros in {' and '.join(zeros)}", zeros
+    for name, elements in right.items():
+        for told, wrong in plain_mistakes(name, elements):
+            yield told, {**right, name: wrong}
+
+
+def plain_mistakes(name: str, right: Elements) -> Iterator[tuple[str, Elements]]:
+    """Wrong elements in place of the right ones of a result, each with what they are.
+
+    They are zeros, ones, the mean everywhere, and the smallest and the largest element swapped.
+    """
+    yield f"zeros in {name}", np.zeros_like(right)
+    yield f"ones in {name}", np.ones_like(right)
+    if right.size > 1 and right.dtype != np.bool_:
+        mean = right.astype(np.promote_types(right.dtype, np.float64)).mean()
+        yield f"the mean in all of {name}", np.full(right.size, mean).astype(right.dtype)
+    if right.min() != right.max():
+        low, high = int(right.argmin()), int(right.argmax())
+        swapped = right.copy()
+        swapped[low], swapped[high] = right[high], right[low]
+        yield f"two swapped elements of {name}", swapped
 
 
 def _right_results(instance: FileInstance) -> dict[str, Elements]:

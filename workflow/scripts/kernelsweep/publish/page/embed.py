@@ -87,7 +87,7 @@ def embed(picture: Picture, base: Path) -> Figure:
         title=picture.title,
         message=picture.texts.get("message", ""),
         caption=picture.texts.get("caption", ""),
-        drawing=_drawing(path, link(path, base).target) if is_drawn else "",
+        drawing=drawing(path, link(path, base).target) if is_drawn else "",
         source="" if is_drawn else data_uri(pixels),
         width=width,
         height=height,
@@ -108,7 +108,7 @@ def data_uri(path: Path) -> str:
     return f"data:{_TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def _drawing(path: Path, name: str) -> str:
+def drawing(path: Path, name: str) -> str:
     """An SVG file as a part of the page. Its ids begin with a name of its own, and its style is left to the page's."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(

@@ -13,7 +13,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kernelsweep.publish.page.embed import data_uri
+from kernelsweep.publish.page.embed import data_uri, drawing
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
@@ -81,7 +81,16 @@ def _adapt(token: Token, folder: Path, base: Path) -> None:
     if token.type == "link_open" and _is_file(target := str(token.attrs["href"])):
         token.attrs["href"] = os.path.relpath(folder / target, base)
     if token.type == "image" and (picture := folder / str(token.attrs["src"])).is_file():
-        token.attrs["src"] = data_uri(picture)
+        if picture.suffix == ".svg":
+            token.type, token.content = "html_inline", _inline(picture, token.content, base)
+        else:
+            token.attrs["src"] = data_uri(picture)
+
+
+def _inline(picture: Path, words: str, base: Path) -> str:
+    """A drawing in the text, in the page's colours; it scrolls where there is little room."""
+    name = os.path.relpath(picture, base)
+    return f'<span class="drawing" role="img" aria-label="{escape(words)}" tabindex="0">{drawing(picture, name)}</span>'
 
 
 def _is_file(target: str) -> bool:

@@ -23,7 +23,6 @@ from kernelsweep.results import each_row
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
 _IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
-ACCESS_PATTERN = "access_pattern"
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,7 @@ def study_figures(
             texts=texts[figure],
         )
         embedded.append(embed(picture, results.base))
-    if (accesses := results.platform / "counts" / name / f"{ACCESS_PATTERN}.svg").is_file():
-        embedded.append(embed(_access_pattern(accesses), results.base))
     return embedded, undrawn
-
-
-def _access_pattern(path: Path) -> Picture:
-    """The picture of what each lane accesses, which `count` draws from the traces beside it."""
-    script = _IN_REPOSITORY / f"observe/counting/{ACCESS_PATTERN}.py"
-    return Picture(path, "Who accesses what, step by step", script, [path.parent])
 
 
 def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int], results: Results) -> Section:

@@ -21,10 +21,11 @@ _NOTHING = 0.01
 _CODE, _MARKS = re.compile(r"(`[^`]*`)"), re.compile(r"([\\*\[\]<]|(?<!\w)_|_(?!\w))")
 
 
-def steps_text(data: StudyData, sources: Mapping[str, str]) -> str:
+def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, str]) -> str:
     """The page.
 
-    sources  the text of each kernel's file, by its name
+    sources   the text of each kernel's file, by its name
+    accesses  the files with the pictures of who accesses what, by the place of their step
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
     story = story_of(data)
@@ -36,6 +37,8 @@ def steps_text(data: StudyData, sources: Mapping[str, str]) -> str:
             lines += [f"{_markdown(paragraph)}\n" for paragraph in words[step.kernel].paragraphs]
         found = [f"- {text}" for text in _findings(story, step, base)]
         lines += [*found, ""] if found else []
+        if picture := accesses.get(number):
+            lines += [f"![Who accesses what in {step.label}]({picture})", ""]
         lines += _difference(step, base, words)
     return "\n".join(lines)
 

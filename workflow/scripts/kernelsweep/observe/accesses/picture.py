@@ -1,0 +1,214 @@
+"""Draw which elements a thread block's warps access, and which lanes take part, step by step, as SVG.
+
+SVG is written here, not by matplotlib, which takes a hundred times as long; and text and lines take the colours of the
+page around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+from kernelsweep.observe.accesses.trace import Trace
+from kernelsweep.observe.counting.quantities import SECTOR_BYTES
+from kernelsweep.observe.counting.run import TracedRequest
+from kernelsweep.problems.lanes import LANES
+
+# Lines between the rounds of the banks, up to this number.
+BANKS, MOST_BANK_LINES = 32, 8
+# A loop over tiles has any number of steps.
+MOST_ROWS = 12
+
+# One colour a warp, each with a contrast of at least 3.5 to white and to a dark page.
+COLOURS = ("#1d81ba", "#c65a00", "#00805c", "#b0578d")
+# A cost that the kernel could avoid: sectors used less than this by requests with enough elements to fill them.
+WELL_USED = 0.75
+BAD = "font-weight='bold'"
+
+# In pixels. A row has loads above and stores below.
+LABEL, STRIP, EXTENT, LANE, GAP, COST_WIDTH = 128, 256, 52, 1.5, 6, 104
+ROW, LOADS, STORES, HEAD = 20, 9, 5, 18
+HEIGHT = LOADS + 1 + STORES
+LEFT = 4.0
+MOST_LETTERS = 18
+THREADS = LEFT + LABEL + STRIP + EXTENT
+
+
+@dataclass(frozen=True)
+class Row:
+    """The requests of one step in one array, by warp; a step lies between two synchronisations of the block."""
+
+    step: int
+    memory: str
+    array: str
+    warps: list[list[TracedRequest]]
+
+    def elements(self, warp: int, loads: bool) -> set[int]:
+        """The elements that a warp loads, or stores; a vector is several."""
+        unit = self.unit
+        return {
+            element
+            for each in self.warps[warp]
+            if (each.operation == "load") == loads
+            for place in each.places
+            if place is not None
+            for element in range(place // unit, (place + each.size) // unit)
+        }
+
+    def lanes(self, warp: int) -> set[int]:
+        """The lanes of a warp that take part."""
+        return {lane for each in self.warps[warp] for lane, place in enumerate(each.places) if place is not None}
+
+    @property
+    def requests(self) -> list[TracedRequest]:
+        """The requests of all warps."""
+        return [each for warp in self.warps for each in warp]
+
+    @property
+    def unit(self) -> int:
+        """The size of an element in bytes."""
+        return min(each.size for each in self.requests)
+
+    @property
+    def extent(self) -> int:
+        """The number of elements that the row spans: a power of two, at least the number of threads."""
+        reached = max(place + each.size for each in self.requests for place in each.places if place is not None)
+        return max(LANES * len(self.warps), 1 << (reached // self.unit - 1).bit_length())
+
+
+def draw(name: str, where: str, trace: Trace) -> str:
+    """The picture.
+
+    name   of the step, for readers
+    where  the point in words
+    """
+    rows = rows_of(trace.warps)
+    shown = rows[:MOST_ROWS]
+    warps = len(trace.warps)
+    width = THREADS + warps * (LANES * LANE + GAP) + COST_WIDTH
+    more = [f"and {len(rows) - len(shown)} more"] if len(rows) > len(shown) else ["and more"] if trace.is_cut else []
+    parts = [_head(warps)]
+    parts += [_row(row, HEAD + ROW * number) for number, row in enumerate(shown)]
+    parts += [_text(LEFT, HEAD + ROW * len(shown) + LOADS + 2, text) for text in more]
+    title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
+    return _drawing(title, width, HEAD + ROW * (len(shown) + len(more)) + 4, parts)
+
+
+def empty(name: str, reason: str) -> str:
+    """A picture that says why there is none."""
+    return _drawing(f"{name}: {reason}", THREADS, HEAD, [_text(LEFT, 11, reason)])
+
+
+def _drawing(title: str, width: float, height: float, parts: Sequence[str]) -> str:
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
+        f"height='{height:g}' color='#24292f' fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
+        f"font-size='10'><style>@media (prefers-color-scheme: dark) {{ svg {{ color: #e3e7eb }} }}</style>"
+        f"<title>{escape(title)}</title>{''.join(parts)}</svg>\n"
+    )
+
+
+def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
+    """The rows from top to bottom. A load after a store of the same step begins a row: that step is written out."""
+    moments = sorted({request.moment for warp in warps for request in warp})
+    rows: dict[tuple[int, int, str, str], Row] = {}
+    for number, warp in enumerate(warps):
+        for moment, requests in groupby(warp, key=lambda request: request.moment):
+            turns: dict[str, tuple[int, bool]] = {}
+            for request in requests:
+                turn, stored = turns.get(request.array, (0, False))
+                if stored and request.operation == "load":
+                    turn, stored = turn + 1, False
+                turns[request.array] = (turn, stored or request.operation != "load")
+                step = moments.index(moment)
+                row = Row(step + 1, request.memory, request.array, [[] for _ in warps])
+                rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
+    return sorted(rows.values(), key=lambda row: row.step)
+
+
+def cost(row: Row) -> tuple[str, bool]:
+    """What a row costs, in words, and whether another order of accesses would cost less."""
+    if row.memory == "shared":
+        conflicts = sum(request.conflicts for request in row.requests)
+        return f"{conflicts} bank conflict{'s' * (conflicts != 1)}" if conflicts else "", conflicts > 0
+    sectors = sum(request.sectors for request in row.requests)
+    asked = sum(request.size * len(set(request.places) - {None}) for request in row.requests)
+    used = asked / (SECTOR_BYTES * sectors)
+    return f"{100 * used:.3g}%", used < WELL_USED and asked >= SECTOR_BYTES * len(row.requests)
+
+
+def _head(warps: int) -> str:
+    names = [f"warp {warp}" for warp in range(warps)] + ["used of sectors"]
+    heads = [_text(_warp_left(place), 11, name) for place, name in enumerate(names)]
+    return _text(LEFT, 11, "step, array") + _text(LEFT + LABEL, 11, "elements: loads above stores") + "".join(heads)
+
+
+def _warp_left(warp: int) -> float:
+    return THREADS + warp * (LANES * LANE + GAP)
+
+
+def _row(row: Row, top: float) -> str:
+    """One row: its array, its elements, the lanes of each warp, its cost."""
+    left, extent, middle = LEFT + LABEL, row.extent, top + LOADS + 2
+    scale = STRIP / extent
+    array = row.array if row.memory == "global" or "shared" in row.array else f"shared {row.array}"
+    parts = [
+        _text(LEFT, middle, f"{row.step} {array if len(array) <= MOST_LETTERS else array[: MOST_LETTERS - 1] + '…'}"),
+        f"<g opacity='.08'>{_shape([(left, STRIP)], top, HEIGHT)}</g>",
+        _text(left + STRIP + 4, middle, f"{extent:,}", "opacity='.75'"),
+    ]
+    if row.memory == "shared" and extent <= MOST_BANK_LINES * BANKS:
+        lines = [(left + scale * start, 0.6) for start in range(BANKS, extent, BANKS)]
+        parts.append(f"<g opacity='.4'>{_shape(lines, top, HEIGHT)}</g>")
+    for loads, start, height in ((True, top, LOADS), (False, top + LOADS + 1, STORES)):
+        found = [row.elements(warp, loads) for warp in range(len(row.warps))]
+        # Warps at the same elements stand one above the other.
+        is_shared = len(set().union(*found)) < sum(map(len, found))
+        band = height / len(found) if is_shared else height
+        parts += [
+            _coloured(warp, _shape(_spans(_runs(places), left, scale), start + band * warp * is_shared, band))
+            for warp, places in enumerate(found)
+        ]
+    for warp in range(len(row.warps)):
+        lanes, begin = row.lanes(warp), _warp_left(warp)
+        back = _shape([(begin, LANES * LANE)], *((top, HEIGHT) if lanes else (top + HEIGHT / 2, 1)))
+        parts.append(
+            f"<g opacity='.25'>{back}</g>{_coloured(warp, _shape(_spans(_runs(lanes), begin, LANE), top, HEIGHT))}"
+        )
+    text, is_bad = cost(row)
+    parts.append(_text(_warp_left(len(row.warps)), middle, text, BAD if is_bad else ""))
+    return "".join(parts)
+
+
+def _coloured(warp: int, shape: str) -> str:
+    return f"<g fill='{COLOURS[warp % len(COLOURS)]}'>{shape}</g>" if shape else ""
+
+
+def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Neighbouring numbers together: their first, and how many."""
+    groups = groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0])
+    found = [[number for _, number in group] for _, group in groups]
+    return [(run[0], len(run)) for run in found]
+
+
+def _spans(runs: Sequence[tuple[int, int]], left: float, scale: float) -> list[tuple[float, float]]:
+    """Runs in pixels, each wide enough to be seen, and apart from the next where there is room."""
+    apart = 0.4 if scale > 1 else 0.0
+    return [(left + scale * start, max(scale * count - apart, 0.7)) for start, count in runs]
+
+
+def _shape(spans: Sequence[tuple[float, float]], top: float, height: float) -> str:
+    """Boxes of one height, given by their left end and width, in one path."""
+    down = _number(height)
+    boxes = [f"M{_number(x)} {_number(top)}h{_number(width)}v{down}h-{_number(width)}z" for x, width in spans]
+    return f"<path d='{''.join(boxes)}'/>" if boxes else ""
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 2):g}"
+
+
+def _text(x: float, y: float, text: str, look: str = "") -> str:
+    return f"<text x='{x:g}' y='{y:g}' {look}>{escape(text)}</text>"

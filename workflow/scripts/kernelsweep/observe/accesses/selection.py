@@ -1,0 +1,55 @@
+"""Select the steps of a study's story whose accesses are drawn, each at a small point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.study import Study
+
+# Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.
+DRAWN_BLOCK = 128
+
+
+@dataclass(frozen=True)
+class PicturedStep:
+    """A step with a picture.
+
+    place  its place in the story, from 0: in the ladder, or among the kernels of a study without one
+    name   of the picture; steps that differ in their grid alone have the same one
+    """
+
+    place: int
+    name: str
+    kernel: str
+    point: Point
+
+
+def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list[PicturedStep]:
+    """The steps of a study's ladder, or else its kernels where they list their launches; without those that can't run.
+
+    counted  the points of each kernel that are counted on the emulator
+    """
+    if not study.problem.draws_accesses:
+        return []
+    steps = [(step["kernel"], step["unroll"]) for step in study.settings["ladder"]]
+    if not steps:
+        steps = [(name, None) for name, kernel in study.kernels.items() if kernel.listed]
+    found = []
+    for place, (kernel, unroll) in enumerate(steps):
+        point = next((point for point in counted[kernel] if unroll is None or point["unroll"] == unroll), None)
+        if point is not None and unroll is not None:
+            point = _one_block(study, kernel, point)
+        if point is not None:
+            found.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
+    return found
+
+
+def _one_block(study: Study, kernel: str, point: Point) -> Point | None:
+    """The point with one block of four warps in its first launch; None where the kernel has no such block."""
+    grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None
+    elements = 4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * point["unroll"]
+    small = point.at(block_size=DRAWN_BLOCK, grid_size=grid, array_size=elements)
+    return None if study.kernels[kernel].unsupported(small) else small

@@ -1,0 +1,71 @@
+"""The points of a project's kernels that are observed: whose accesses to memory are counted, and which are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from kernelsweep.json_files import check_device, read_json
+from kernelsweep.observe.accesses.selection import PicturedStep, pictured_steps
+from kernelsweep.observe.counting.selection import counted_points
+from kernelsweep.platforms.choose import recordings
+from kernelsweep.platforms.emulator import MULTIPROCESSORS
+from kernelsweep.project import files
+from kernelsweep.project.project import Project
+from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+
+# A platform that no setting names.
+_NO_PLATFORM = ""
+
+
+@dataclass(frozen=True)
+class CountedPoints:
+    """A kernel's points to count.
+
+    points  the points that Nsight Compute is given on the emulator's number of multiprocessors and on that of each
+            recording with counters, so that counts can be compared with these
+    own     those on the emulator's number
+    """
+
+    points: Sequence[Point]
+    own: Sequence[Point]
+
+
+# Each kernel's build, and its study's pictures, ask.
+@cache
+def counted(project: Project, study: str, kernel: str) -> CountedPoints:
+    """A kernel's points to count."""
+    of_study, source = project.studies[study], project.kernel(study, kernel)
+    # Nothing but the study's values for the emulator tells how much data that can take.
+    platform = EMULATOR if source.listed else _NO_PLATFORM
+    swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
+    restrictions = restrictions_of(project.config, of_study)
+    sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, of_study.settings["tied"])
+    devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
+    own, *others = [counted_points(of_study, replace(sweep, multiprocessors=count)) for count in devices]
+    return CountedPoints(list(dict.fromkeys(sum(others, own))), own)
+
+
+@cache
+def accesses(project: Project, study: str) -> list[PicturedStep]:
+    """The steps of a study's story that have a picture of their accesses."""
+    of_study = project.studies[study]
+    return pictured_steps(of_study, {kernel: counted(project, study, kernel).own for kernel in of_study.kernels})
+
+
+def profiled_recordings(project: Project) -> list[str]:
+    """The recordings that have counters, the newest first."""
+    return [
+        name for name in recordings(project.root) if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
+    ]
+
+
+def _multiprocessors(project: Project, recording: str) -> int:
+    """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
+    environment = read_json(project.root / files.recording(recording, "environment.json"))
+    check_device(environment.get("device"), files.recording(recording, "environment.json"))
+    return int(environment["device"]["multiprocessors"])

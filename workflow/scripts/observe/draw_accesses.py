@@ -1,0 +1,47 @@
+"""Draw the accesses of each step of a study's story, on the emulator: one SVG file a step."""
+
+from functools import partial
+from pathlib import Path
+
+from kernelsweep.analysis.words import point_text
+from kernelsweep.build.build_report import read_report
+from kernelsweep.logs import logged
+from kernelsweep.measure.task import BuiltKernel, Protocol
+from kernelsweep.observe.accesses.picture import draw, empty
+from kernelsweep.observe.accesses.trace import trace_block
+from kernelsweep.observe.counting.run import CountingRunner
+from kernelsweep.observe.time_limit import within
+from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.points import Point, instantiation
+
+
+def pictures(kernel, report, binary, steps):
+    """The picture of each step of a kernel."""
+    if report["status"] != "ok":
+        return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
+    points = [Point(step["point"]) for step in steps]
+    task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=snakemake.params.seed))
+    runner = CountingRunner(task, kernel.path.read_text(encoding="utf-8"))
+    traces = [trace_block(runner, point, instantiation(kernel, point)) for point in points]
+    return [
+        draw(step["name"], point_text({axis: value for axis, value in point.items() if value is not None}), trace)
+        for step, point, trace in zip(steps, points, traces, strict=True)
+    ]
+
+
+with logged(snakemake.log[0]):
+    inputs, params = snakemake.input, snakemake.params
+    drawn = {Path(path).stem: Path(path) for path in snakemake.output}
+    binaries, reports = ({Path(path).stem: Path(path) for path in paths} for paths in (inputs.binaries, inputs.reports))
+    for file in map(Path, inputs.kernels):
+        name = file.stem
+        steps = [step for step in params.steps if step["kernel"] == name]
+        kernel = kernel_of_job(**params.kernels[name], path=file.resolve(), root=Path.cwd(), study=params.study)
+        work = partial(pictures, kernel, read_report(reports[name]), binaries[name], steps)
+        try:
+            found = within(params.timeout_seconds, work)
+        except (TimeoutError, RuntimeError) as error:
+            print(f"{name}: {error}")
+            found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
+        for step, picture in zip(steps, found, strict=True):
+            drawn[step["name"]].write_text(picture, encoding="utf-8")
