@@ -56,6 +56,9 @@ def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: P
     assert resources.build_priority(replace(shipped, models={}), "emulator") > 0
     assert [resources.most_measuring(1, cores) for cores in (1, 2, 3, 8)] == [1, 1, 2, 3]
     assert resources.most_measuring(4, 16) == 6
+    # A study that config.yaml doesn't list.
+    assert "matmul" not in shipped.config["studies"]
+    assert resources.measuring_priority(with_gpu, KERNEL[0], "matmul", "naive") > 0
 
 
 def test_a_job_asks_for_a_gpu_of_its_model_and_the_emulators_for_none(shipped: Project) -> None:

@@ -123,12 +123,12 @@ def code_of(*names_of_files):
     return lambda wildcards: code_hash_of(*names_of_files)
 
 
-def by_code(function):
+def by_code(function, **fixed):
     """The sources of kernels as inputs. An edit of their comments is no reason to run the job.
 
     It has a hash of their code among its parameters. Where the user says that parameters are no reason, any edit is one.
     """
-    sources = for_job(function)
+    sources = for_job(function, **fixed)
 
     def answer(wildcards):
         found = sources(wildcards)

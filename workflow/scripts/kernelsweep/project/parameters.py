@@ -121,6 +121,11 @@ def kernel_code(project: Project, study: str, kernel: str) -> str:
     return code_hash(project.root / name for name in names)
 
 
+def pictured_codes(project: Project, study: str) -> list[str]:
+    """The same of each kernel that has a picture."""
+    return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
+
+
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
     """How many units a kernel has."""
     return len(_units(project, target, study, kernel))

@@ -18,6 +18,7 @@ from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import target_named
@@ -72,13 +73,16 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
     """
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
-    return 1 + _by_points(project, platform).index((study, kernel))
+    # A study that config.yaml doesn't list is run alone.
+    scope = platform if study in project.config["studies"] else files.scope_of(platform, study)
+    return 1 + _by_points(project, scope).index((study, kernel))
 
 
 @cache
-def _by_points(project: Project, platform: str) -> list[tuple[str, str]]:
-    """The kernels of a platform, from the fewest points to the most."""
-    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(platform)}
+def _by_points(project: Project, scope: str) -> list[tuple[str, str]]:
+    """The kernels of a scope, from the fewest points to the most, and study by study."""
+    platform, _ = files.parts_of(scope)
+    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(scope)}
     of_study: Counter[str] = Counter()
     for (study, _), count in points.items():
         of_study[study] += count
