@@ -12,8 +12,8 @@ rule check_problem:
         files.checked_problem(),
     log:
         files.log("check_problem", "{study}", scope="build"),
-    # Before any build.
-    priority: resources.build_priority(PROJECT) + 1
+    # Before any build, and more than as many jobs together as would fit on the cores that it takes.
+    priority: (workflow.cores or 1) * resources.build_priority(PROJECT) + 1
     conda:
         "../../envs/kernelsweep.yaml"
     # Alone, so that nothing runs beside it with the mistake that it finds.

@@ -51,7 +51,7 @@ def missing_lane(exchange: str, width: int, arguments: Mapping[str, int], block_
     threads = block_size % LANES
     for lane in range(threads):
         if sources[lane] >= threads:
-            return f"lane {lane} would read lane {sources[lane]}, which the last warp of {block_size} threads hasn't"
+            return f"lane {lane} would read lane {sources[lane]}, but the last warp has only {threads} threads"
     return None
 
 

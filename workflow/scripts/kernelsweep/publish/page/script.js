@@ -79,9 +79,3 @@ room.addEventListener("click", (event) => {
   if (event.target === room) dialog.close();
 });
 dialog.addEventListener("close", () => room.replaceChildren());
-
-// On paper everything is open but the configuration and the code, which would take as many pages as all the rest.
-
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details:not(.long, .difference)")) details.open = true;
-});
