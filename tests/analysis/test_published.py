@@ -46,6 +46,21 @@ def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
     assert published.time_us("unrolled", 16) is None
 
 
+def test_ratios_are_the_amounts_of_a_source_without_times(tmp_path: Path) -> None:
+    spec = UNROLLING["published"] | {"ratios": "divergence_and_unrolling.csv"}
+    published = load_published(spec, RESOURCES)
+    assert published is not None
+    values = {(one.kernel, one.unroll, one.reference_kernel): one.value for one in published.ratios}
+    assert values["neighbored_less", 1, "neighbored"] == 1.7
+    assert values["unrolled", 2, "neighbored"] == 3.3
+    # `at_least 1` is an order without an amount.
+    assert ("unrolled_warps_volatile", 8, "unrolled") not in values
+    broken = (RESOURCES / "divergence_and_unrolling.csv").read_text().replace("about,1.7\n", "about,fast\n")
+    (tmp_path / "ratios.csv").write_text(broken)
+    with pytest.raises(UserError, match=r"ratios\.csv: a ratio can't be read: .*fast"):
+        load_published(spec | {"ratios": str(tmp_path / "ratios.csv")}, RESOURCES)
+
+
 def test_exchanges_are_read_with_their_arguments() -> None:
     published = load_published(EXCHANGES, RESOURCES, of_outputs=True)
     assert published is not None

@@ -237,6 +237,14 @@ def test_nothing_is_wrong_with_the_pages(driver: object, project: Path, page: Pa
     assert open_page(driver, project / "results/index.html", width) == Faults([], [], [], [])
     assert open_page(driver, page, width) == Faults([], [], [], [])
     assert len(driver.find_elements("css selector", "figure svg text")) >= 3
+    # The whole answer is read without a swipe, on a phone, too.
+    assert (
+        driver.execute_script(
+            "const box = document.querySelector('.answer').parentElement; return box.scrollWidth - box.clientWidth;"
+        )
+        <= 1
+    )
+    assert driver.find_element("css selector", ".answer meter").is_displayed()
 
 
 @pytest.mark.chromium

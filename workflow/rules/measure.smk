@@ -32,8 +32,8 @@ rule measure_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        binary=for_job(inputs.measured_binary),
+        report=for_job(inputs.measured_report),
         device=files.device(),
         problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
@@ -48,6 +48,8 @@ rule measure_kernel:
     priority: for_job(resources.measuring_priority)
     conda:
         "../../envs/kernelsweep.yaml"
+    # One, unless it compiles while it measures.
+    threads: lambda wildcards: for_job(resources.measuring_threads, cores=workflow.cores)(wildcards)
     resources:
         **at_the_device(resources.minutes_of_kernel),
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
@@ -64,6 +66,8 @@ rule measure_kernel:
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         include=include_folders(Path.cwd()),
+        store=files.unit_store(),
+        target=for_job(parameters.build_target),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
@@ -86,8 +90,8 @@ use rule measure_kernel as measure_chunk with:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        binary=for_job(inputs.measured_binary),
+        report=for_job(inputs.measured_report),
         device=files.device(),
         problem=for_job(inputs.problem_files),
     output:
@@ -136,6 +140,7 @@ rule describe_environment:
         **at_the_device(resources.shortest_minutes),
     params:
         configuration=parameters.resolved_configuration(PROJECT),
+        target=for_job(parameters.build_target),
         code=code_of("measure/describe_environment.py"),
     script:
         "../scripts/measure/describe_environment.py"
