@@ -47,8 +47,7 @@ def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_dr
     edit(finished / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
     of_mine = {"build_kernel emulator mine interleaved", "measure_on_emulator emulator mine interleaved"}
     of_shuffle = {"build_kernel emulator warp_shuffle shuffle", "measure_on_emulator emulator warp_shuffle shuffle"}
-    drawn = drawn_from("mine") | drawn_from("warp_shuffle")
-    drawn |= {"draw_accesses_mine", "draw_accesses_warp_shuffle"}
+    drawn = drawn_from("mine") | drawn_from("warp_shuffle") | {"draw_accesses_mine", "draw_accesses_warp_shuffle"}
     assert planned_jobs(finished) == JOINED | drawn | of_mine | of_shuffle
     # One study is a target of its own, whether config.yaml lists it or not.
     edit(finished / "config/config.yaml", "studies: [mine, warp_shuffle]", "studies: [mine]")
