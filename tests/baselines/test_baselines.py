@@ -115,7 +115,7 @@ def test_elements_are_added_one_by_one(library: Path) -> None:
         ["objdump", "-d", "--no-show-raw-insn", str(library)], capture_output=True, text=True, check=True
     ).stdout
     functions = dict(re.findall(r"^\w+ <(\w+)>:\n((?:.+\n)*)", listing, re.MULTILINE))
-    for name in ("scalar_loop", "recursive_pairwise"):
+    for name in ("scalar_loop", "unrolled_loop", "recursive_pairwise"):
         for dtype in DTYPES:
             code = functions[f"{name}_{dtype}"]
             assert ANY_ADD.search(code), f"no add in {name}_{dtype}: is it still compiled in line?"

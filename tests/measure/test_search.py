@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from checkout import ROOT
 from model_clock import BEST_BLOCK, model_us
-from planted import DEVICE, built, planted_kernel, point
+from planted import DEVICE, built, planted_kernel, point, source_of
 
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -22,7 +25,7 @@ from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
@@ -42,12 +45,18 @@ class Searched:
         known: Callable[[Point], Outcome | None] = lambda _: None,
         objective: Quantity = BUILT_IN["time_us"],
         blocks: Sequence[int] = BLOCKS,
+        gpus: Sequence[str] = (),
+        compiled: bool = True,
     ) -> None:
         fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
         kernel = planted_kernel(folder, fault)
         points = [point(size, block) for size in SIZES for block in blocks]
         task, _ = built(kernel, points, folder, visits=3)
         task = replace(task, platform="model_clock:ModelClock")
+        store = UnitStore(folder / "units")
+        self.builder = Builder(source_of(kernel.path), "emulator", units(kernel, points), store, 2)
+        if not compiled:
+            task = replace(task, binary="", variants={})
         self.ran: dict[str, list[Point]] = {}
 
         def open_device(phase: str) -> Any:
@@ -60,9 +69,17 @@ class Searched:
             return show
 
         self.journal = folder / "journal.jsonl"
-        with Journal(self.journal) as journal:
+        with Journal(self.journal) as journal, self.builder:
             not_run = {p: outcome for p in points if (outcome := known(p))}
-            bench = Bench(journal, DEVICE, open_device, not_run, objective=objective)
+            bench = Bench(
+                journal,
+                DEVICE,
+                open_device,
+                not_run,
+                objective=objective,
+                further_gpus=lambda: nullcontext(gpus),
+                builder=None if compiled else self.builder,
+            )
             planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
             self.outcomes = search(task, planned, BUDGET, bench)
 
@@ -71,6 +88,7 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "first")
     first = Searched(tmp_path)
     for size in SIZES:
         at_size = {p["block_size"]: outcome for p, outcome in first.outcomes.items() if p["array_size"] == size}
@@ -96,6 +114,17 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     none = Searched(tmp_path, known=lambda _: Outcome("build_failed", "no such header"))
     assert not none.ran and len(none.outcomes) == BUDGET * len(SIZES), "as many rows as are planned"
     assert {outcome.status for outcome in none.outcomes.values()} == {"build_failed"}
+
+    several = tmp_path / "several"
+    several.mkdir()
+    # Two GPUs, and variants that are compiled when they are proposed.
+    together = Searched(several, gpus=["second"], compiled=False)
+    assert list(together.outcomes) == list(first.outcomes), "the same points as on one GPU"
+    gpus = [[visit.device_uuid for visit in outcome.visits] for outcome in together.outcomes.values()]
+    assert {of[0] for of in gpus if len(of) == 1} == {"first", "second"}
+    assert {uuid for of in gpus if len(of) == 3 for uuid in of[1:]} == {"first"}, "finalists meet on one GPU"
+    resumed = Searched(several, compiled=False)
+    assert resumed.outcomes == together.outcomes and set(resumed.ran.get("search", [])) <= set(wrong)
 
     lines = first.journal.read_bytes().splitlines(keepends=True)
     first.journal.write_bytes(b"".join(lines[:15]))

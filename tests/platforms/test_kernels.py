@@ -36,7 +36,6 @@ MOST = 330_000  # of one point, or it takes too long
 GUARD = 4096  # elements before and after each array
 RANDOM_BYTES = np.random.default_rng(1).integers(0, 256, 9 * GUARD, dtype=np.uint8)
 BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
-GRID_SIZES = (1, 7, 300)  # a single block; few for many elements; more blocks than threads in most of them
 
 
 Built = Callable[[KernelSource], tuple[list[Point], EmulatedLibrary]]
@@ -55,6 +54,16 @@ OF_ALL_OPERATIONS = "cascaded"
 OF_VECTORS = list(load_study("bandwidth_bound", ROOT).kernels.values())
 
 
+def grid_sizes(kernel: KernelSource, block_size: int) -> tuple[int | None, ...]:
+    """A single block, few for many elements, and more blocks than a block has threads.
+
+    Large blocks run slowly on the emulator: there are more of them than a warp has lanes.
+    """
+    if kernel.plan not in PLANS_WITH_A_GRID:
+        return (None,)
+    return (1, 7, 300 if block_size < 300 else 40)
+
+
 def variants(kernel: KernelSource) -> list[Point]:
     """Points of size 1 for the variants to compile: the supported block sizes of BLOCK_SIZES, each with the smallest, a
     middle and the largest unroll factor and some grids, and with one of TYPED in turn. One more point for each type
@@ -65,7 +74,6 @@ def variants(kernel: KernelSource) -> list[Point]:
     if kernel.plan in FITTED_PLANS:  # The kernels of these plans share their loop over the array.
         unrolls = [unrolls[0], unrolls[-1]]
         block_sizes = {96, 1024}  # wherever_an_array_begins() covers one warp.
-    grid_sizes = GRID_SIZES if kernel.plan in PLANS_WITH_A_GRID else [None]
     pairs = [(dtype, operation) for dtype in kernel.dtypes for operation in kernel.operations]
     typed = [pair for pair in TYPED if pair in pairs]
     typed += [
@@ -82,10 +90,10 @@ def variants(kernel: KernelSource) -> list[Point]:
     every = [
         point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
         for (block_size, unroll), (dtype, operation) in zip(sizes, cycle(typed), strict=False)
-        for grid_size in grid_sizes
+        for grid_size in grid_sizes(kernel, block_size)
     ]
     every += [
-        point(1, 256, unroll=unrolls[-1], dtype=dtype, operation=operation, grid_size=grid_sizes[-1])
+        point(1, 256, unroll=unrolls[-1], dtype=dtype, operation=operation, grid_size=grid_sizes(kernel, 256)[-1])
         for dtype, operation in (pairs if kernel.name == OF_ALL_OPERATIONS else typed[len(sizes) :])
     ]
     return list(dict.fromkeys(every))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
+import pytest
+
 from kernelsweep.platforms.choose import Model
-from kernelsweep.project import resources
+from kernelsweep.project import inputs, resources
+from kernelsweep.project.building import builds_while_measuring
 from kernelsweep.project.project import Project
 
 MEASURING = {"max_seconds": 0.5, "visits": 3, "energy_seconds": 0, "timeout_seconds": 120, "max_pause_seconds": 10}
@@ -36,6 +40,28 @@ def test_points_are_shared_out_among_jobs_that_start_after_every_build(shipped: 
     assert resources.measuring_priority(cut, *KERNEL, str(chunks)) == resources.measuring_priority(shipped, *KERNEL)
     assert resources.minutes_of_kernel(cut, *KERNEL) == resources.shortest_minutes(cut)
     assert resources.minutes_of_kernel(shipped, *KERNEL) > resources.minutes_of_kernel(cut, *KERNEL, str(chunks))
+
+
+def test_a_kernel_of_many_units_and_a_search_are_compiled_by_the_job_that_measures_them(
+    shipped: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = ("nvidia-h200", "matmul", "double_buffered")
+    shipped = replace(shipped, models={kernel[0]: Model("sm_90", "580", 1)})
+    cores = partial(resources.measuring_threads, shipped, *kernel)
+    assert not builds_while_measuring(shipped, *kernel) and cores(cores=16) == 1
+    assert inputs.measured_binary(shipped, *kernel) == [inputs.binary(shipped, *kernel)]
+    monkeypatch.setattr("kernelsweep.project.building.MOST_UNITS_BEFORE", 1)
+    builds_while_measuring.cache_clear()
+    assert builds_while_measuring(shipped, *kernel) and not builds_while_measuring(shipped, "emulator", *kernel[1:])
+    assert inputs.measured_binary(shipped, *kernel) == inputs.measured_report(shipped, *kernel) == []
+    assert 1 < cores(cores=4) <= 4 and cores(cores=1) == 1
+    monkeypatch.undo()
+    builds_while_measuring.cache_clear()
+    study = shipped.studies["matmul"]
+    of_search = replace(study, settings={**study.settings, "search": {"budget": 10, "at": {}}})
+    searched = replace(shipped, studies={**shipped.studies, "matmul": of_search})
+    assert builds_while_measuring(searched, *kernel)
+    assert not builds_while_measuring(searched, "emulator", *kernel[1:])
 
 
 def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: Project) -> None:

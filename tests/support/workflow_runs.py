@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from checkout import copy_project
+
+from kernelsweep.fork_server import ForkServer
 
 # A sweep of a few points, so that a whole run takes seconds. The axes replace the emulator's.
 SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
@@ -71,28 +75,34 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+_FORKS = ForkServer()
+
+
 def snakemake(
-    project: Path, *arguments: str, environment: dict[str, str] | None = None, timeout: float = 240
+    project: Path, *arguments: str, environment: dict[str, str] | None = None, timeout: int = 240
 ) -> subprocess.CompletedProcess[str]:
     """Run `snakemake --quiet host ARGUMENTS` in the copy, on the emulator unless the arguments say otherwise.
 
-    The output has every job's files and wildcards, which the project's profile leaves out.
+    The output has every job's files and wildcards, which the project's profile leaves out. Snakemake runs in a fork,
+    which saves its imports; with an environment of its own, in a new Python.
     """
-    command = [sys.executable, "-m", "snakemake", "--quiet", "host", "--cores", "2", *arguments]
+    command = ["--quiet", "host", "--cores", "2", *arguments]
     if "--config" not in arguments:
         command += ["--config", "platform=emulator"]
-    environment = dict(environment or os.environ)
+    variables = dict(environment or os.environ)
     # Else each job would compile the library anew. The copy is the test's own.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    return subprocess.run(
-        command,
-        cwd=project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        env=environment,
-    )
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as output:
+        if environment:
+            new_python = [sys.executable, "-m", "snakemake", *command]
+            status = subprocess.run(
+                new_python, cwd=project, stdout=output, stderr=subprocess.STDOUT, timeout=timeout, env=variables
+            ).returncode
+        else:
+            request = {"folder": str(project), "output": output.name, "seconds": timeout, "arguments": command}
+            script = Path(__file__).with_name("forked_snakemake.py")
+            status = _FORKS.run(str(script), "snakemake", {**variables, "FORKED_SNAKEMAKE": json.dumps(request)})
+        return subprocess.CompletedProcess(command, status, Path(output.name).read_text(encoding="utf-8"))
 
 
 def planned_jobs(project: Path, target: str = "all") -> set[str]:

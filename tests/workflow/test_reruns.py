@@ -10,6 +10,7 @@ from workflow_runs import FINISHED_STUDIES, edit, planned_jobs
 JOINED = {
     "all",
     "collect emulator",
+    "collect_proofs emulator",
     "describe_environment emulator",
     "summarise emulator",
     "make_page emulator",
@@ -32,12 +33,21 @@ def test_a_comment_or_text_elsewhere_runs_nothing(finished: Path) -> None:
     assert planned_jobs(finished) == set()
 
 
+def test_a_kernels_comment_is_shown_and_nothing_is_measured_or_drawn(finished: Path) -> None:
+    edit(finished / "kernels/mine/interleaved.cu", "stride /= 2) {", "stride /= 2) {  // halves it")
+    edit(finished / "kernels/include/warp.cuh", "#pragma once", "#pragma once  // in each file")
+    assert planned_jobs(finished) == {"all", "make_table emulator mine", "make_page emulator", "end_run emulator"}
+    # Before the code stands the header.
+    edit(finished / "kernels/mine/interleaved.cu", "kernelsweep:", "kernelsweep: # settings")
+    assert "build_kernel emulator mine interleaved" in planned_jobs(finished)
+
+
 def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_drawings(finished: Path) -> None:
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2", "stride >>= 1")
     edit(finished / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
     of_mine = {"build_kernel emulator mine interleaved", "measure_on_emulator emulator mine interleaved"}
     of_shuffle = {"build_kernel emulator warp_shuffle shuffle", "measure_on_emulator emulator warp_shuffle shuffle"}
-    drawn = drawn_from("mine") | drawn_from("warp_shuffle")
+    drawn = drawn_from("mine") | drawn_from("warp_shuffle") | {"draw_accesses_mine", "draw_accesses_warp_shuffle"}
     assert planned_jobs(finished) == JOINED | drawn | of_mine | of_shuffle
     # One study is a target of its own, whether config.yaml lists it or not.
     edit(finished / "config/config.yaml", "studies: [mine, warp_shuffle]", "studies: [mine]")

@@ -30,10 +30,10 @@ rule describe_device:
 
 rule measure_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
+        binary=for_job(inputs.measured_binary),
+        report=for_job(inputs.measured_report),
         device=files.device(),
         problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
@@ -48,10 +48,13 @@ rule measure_kernel:
     priority: for_job(resources.measuring_priority)
     conda:
         "../../envs/kernelsweep.yaml"
+    # One, unless it compiles while it measures.
+    threads: lambda wildcards: for_job(resources.measuring_threads, cores=workflow.cores)(wildcards)
     resources:
         **at_the_device(resources.minutes_of_kernel),
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
+        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.journal(),
         axes=for_job(parameters.axes),
@@ -63,6 +66,8 @@ rule measure_kernel:
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         include=include_folders(Path.cwd()),
+        store=files.unit_store(),
+        target=for_job(parameters.build_target),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
@@ -83,10 +88,10 @@ use rule measure_kernel as measure_on_emulator with:
 # A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
+        binary=for_job(inputs.measured_binary),
+        report=for_job(inputs.measured_report),
         device=files.device(),
         problem=for_job(inputs.problem_files),
     output:
@@ -135,6 +140,7 @@ rule describe_environment:
         **at_the_device(resources.shortest_minutes),
     params:
         configuration=parameters.resolved_configuration(PROJECT),
+        target=for_job(parameters.build_target),
         code=code_of("measure/describe_environment.py"),
     script:
         "../scripts/measure/describe_environment.py"

@@ -34,23 +34,33 @@ def lock_first(
     patience = time.monotonic() + NOTICE_SECONDS
     told = False
     while True:
-        holders = []
+        holders: list[int | None] = []
         for path in paths:
-            file = opened(path)
-            try:
-                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-                if _is_at(file, path):
-                    return path, file
-            except BlockingIOError:
-                holders.append(_holder(file))
-            except BaseException:
-                os.close(file)
-                raise
-            os.close(file)
+            if (file := lock_now(path, opened, holders, shared)) is not None:
+                return path, file
         if holders and not told and time.monotonic() > patience:
             waiting(next(filter(None, holders), None))
             told = True
         time.sleep(_POLL_SECONDS)
+
+
+def lock_now(path: Path, opened: Callable[[Path], int], holders: list[int | None], shared: bool = False) -> int | None:
+    """A file's descriptor, whose closing unlocks it; None if it can't be locked now. Then `holders` gets its holder.
+
+    opened, shared  as for lock_first()
+    """
+    file = opened(path)
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        if _is_at(file, path):
+            return file
+    except BlockingIOError:
+        holders.append(_holder(file))
+    except BaseException:
+        os.close(file)
+        raise
+    os.close(file)
+    return None
 
 
 def _is_at(file: int, path: Path) -> bool:

@@ -3,13 +3,16 @@
 import json
 from pathlib import Path
 
+from kernelsweep.build.build import compiler_of
 from kernelsweep.build.build_report import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import describe_environment
 
 with logged(snakemake.log[0]):
-    compilers = sorted({read_report(Path(path))["compiler"] for path in snakemake.input.reports})
+    # Kernels that were compiled while they were measured have no reports.
+    reports = [read_report(Path(path))["compiler"] for path in snakemake.input.reports]
+    compilers = sorted(set(reports)) or [compiler_of(snakemake.params.target)]
     device = read_device(snakemake.input.device)
     environment = describe_environment(device, compilers, snakemake.params.configuration)
     Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n", encoding="utf-8")

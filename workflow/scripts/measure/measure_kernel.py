@@ -2,6 +2,8 @@
 
 The emulator watches every access of every point, so that its sweep is the kernel's proof, too.
 
+A kernel without a binary among the inputs is compiled here, unit by unit, while those that are ready run.
+
 A long sweep is cut into chunks, for each of which this is run, too: it leaves the points in the journals, and a list of
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
 """
@@ -11,7 +13,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.build import Source
+from kernelsweep.build.build_report import new_report, read_report
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
@@ -23,15 +28,18 @@ from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_device
+from kernelsweep.platforms.lease import free_gpus, leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.units import MOST_VARIANTS, spread_units
 from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal:
@@ -42,14 +50,15 @@ with logged(snakemake.log[0]) as terminal:
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     source = source_sha256(kernel_file, [Path(name) for name in params.include])
     device = read_device(snakemake.input.device)
-    report = read_report(Path(snakemake.input.report))
+    binary, *_ = [*map(Path, snakemake.input.get("binary", [])), None]
+    report = read_report(Path(snakemake.input.report[0])) if binary else new_report(params.target, "")
 
     objective = objective_of(params.compared)
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     planned = sweep.planned()
     protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
-    built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+    built = BuiltKernel(kernel, report, binary)
     task = built.task(kind.implementation, [each.point for each in planned], protocol)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
@@ -64,12 +73,26 @@ with logged(snakemake.log[0]) as terminal:
     others = [other for other in journals_of(of_kernel) if other != path]
     # The journal comes before the GPU: a job that waits for another job's points keeps no GPU, and neither does a job
     # that only looks up what is missing or makes rows. CUDA starts in the workers.
-    with Journal(path, notify, others) as journal, ExitStack() as at_the_device:
+    with Journal(path, notify, others) as journal, ExitStack() as building, ExitStack() as at_the_device:
+        builder = None
+        if binary is None:
+            run = [each.point for each in planned if not each.skipped]
+            own_units = spread_units(units(kernel, run), 1 if params.search else MOST_VARIANTS)
+            include = [Path(name) for name in params.include]
+            constants = list(kernel.listed.constants) if kernel.listed else []
+            files = Source(kernel_file, include, options=kernel.options, constants=constants)
+            # A core is left for the points.
+            workers = max(1, snakemake.threads - 1)
+            builder = Builder(files, params.target, own_units, UnitStore(Path(params.store)), workers)
+            building.enter_context(builder)
 
         @cache
         def lease():
             prepare_references(task, planned, kind.has_clock, notify)
+            # A search runs on all that are free. The lease leaves one visible.
+            gpus = [gpu.uuid for gpu in gpus_of(wildcards.platform)] if params.search and kind.needs_gpu else []
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
+            return gpus
 
         def open_device(phase):
             lease()
@@ -77,17 +100,28 @@ with logged(snakemake.log[0]) as terminal:
             return at_the_device.enter_context(shown).show
 
         if params.search and kind.has_clock:
-            bench = Bench(journal, device, open_device, known_outcomes, source, objective)
+            bench = Bench(
+                journal,
+                device,
+                open_device,
+                known_outcomes,
+                source,
+                objective,
+                lambda: free_gpus(lease()),
+                builder,
+            )
             outcomes = search(task, planned, params.search["budget"], bench)
         else:
-            work = find_work(task, planned, known_outcomes, journal, device)
+            work = find_work(task, planned, known_outcomes, journal, device, builder)
             if not work.is_done:
                 instances = Instances(task)
                 instances.make_ahead(*work.checked_and_timed())
                 workers = Workers(task, work.visits, instances)
+                if builder:  # After the workers, which are no forks where this process has threads.
+                    begin_to_build(work, task, builder)
                 shown = open_device("")
                 at_the_device.enter_context(workers)
-                do_work(work, task, journal, workers, shown, source)
+                do_work(work, task, journal, workers, shown, source, builder)
 
             # The workers end meanwhile, which takes a driver its time.
             outcomes = work.results()
@@ -95,6 +129,7 @@ with logged(snakemake.log[0]) as terminal:
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)
         else:
+            report = builder.report() if builder else report
             known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
             known_of_rows = {**known, "source_sha256": source}
             precision = params.measuring["relative_precision"]

@@ -60,6 +60,7 @@ class Baseline:
 # In the order of tables.
 BASELINES: Mapping[str, Baseline] = {
     "scalar_loop": Baseline(depth=lambda count: count),
+    "unrolled_loop": Baseline(depth=lambda count: count),
     "recursive_pairwise": Baseline(depth=lambda count: count.bit_length(), updates_input=True),
     "numpy": Baseline(depth=lambda count: _NUMPY_BLOCK + count.bit_length(), compiled=False),
 }

@@ -39,15 +39,15 @@ class Source:
 
     file       the kernel's
     include    the folders of its headers
-    emulator   the folder of the emulator's C++ headers
-    runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None where no unit is for the emulator
+    emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
+    runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None as above
     options    further options for nvcc
     constants  the variables in constant memory that the host sets
     """
 
     file: Path
     include: Sequence[Path]
-    emulator: Path
+    emulator: Path | None = None
     runtime: Path | None = None
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
@@ -71,36 +71,66 @@ def build(
     continues with the other kernels. Raises BuildError if the compiler is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
-    is_emulator = target_named(target).is_emulator
-    report = new_report(target, gcc.version() if is_emulator else nvcc.version())
-    compile_unit = _for_emulator if is_emulator else _for_gpu
-    sources = _content(source, target, report["compiler"]) if store else {}
-
-    def compiled(unit: Unit, stem: Path) -> Compiled:
-        if store is None or stem == binary:
-            return compile_unit(source, stem, target, unit)
-        macros = dict(unit.macros) if is_emulator else _preprocessed(source, stem, target, unit)
-        content = {**sources, "macros": macros, "functions": unit.functions}
-        return store.compiled(content, stem, lambda: compile_unit(source, stem, target, unit))
-
+    report = new_report(target, compiler_of(target))
+    compiler = UnitCompiler(source, target, report["compiler"], store if len(units) > 1 else None)
     texts = list(map(str, range(len(units))))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
         # A single unit stays beside its binary, for readers.
         stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
         try:
-            built = list(threads.map(compiled, units, stems))
+            built = list(threads.map(compiler.compiled, units, stems))
         except BuildError as error:
             threads.shutdown(cancel_futures=True)
-            report.update(status="build_failed", message=_macro_clash(source.file, units) + str(error))
+            report.update(status="build_failed", message=macro_clash(source.file, units) + str(error))
             built = []
         write_binary(binary, stems if built else [])
         report["message"] = report["message"] or "\n".join(dict.fromkeys(message for message, _ in built if message))
         for number, (unit, (_, functions)) in enumerate(zip(units, built, strict=False)):
-            report["variants"] |= _variants(unit, functions, number)
+            report["variants"] |= variant_reports(unit, functions, number)
     return report
 
 
-def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
+class UnitCompiler:
+    """Compiles units of one kernel for one target. Several threads may use it at once.
+
+    compiler  its release, as compiler_of() returns it
+    store     keeps compiled units; None to keep none
+    """
+
+    def __init__(self, source: Source, target: str, compiler: str, store: UnitStore | None) -> None:
+        self._source, self._target, self._store = source, target, store
+        self._compile = _for_emulator if target_named(target).is_emulator else _for_gpu
+        self._content = _content(source, target, compiler) if store else {}
+
+    def compiled(self, unit: Unit, stem: Path) -> Compiled:
+        """Compile a unit into `stem`, or copy it there. Raises BuildError."""
+        if self._store is None:
+            return self._compile(self._source, stem, self._target, unit)
+        return self._store.compiled(self._by_macros(unit), stem, lambda: self._by_code(unit, stem))
+
+    def kept(self, unit: Unit, stem: Path) -> Compiled | None:
+        """A copy of the unit, if the store has it."""
+        return self._store.kept(self._by_macros(unit), stem) if self._store else None
+
+    def _by_macros(self, unit: Unit) -> dict[str, Any]:
+        return {**self._content, "functions": unit.functions, "macros": dict(unit.macros)}
+
+    def _by_code(self, unit: Unit, stem: Path) -> Compiled:
+        """The unit, shared with all whose macros come to the same code."""
+        assert self._store is not None
+        code = None if target_named(self._target).is_emulator else _preprocessed(self._source, stem, self._target, unit)
+        if code is None:
+            return self._compile(self._source, stem, self._target, unit)
+        content = {**self._content, "functions": unit.functions, "code": code}
+        return self._store.compiled(content, stem, lambda: self._compile(self._source, stem, self._target, unit))
+
+
+def compiler_of(target: str) -> str:
+    """The release of a target's compiler. Raises BuildError if it is missing."""
+    return gcc.version() if target_named(target).is_emulator else nvcc.version()
+
+
+def macro_clash(file: Path, units: Sequence[Unit]) -> str:
     """A sentence on a macro that has the name of a variable or parameter of the kernel's file; empty without one."""
     text = read_source(file)
     for name in dict.fromkeys(name for unit in units for name in unit.macros):
@@ -112,7 +142,7 @@ def _macro_clash(file: Path, units: Sequence[Unit]) -> str:
 
 def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
     """All that determines a kernel's units, besides what differs between them."""
-    headers = [source.runtime, *sorted(source.emulator.glob("**/*.h*"))] if source.runtime else []
+    headers = [source.runtime, *sorted(source.emulator.glob("**/*.h*"))] if source.emulator and source.runtime else []
     included = included_files(source.file, source.include)
     return {
         "files": [sha256_of(file) for file in (source.file, *included, *headers)],
@@ -128,11 +158,9 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
     text = library.with_suffix(".cpp")
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
+    assert source.emulator is not None and source.runtime is not None
     include = [source.emulator, source.emulator / "include", *source.include]
-    assert source.runtime is not None
-    warnings = gcc.compile_for_emulator(
-        text, library, source.runtime, include, counting=True, lanes=target_named(target).lanes
-    )
+    warnings = gcc.compile_for_emulator(text, library, source.runtime, include, lanes=target_named(target).lanes)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 
@@ -145,15 +173,17 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
 
 
-def _preprocessed(source: Source, stem: Path, target: str, unit: Unit) -> dict[str, str] | str:
-    """A hash of what a unit's macros make of it; the macros themselves where there is nothing."""
+def _preprocessed(source: Source, stem: Path, target: str, unit: Unit) -> str | None:
+    """A hash of what a unit's macros make of it; None without macros, and where the preprocessor refuses the unit."""
+    if not unit.macros:
+        return None
     text = stem.with_suffix(".cu")
     text.write_text(cuda_unit(source.file.resolve(), unit), encoding="utf-8")
     code = nvcc.preprocessed(text, target, source.include, unit.macros, source.options)
-    return hashlib.sha256(code.encode()).hexdigest() if code else dict(unit.macros)
+    return hashlib.sha256(code.encode()).hexdigest() if code else None
 
 
-def _variants(unit: Unit, functions: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, Any]:
+def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, Any]:
     """The report's entries of a unit: one for each function, and one for each variant of several functions."""
     entries = {variant_name([name], unit.macros): {**functions[name], "unit": number} for name in functions}
     for names in unit.variants:

@@ -1,6 +1,6 @@
 """Compiled units, kept by their content: a unit is compiled once for the same sources, macros, options and compiler.
 
-For nvcc, macros count by what the preprocessor makes of them: those that come to the same code share a unit.
+For nvcc, macros count by what the preprocessor makes of them, too: those that come to the same code share a unit.
 
 So a build that a new axis value, another study or an interruption causes compiles only what is new.
 """
@@ -36,16 +36,20 @@ class UnitStore:
 
         Raises what compile_unit() raises; then nothing is kept.
         """
-        kept = self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        kept = self._place(content)
         with self._compiling[kept.name]:  # Another thread may compile the same content.
-            return self._compiled(kept, file, compile_unit)
+            return _copied(kept, file) or self._compiled(kept, file, compile_unit)
 
-    def _compiled(self, kept: Path, file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
+    def kept(self, content: Mapping[str, Any], file: Path) -> Compiled | None:
+        """The unit in `file`, if it is kept: a copy."""
+        return _copied(self._place(content), file)
+
+    def _place(self, content: Mapping[str, Any]) -> Path:
+        return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @staticmethod
+    def _compiled(kept: Path, file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
         report = kept.with_suffix(".json")
-        if report.is_file():  # It is written last.
-            shutil.copyfile(kept, file)
-            warnings, functions = json.loads(report.read_text(encoding="utf-8"))
-            return warnings, functions
         warnings, functions = compile_unit()
         part = kept.with_suffix(f".{os.getpid()}")
         shutil.copyfile(file, part)
@@ -53,3 +57,12 @@ class UnitStore:
         part.write_text(json.dumps([warnings, functions]), encoding="utf-8")
         part.replace(report)
         return warnings, functions
+
+
+def _copied(kept: Path, file: Path) -> Compiled | None:
+    report = kept.with_suffix(".json")
+    if not report.is_file():  # It is written last.
+        return None
+    shutil.copyfile(kept, file)
+    warnings, functions = json.loads(report.read_text(encoding="utf-8"))
+    return warnings, functions

@@ -120,6 +120,13 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
     )
 
 
+def _build_status(outcome: Outcome, report: Mapping[str, Any]) -> Row:
+    """Whether a point's variant was built: as the report of all says, or the outcome of one compiled on its own."""
+    failed = outcome if outcome.status == "build_failed" else None
+    status, message = (failed.status, failed.message) if failed else (report["status"], report["message"])
+    return {"status": status, "message": " ".join(message.split()) if status != "ok" else ""}
+
+
 def build_rows(
     kernel: KernelSource, report: Mapping[str, Any], outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
 ) -> list[Row]:
@@ -136,8 +143,7 @@ def build_rows(
                 **{name: known[name] for name in ("study", "kernel", "platform")},
                 **variant,
                 "target": report["target"],
-                "status": report["status"],
-                "message": " ".join(report["message"].split()) if report["status"] != "ok" else "",
+                **_build_status(outcome, report),
                 **{name: value for name, value in resources.items() if name in BUILD_COLUMNS},
             },
         )

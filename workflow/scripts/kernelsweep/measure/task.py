@@ -58,6 +58,7 @@ class KernelTask:
     problem   what the kernel computes, as problems.registry names it
     plan      the name of its launch plan
     listed    its own launches in place of a plan, as launch_list.as_values() returns them
+    binary    the file with its variants; empty where each point comes with the unit of its variant (build/builder.py)
     variants  the build report's variants by C++ name
     longest   the largest array size of any point; 1 where points have no such axis
     """
@@ -85,11 +86,11 @@ def read_task(values: Mapping[str, Any]) -> KernelTask:
 
 @dataclass(frozen=True)
 class BuiltKernel:
-    """A kernel with its build report and its binary."""
+    """A kernel with its build report and its binary; None where its variants are compiled while it is measured."""
 
     source: KernelSource
     report: Mapping[str, Any]
-    binary: Path
+    binary: Path | None
 
     def task(self, platform: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
         """The task of running points of it; `platform` as in KernelTask."""
@@ -101,7 +102,7 @@ class BuiltKernel:
             listed=as_values(self.source.listed),
             shared_elements=self.source.shared_elements,
             summation_depth=self.source.summation_depth,
-            binary=str(self.binary),
+            binary=str(self.binary or ""),
             variants=self.report["variants"],
             longest=max((point.get("array_size", 1) for point in points), default=1),
             protocol=protocol,

@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.code_hash import code_hash
+from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
@@ -22,6 +24,9 @@ from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.points import Point
+
+if TYPE_CHECKING:
+    from kernelsweep.build.builder import Builder
 
 # After this many points of a kernel have timed out, the others are not run.
 _MOST_TIMED_OUT = 2
@@ -37,11 +42,48 @@ Progress = Callable[[int, int, Point, Outcome], None]
 
 @dataclass(frozen=True)
 class MissingVisit:
-    """A visit that is still to be made: a point, its variant's C++ name, and what determines what is measured."""
+    """A visit that is still to be made: a point, its variant's C++ name, and what determines what is measured.
+
+    That lacks the `binary` as long as the variant is not compiled.
+    """
 
     point: Point
     variant: str
     determined_by: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReadyVisit:
+    """A visit whose variant is compiled.
+
+    determined_by  what determines what is measured
+    unit           the variant's; None where the task's binary has it
+    outcome        where nothing is to be run: the journal's, or that of a variant that does not compile
+    """
+
+    determined_by: Mapping[str, Any]
+    unit: BuiltUnit | None = None
+    outcome: Outcome | None = None
+
+
+def made_ready(missing: MissingVisit, journal: Journal, builder: Builder | None) -> ReadyVisit:
+    """The visit, once its variant is compiled."""
+    if builder is None:
+        return ReadyVisit(missing.determined_by)
+    try:
+        unit = builder.wait(missing.variant)
+    except BuildError as error:
+        return ReadyVisit(missing.determined_by, outcome=Outcome("build_failed", str(error)))
+    determined_by = {**missing.determined_by, "binary": unit.variants[missing.variant]["binary_sha256"]}
+    return ReadyVisit(determined_by, unit, _known(journal, determined_by))
+
+
+def _known(journal: Journal, determined_by: Mapping[str, Any]) -> Outcome | None:
+    """The outcome of a visit that the journal has."""
+    try:
+        return read_outcome((journal.get(journal_key(determined_by)) or {})["outcome"])
+    except (KeyError, TypeError):  # Not there, or a line that was edited.
+        return None
 
 
 @dataclass
@@ -97,12 +139,14 @@ def find_work(
     outcomes: Mapping[Point, Outcome],
     journal: Journal,
     device: Mapping[str, Any],
+    builder: Builder | None = None,
 ) -> Work:
     """Find what is known of the planned points, and what is to be run. Do so before a GPU is kept for it.
 
     planned   the points in the results' order
     outcomes  of points that are not run, or that failed in this run in another job
     device    its name and driver are part of what determines a point
+    builder   compiles the variants, where the task has no binary
     """
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
@@ -114,8 +158,8 @@ def find_work(
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
             continue
+        built = task.variants if builder is None else getattr(builder.kept(each.variant), "variants", {})
         parts = {
-            "binary": task.variants[each.variant]["binary_sha256"],
             "point": dict(each.point),
             "sampling": sampling,
             "repeated_runs": task.protocol.repeated_runs,
@@ -127,10 +171,13 @@ def find_work(
         }
         if task.listed:  # A plan by name is part of the code.
             parts["plan"] = repr(plan(each.point))
-        known = journal.get(journal_key(parts)) or {}
-        try:
-            work.visited[each.point][visit] = read_outcome(known["outcome"])
-        except (KeyError, TypeError):  # Not there, or a line that was edited.
+        known = None
+        if built:
+            parts["binary"] = built[each.variant]["binary_sha256"]
+            known = _known(journal, parts)
+        if known:
+            work.visited[each.point][visit] = known
+        else:
             work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
     if task.protocol.racing:
         for visit in range(1, task.protocol.visits):
@@ -147,6 +194,11 @@ def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
 
 
+def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
+    """Have the missing visits' variants compiled in the background, in the order in which they run first."""
+    builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))
+
+
 def do_work(
     work: Work,
     task: KernelTask,
@@ -154,11 +206,13 @@ def do_work(
     workers: Workers,
     progress: Progress = lambda *_: None,
     source_sha256: str = "",
+    builder: Builder | None = None,
 ) -> None:
     """Run the missing visits, and add them to the work and to the journal.
 
     workers        one for each of work.visits
     source_sha256  the kernel's, which the journal notes beside what is measured
+    builder        compiles the variants, where the task has no binary
 
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -180,13 +234,15 @@ def do_work(
                 if not work.missing[visit]:
                     continue
             workers.begin(visit)
-            generator = random.Random(f"{task.protocol.seed} {visit}")
-            for missing in _shuffled(work.missing[visit], task.problem, generator):
+            for missing in _in_order(work, task, visit):
                 done += 1
                 point = missing.point
                 if point in failed:
                     continue
-                if len(timed_out) == _MOST_TIMED_OUT:
+                ready = made_ready(missing, journal, builder)
+                if ready.outcome:
+                    outcome = ready.outcome
+                elif len(timed_out) == _MOST_TIMED_OUT:
                     outcome = Outcome(
                         "skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}"
                     )
@@ -194,12 +250,12 @@ def do_work(
                     started, limit = time.perf_counter(), task.protocol.timeout_seconds
                     if longest:
                         limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
-                    outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit)
+                    outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit, ready.unit)
+                    if outcome.status == "ok":
+                        longest = max(longest, time.perf_counter() - started)
+                        recorder.add(outcome, ready.determined_by)
                 work.visited[point][visit] = outcome
-                if outcome.status == "ok":
-                    longest = max(longest, time.perf_counter() - started)
-                    recorder.add(outcome, missing.determined_by)
-                else:
+                if outcome.status != "ok":
                     failed.add(point)
                 if outcome.status == "timed_out":
                     timed_out.append(point)
@@ -246,11 +302,12 @@ class Recorder:
                 self._wait()
 
 
-def _shuffled(missing: Sequence[MissingVisit], problem: Named, generator: random.Random) -> list[MissingVisit]:
-    """The visits in random order, but those with one input after another: each change of it costs up to a second."""
-    axes = problem_of(problem).instance_axes
+def _in_order(work: Work, task: KernelTask, visit: int) -> list[MissingVisit]:
+    """A visit's points at random, but those with one input after another: each change of it costs up to a second."""
+    generator = random.Random(f"{task.protocol.seed} {visit}")
+    axes = problem_of(task.problem).instance_axes
     of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
-    for each in missing:
+    for each in work.missing[visit]:
         of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)
     groups = list(of_input.values())
     generator.shuffle(groups)

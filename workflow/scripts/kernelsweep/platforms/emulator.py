@@ -84,9 +84,12 @@ class EmulatorPlatform:
         """Nothing is timed, so the cache state makes no difference."""
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        before = len(self._libraries)
         with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
-            self._libraries = [EmulatedLibrary(file) for file in unit_files(binary, Path(folder))]
-        self._entries = {name: (one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one}
+            self._libraries += [EmulatedLibrary(file) for file in unit_files(binary, Path(folder))]
+        self._entries |= {
+            name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
+        }
 
     def parameter_bytes(self, variant: str) -> Sequence[int]:
         unit, entry = self._entries[variant]

@@ -222,19 +222,27 @@ class GpuPlatform:
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        self._variants = {name: variant for name, variant in variants.items() if "symbol" in variant}
+        before = len(self._units)
         with tempfile.TemporaryDirectory() as folder:
             files = unit_files(binary, Path(folder))
-            self._units = [cuda.module_from_file(str(file)) for file in files]
+            self._units += [cuda.module_from_file(str(file)) for file in files]
             # The driver computes occupancy from a module handle, which PyCUDA does not expose.
-            self._modules = [ctypes.c_void_p() for _ in files]
-            for module, file in zip(self._modules, files, strict=True):
+            modules = [ctypes.c_void_p() for _ in files]
+            for module, file in zip(modules, files, strict=True):
                 self._libcuda.cuModuleLoad(ctypes.byref(module), str(file).encode())
-        self._functions = {
-            name: self._units[variant["unit"]].get_function(variant["symbol"])
-            for name, variant in self._variants.items()
+            self._modules += modules
+        loaded = {
+            name: {**variant, "unit": before + variant["unit"]}
+            for name, variant in variants.items()
+            if "symbol" in variant
         }
-        self._prepared.clear()
+        self._variants |= loaded
+        self._functions |= {
+            name: self._units[variant["unit"]].get_function(variant["symbol"]) for name, variant in loaded.items()
+        }
+        self._prepared -= loaded.keys()
+        for name in loaded:
+            self._most_shared_bytes.pop(name, None)
 
     def parameter_bytes(self, variant: str) -> Sequence[int]:
         sizes: Sequence[int] = self._variants[variant].get("parameter_bytes", [])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.locks import lock_first, process
+from kernelsweep.locks import lock_first, lock_now, process
 from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of
 from kernelsweep.platforms.kinds import kind_of
 
@@ -32,7 +32,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shar
     notify  gets a line for the user if the wait exceeds a second: which process uses it
     shared  whether other processes may have a shared lease of the same GPU meanwhile
     """
-    paths = {FOLDER / f"kernelsweep-{device}.lock": device for device in devices}
+    paths = {_lock_of(device): device for device in devices}
 
     def waiting(holder: int | None) -> None:
         if len(devices) == 1:
@@ -45,6 +45,18 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shar
         yield paths[path]
     finally:
         os.close(file)
+
+
+@contextmanager
+def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
+    """Keep those of `devices` for this process that are free now. Yields their UUIDs."""
+    with ExitStack() as leases:
+        free = []
+        for device in devices:
+            if (file := lock_now(_lock_of(device), _opened, [])) is not None:
+                leases.callback(os.close, file)
+                free.append(device)
+        yield free
 
 
 @contextmanager
@@ -91,6 +103,10 @@ def leased_host(platform: str, notify: Callable[[str], None] = print) -> Iterato
         for uuid in sorted(gpu.uuid for gpu in gpus_of(platform)):
             leases.enter_context(lease([uuid], notify))
         yield
+
+
+def _lock_of(device: str) -> Path:
+    return FOLDER / f"kernelsweep-{device}.lock"
 
 
 def _opened(path: Path) -> int:

@@ -121,7 +121,7 @@ class Platform(Protocol):
         """Evict everything from the L2 cache."""
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        """Load a build's binary; `variants` as in its report."""
+        """Load a build's binary, in addition to those before; `variants` as in its report."""
 
     def parameter_bytes(self, variant: str) -> Sequence[int]:
         """The size of each of a function's parameters, by its key among the variants; empty where nothing tells."""

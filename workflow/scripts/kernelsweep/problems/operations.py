@@ -41,7 +41,7 @@ class Operation:
 
 
 def _bytes(generator: np.random.Generator, count: int, dtype: np.dtype[Any]) -> Array:
-    """Integers uniform in [0, 255], as the published kernels had. Drawn as bytes, which takes half the time."""
+    """Integers uniform in [0, 255], as a published sum suggests. Drawn as bytes, which takes half the time."""
     return generator.integers(0, 256, count, dtype=np.uint8).astype(dtype)
 
 

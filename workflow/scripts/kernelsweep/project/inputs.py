@@ -20,6 +20,7 @@ from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.project import files, observed
+from kernelsweep.project.building import builds_while_measuring
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
@@ -95,9 +96,27 @@ def build_report(project: Project, platform: str, study: str, kernel: str) -> st
     return files.build("json", project.target(platform), study, kernel)
 
 
+def measured_binary(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The binary of a kernel that is measured; none where the job that measures it compiles it, too."""
+    return (
+        [] if builds_while_measuring(project, platform, study, kernel) else [binary(project, platform, study, kernel)]
+    )
+
+
+def measured_report(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The report on the build of a kernel that is measured; none where the job that measures it compiles it, too."""
+    if builds_while_measuring(project, platform, study, kernel):
+        return []
+    return [build_report(project, platform, study, kernel)]
+
+
 def build_reports(project: Project, platform: str) -> list[str]:
-    """The reports on the builds of all kernels for a platform."""
-    return [build_report(project, platform, study, kernel) for study, kernel in project.kernels_of(platform)]
+    """The reports on the builds of a platform's kernels that are compiled before they are measured."""
+    return [
+        report
+        for study, kernel in project.kernels_of(platform)
+        for report in measured_report(project, platform, study, kernel)
+    ]
 
 
 def cub(project: Project, platform: str, rival: str) -> list[str]:

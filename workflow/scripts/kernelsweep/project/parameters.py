@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
-from kernelsweep.code_hash import sha256_of
+from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
@@ -22,6 +23,7 @@ from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs, observed
+from kernelsweep.project.building import gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
@@ -30,7 +32,7 @@ from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
+from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.points import Point, units
 from kernelsweep.sweep.resolve import (
     combinations_of,
@@ -108,9 +110,26 @@ def settings_to_export(project: Project, study: str) -> dict[str, Any]:
     return {**settings(project, study, "problem"), "kernels": list(project.studies[study].kernels)}
 
 
+def build_target(project: Project, platform: str) -> str:
+    """What kernels are compiled for on a platform."""
+    return project.target(platform)
+
+
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
+
+
+@cache
+def kernel_code(project: Project, study: str, kernel: str) -> str:
+    """A hash of the code of a kernel and of the files that it includes. Comments don't count."""
+    names = [inputs.kernel_file(project, study, kernel), *inputs.included(project, study, kernel)]
+    return code_hash(project.root / name for name in names)
+
+
+def pictured_codes(project: Project, study: str) -> list[str]:
+    """The same of each kernel that has a picture."""
+    return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
 
 
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
@@ -122,14 +141,11 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
     source = project.kernel(study, kernel)
     if target == WAVEFRONTS:
         return units(source, wavefront_points(project, study, kernel))
-    platforms = [platform for platform in project.models if project.target(platform) == target]
-    if not platforms:
-        platforms = [EMULATOR if target_named(target).is_emulator else "gpu"]
-    run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
     if not target_named(target).is_emulator:
-        return spread_units(merged_units(run))
+        return gpu_units(project, target, study, kernel)
+    run = kernel_units(project.config, project.studies[study], kernel, EMULATOR, target)
     drawn = [step.point for step in observed.accesses(project, study) if step.kernel == kernel]
-    return merged_units([*run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
+    return merged_units([run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files
+from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import target_named
@@ -29,6 +30,9 @@ START_SECONDS = 300
 
 # A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
 PREPARING_SECONDS = 0.1
+
+# The cores of a job that compiles what it measures, where Snakemake knows of no limit.
+CLUSTER_CORES = 8
 
 # A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5
@@ -63,6 +67,20 @@ def points_of_job(project: Project, platform: str, study: str, kernel: str, chun
     if chunks:
         return math.ceil(points / int(chunks))
     return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
+
+
+def measuring_threads(project: Project, platform: str, study: str, kernel: str, cores: int | None) -> int:
+    """The cores of the job that measures a kernel: one, unless it compiles the kernel, too.
+
+    cores  Snakemake's; None where it doesn't know, as on a cluster
+
+    A search takes all cores, and the GPUs that are free. Sweeps share the cores, so that each GPU has one to measure.
+    """
+    if not builds_while_measuring(project, platform, study, kernel):
+        return 1
+    units = len(gpu_units(project, project.target(platform), study, kernel))
+    gpus = 1 if project.studies[study].settings["search"] else project.models[platform].count or 1
+    return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
 
 
 def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:

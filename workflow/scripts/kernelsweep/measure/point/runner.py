@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,9 @@ class Runner:
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
-        platform.load(Path(task.binary), task.variants)
+        self._loaded: set[str] = set()
+        if task.binary:
+            platform.load(Path(task.binary), task.variants)
 
     def run(
         self,
@@ -52,16 +54,21 @@ class Runner:
         check: bool = True,
         companions: Collection[int] = (),
         updated: Collection[str] = (),
+        unit: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
         check       False for a point that was checked before, which then is only timed
         companions  the process ids of our other processes that have the device open
         updated     the arrays that the check found to be changed, for a point that was checked before
+        unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
         """
+        if unit and unit["file"] not in self._loaded:
+            self._platform.load(Path(unit["file"]), dict(unit["variants"]))
+            self._loaded.add(unit["file"])
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point, variant)
         try:

@@ -3,21 +3,28 @@
 A study may have another objective than the time; what is said here of the fastest then holds of the best.
 
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
+AHEAD points are proposed before the first of them is done: so several GPUs can run them, and their variants are
+compiled meanwhile. A proposal follows from the times of the points that were proposed AHEAD or more before it, whatever
+the number of GPUs.
+
 Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
 by chance. This is repeated until no further point can be the fastest.
 
 The journal has every visit. So a search that was interrupted goes on: the same seed and the same times lead to the same
-proposals, and those are not run again.
+proposals, on any number of GPUs, and those are not run again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from queue import SimpleQueue
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio
@@ -26,7 +33,7 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import Progress, Recorder, do_work, find_work
+from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
@@ -34,6 +41,13 @@ from kernelsweep.sweep.candidates import configuration_of, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
+
+if TYPE_CHECKING:
+    from kernelsweep.build.builder import Builder
+
+# How many points are proposed before the first of them is done. In replays (docs/measured/search.md) this ends as near
+# to the best as proposals one by one, and finds a close one a few evaluations later.
+AHEAD = 8
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
@@ -49,6 +63,8 @@ class Bench:
     known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
     source_sha256  the kernel's
     objective      what the best point has most or least of
+    further_gpus   a context with the UUIDs of further GPUs to run proposals on. The finalists all run on one
+    builder        compiles the variants, where the task has no binary
     """
 
     journal: Journal
@@ -57,6 +73,8 @@ class Bench:
     known: Mapping[Point, Outcome] = field(default_factory=dict)
     source_sha256: str = ""
     objective: Quantity = BUILT_IN[TIME]
+    further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
+    builder: Builder | None = None
 
     def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
         """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
@@ -81,12 +99,18 @@ def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, be
     with _Evaluator(task, bench, total) as evaluate:
         for place, at_place in places.items():
             strategy = _strategy([configuration_of(each.point, problem) for each in at_place], budget, task, place)
-            for _ in range(min(budget, len(at_place))):
-                number = strategy.ask()
-                outcome = evaluate(at_place[number])
-                rough[at_place[number].point] = outcome
-                cost = bench.cost(at_place[number].point, outcome, problem)
-                strategy.tell(number, cost.value if cost else inf)
+            running: list[tuple[int, Future[Outcome]]] = []
+            count = min(budget, len(at_place))
+            for step in range(count + AHEAD):
+                if AHEAD <= step < len(running) + AHEAD:
+                    number, done = running[step - AHEAD]
+                    point, outcome = at_place[number].point, done.result()
+                    rough[point] = outcome
+                    cost = bench.cost(point, outcome, problem)
+                    strategy.tell(number, cost.value if cost else inf)
+                if step < count:
+                    number = strategy.ask()
+                    running.append((number, evaluate(at_place[number])))
     full: dict[Point, Outcome] = {}
     while missing := [
         each
@@ -128,16 +152,16 @@ def _best(
 
 def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -> dict[Point, Outcome]:
     """The outcomes of points after every visit of the protocol."""
-    work = find_work(task, planned, {}, bench.journal, bench.device)
+    work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
     if not work.is_done:
         show = bench.open_device("finalists")
         with Workers(task, work.visits) as workers:
-            do_work(work, task, bench.journal, workers, show, bench.source_sha256)
+            do_work(work, task, bench.journal, workers, show, bench.source_sha256, bench.builder)
     return work.results()
 
 
 class _Evaluator:
-    """Runs one point at a time, in one rough visit each. A context manager that ends its worker."""
+    """Runs points in one rough visit each, as many at a time as there are GPUs. A context manager: ends the workers."""
 
     def __init__(self, task: KernelTask, bench: Bench, total: int) -> None:
         sampling = task.protocol.sampling
@@ -149,30 +173,74 @@ class _Evaluator:
         self._bench = bench
         self._total = total
         self._done = 0
+        self._one_at_a_time = Lock()
         self._open = ExitStack()
-        self._at_device: tuple[Workers, Recorder, Progress] | None = None
+        self._at_device: _AtDevice | None = None
 
-    def __call__(self, planned: PlannedPoint) -> Outcome:
+    def __call__(self, planned: PlannedPoint) -> Future[Outcome]:
         """A point's outcome, from the journal if it has it."""
-        work = find_work(self._task, [planned], self._bench.known, self._bench.journal, self._bench.device)
-        self._done += 1
-        for missing in work.missing[0]:
-            workers, recorder, show = self._at_device = self._at_device or self._opened()
-            outcome = workers.run(0, missing.point, missing.variant, None, self._task.protocol.timeout_seconds)
-            if outcome.status == "ok":
-                recorder.add(outcome, missing.determined_by)
-            work.visited[missing.point][0] = outcome
-            show(self._done, self._total, missing.point, outcome)
-        return work.results()[planned.point]
+        bench = self._bench
+        work = find_work(self._task, [planned], bench.known, bench.journal, bench.device, bench.builder)
+        if work.is_done:
+            with self._one_at_a_time:
+                self._done += 1
+            outcome: Future[Outcome] = Future()
+            outcome.set_result(work.results()[planned.point])
+            return outcome
+        if bench.builder:
+            bench.builder.ask([planned.variant])
+        self._at_device = self._at_device or self._opened()
+        return self._at_device.threads.submit(self._run, work, self._at_device)
 
-    def _opened(self) -> tuple[Workers, Recorder, Progress]:
+    def _run(self, work: Work, at_device: _AtDevice) -> Outcome:
+        """The outcome of the one point of a work, in a thread of its own."""
+        (missing,) = work.missing[0]
+        ready = made_ready(missing, self._bench.journal, self._bench.builder)
+        outcome = ready.outcome
+        if outcome is None:
+            workers = at_device.idle.get()
+            try:
+                timeout = self._task.protocol.timeout_seconds
+                outcome = workers.run(0, missing.point, missing.variant, None, timeout, ready.unit)
+            finally:
+                at_device.idle.put(workers)
+        with self._one_at_a_time:
+            if outcome.status == "ok" and not ready.outcome:
+                at_device.recorder.add(outcome, ready.determined_by)
+            self._done += 1
+            at_device.show(self._done, self._total, missing.point, outcome)
+        return outcome
+
+    def _opened(self) -> _AtDevice:
         show = self._bench.open_device("search")
-        workers = self._open.enter_context(Workers(self._task, [0]))
-        workers.begin(0)
-        return workers, self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256)), show
+        gpus = [None, *self._open.enter_context(self._bench.further_gpus())]
+        recorder = self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256))
+        idle: SimpleQueue[Workers] = SimpleQueue()
+        for gpu in gpus:
+            idle.put(self._open.enter_context(Workers(self._task, [0], device=gpu)))
+        # A thread a GPU: with one, the points run in the order in which they were proposed.
+        threads = self._open.enter_context(_Threads(len(gpus)))
+        return _AtDevice(threads, idle, recorder, show)
 
     def __enter__(self) -> _Evaluator:
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads that, at the end, run nothing more that has not begun."""
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _AtDevice:
+    """What runs proposals: a thread and a worker a GPU, and what is told of each."""
+
+    threads: ThreadPoolExecutor
+    idle: SimpleQueue[Workers]
+    recorder: Recorder
+    show: Progress

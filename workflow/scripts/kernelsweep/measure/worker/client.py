@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
@@ -34,10 +35,12 @@ class Worker:
     """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
 
     instances  some of the task that this process has made already, and forks of it have, too
+    device     the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
     """
 
-    def __init__(self, task: KernelTask, instances: Instances | None = None) -> None:
+    def __init__(self, task: KernelTask, instances: Instances | None = None, device: str | None = None) -> None:
         self._task = task
+        self._device = device
         self._timeout = task.protocol.timeout_seconds
         self._instances = instances
         self._prepared: WorkerProcess | None = WorkerProcess(task.platform, instances)
@@ -56,7 +59,8 @@ class Worker:
         self._process = self._prepared or WorkerProcess(self._task.platform, self._instances)
         self._prepared, self._is_ready = None, False
         # The job may have leased its device after it started the process.
-        start = {"task": asdict(self._task), "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES")}
+        visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+        start = {"task": asdict(self._task), "cuda_visible_devices": visible}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
@@ -169,9 +173,15 @@ class Workers:
     the memory.
     """
 
-    def __init__(self, task: KernelTask, visits: Sequence[int], instances: Instances | None = None) -> None:
-        """`instances`: as for a Worker."""
-        self._workers = {visit: Worker(task, instances) for visit in visits}
+    def __init__(
+        self,
+        task: KernelTask,
+        visits: Sequence[int],
+        instances: Instances | None = None,
+        device: str | None = None,
+    ) -> None:
+        """`instances`, `device`: as for a Worker."""
+        self._workers = {visit: Worker(task, instances, device) for visit in visits}
 
     def begin(self, visit: int) -> None:
         """Open the workers of this visit and of those that follow. Raises UserError.
@@ -185,11 +195,20 @@ class Workers:
         for worker in coming:
             worker.open()
 
-    def run(self, visit: int, point: Point, variant: str, checked: Outcome | None, seconds: float) -> Outcome:
+    def run(
+        self,
+        visit: int,
+        point: Point,
+        variant: str,
+        checked: Outcome | None,
+        seconds: float,
+        unit: BuiltUnit | None = None,
+    ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
         checked  the outcome of the first visit, for the others
         seconds  the time limit
+        unit     of the variant, where it is not in the task's binary
 
         Raises UserError if a worker can't start.
         """
@@ -200,6 +219,7 @@ class Workers:
             check=visit == 0,
             companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
             updated=checked.updated if checked else [],
+            unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
         )
 
     def free_memory(self, visit: int) -> None:

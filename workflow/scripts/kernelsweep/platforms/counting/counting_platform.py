@@ -87,9 +87,12 @@ class CountingPlatform(EmulatorPlatform):
         self._checks = False
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        before = len(self._units)
         with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
-            self._units = [CountingUnit(file) for file in unit_files(binary, Path(folder))]
-        self._entries = {name: (one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one}
+            self._units += [CountingUnit(file) for file in unit_files(binary, Path(folder))]
+        self._entries |= {
+            name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
+        }
         self._libraries = [unit.library for unit in self._units]
 
     def watch(self, check: bool = True) -> None:

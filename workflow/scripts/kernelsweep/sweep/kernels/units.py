@@ -53,14 +53,14 @@ def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
     return units_of((functions, unit.macros) for units in several for unit in units for functions in unit.variants)
 
 
-def spread_units(units: Iterable[Unit]) -> list[Unit]:
-    """The units with at most MOST_VARIANTS variants each.
+def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> list[Unit]:
+    """The units with at most so many variants each.
 
     Variants of several functions stay together: two of them may share a function, and its variables in global memory.
     """
     spread = []
     for unit in units:
-        most = MOST_VARIANTS if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
+        most = most_variants if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
         spread += [
             Unit(unit.macros, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
         ]

@@ -1,0 +1,98 @@
+"""Compile a kernel's units in the background, when they are asked for, so that the first run while others are built.
+
+A sweep of many units asks for all of them in the order of its points; a search asks for each that it proposes.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from kernelsweep.build.build import Source, UnitCompiler, compiler_of, macro_clash, variant_reports
+from kernelsweep.build.build_report import Report, new_report
+from kernelsweep.build.built_unit import BuiltUnit
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.errors import BuildError
+from kernelsweep.sweep.kernels.units import Unit, variant_name
+
+
+class Builder:
+    """A kernel's variants by name, each compiled when it is asked for. A context manager that deletes their binaries.
+
+    units    none shares a variant with another
+    store    keeps compiled units
+    workers  how many units are compiled side by side
+
+    Raises BuildError if the compiler is missing.
+    """
+
+    def __init__(self, source: Source, target: str, units: Sequence[Unit], store: UnitStore, workers: int) -> None:
+        self._source, self._units = source, units
+        self._number_of = {
+            variant_name(functions, unit.macros): number
+            for number, unit in enumerate(units)
+            for functions in unit.variants
+        }
+        self._report = new_report(target, compiler_of(target))
+        self._compiler = UnitCompiler(source, target, self._report["compiler"], store)
+        self._threads = ThreadPoolExecutor(workers)
+        self._folder = tempfile.TemporaryDirectory()
+        self._lock = Lock()
+        self._built: dict[int, Future[BuiltUnit]] = {}
+
+    def ask(self, variants: Iterable[str]) -> None:
+        """Have the units of these variants compiled, in this order, after those that were asked for before."""
+        for variant in variants:
+            number = self._number_of[variant]
+            with self._lock:
+                if number not in self._built:
+                    self._built[number] = self._threads.submit(self._compiled, number)
+
+    def kept(self, variant: str) -> BuiltUnit | None:
+        """The unit of a variant, if that needs no compiling and no waiting."""
+        number = self._number_of[variant]
+        with self._lock:
+            if number not in self._built:
+                stem = self._stem(number)
+                found = self._compiler.kept(self._units[number], stem)
+                if found is None:
+                    return None
+                self._built[number] = Future()
+                self._built[number].set_result(self._unit(number, stem, found[1]))
+            future = self._built[number]
+        return future.result() if future.done() and not future.exception() else None
+
+    def wait(self, variant: str) -> BuiltUnit:
+        """The unit of a variant, once it is compiled. Raises BuildError, with the compiler's message."""
+        self.ask([variant])
+        return self._built[self._number_of[variant]].result()
+
+    def report(self) -> Report:
+        """The report on all that was compiled so far, and on nothing else."""
+        done = [future.result() for future in self._built.values() if future.done() and not future.exception()]
+        return {**self._report, "variants": {name: entry for unit in done for name, entry in unit.variants.items()}}
+
+    def _compiled(self, number: int) -> BuiltUnit:
+        unit, stem = self._units[number], self._stem(number)
+        try:
+            _, functions = self._compiler.compiled(unit, stem)
+        except BuildError as error:
+            raise BuildError(macro_clash(self._source.file, [unit]) + str(error)) from error
+        return self._unit(number, stem, functions)
+
+    def _unit(self, number: int, file: Path, functions: Mapping[str, Mapping[str, Any]]) -> BuiltUnit:
+        return BuiltUnit(file, variant_reports(self._units[number], functions, 0))
+
+    def _stem(self, number: int) -> Path:
+        return Path(self._folder.name, str(number))
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._folder.cleanup()
