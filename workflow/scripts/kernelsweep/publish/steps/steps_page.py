@@ -70,7 +70,8 @@ def _findings(story: Story, step: ToldStep, base: ToldStep | None) -> list[str]:
         faster = ratio(over=base.time, under=step.time)
         texts.append(
             f"Time: {_number(base.time.value, _TIME_DIGITS)} → {_number(step.time.value, _TIME_DIGITS)} µs"
-            f"{_at(step.timed_at)}, {faster.value:.2f} times as fast as `{base.label}` ({faster.low:.2f}–{faster.high:.2f})."
+            f"{_at(step.timed_at)}, {faster.value:.2f} times as fast as `{base.label}`"
+            f" ({faster.low:.2f}–{faster.high:.2f})."
         )
     elif step.time and step.timed_at:
         texts.append(f"Time: {_number(step.time.value, _TIME_DIGITS)} µs{_at(step.timed_at)}.")
