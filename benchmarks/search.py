@@ -80,7 +80,8 @@ def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> 
             search.tell(number, space.costs[number])
         if step < evaluations:
             asked.append(search.ask())
-    return (np.minimum.accumulate([space.costs[number] for number in asked]) / space.best).tolist()
+    least = np.minimum.accumulate([space.costs[number] for number in asked])
+    return [float(cost / space.best) for cost in least]
 
 
 def until_close(found: Sequence[float]) -> float:
