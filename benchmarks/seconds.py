@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found["edit"] = timed(full, chosen.cores, "compare", *config, f"studies=[{STUDY}]").seconds
         if "comment" in chosen.steps:
             timed(full, chosen.cores, STUDY, *config)  # brings the study up to date with the edit
-            edit(full, LAST, f"    // The first thread has the sum.\n{LAST}")
+            edit(full, LAST, f"{LAST.rstrip()}  // It has the sum.\n")
             found["comment"] = timed(full, chosen.cores, STUDY, *config).seconds
         if "quick" in chosen.steps:
             run = timed(quick, chosen.cores, "all", *config, "sweep=quick")

@@ -97,7 +97,7 @@ def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
     emulator, runtime = ROOT / "workflow/emulator", None
     if target == EMULATOR:
         runtime = folder / "runtime.o"
-        compile_runtime(emulator, runtime, counting=True)
+        compile_runtime(emulator, runtime)
     constants = kernel.listed.constants if kernel.listed else ()
     include = [kernel.path.parent, ROOT / "kernels/include"]
     return Source(kernel.path, include, emulator, runtime, kernel.options, list(constants))

@@ -91,7 +91,7 @@ class Kernels:
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
         unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
-        assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(counting=True), INCLUDE, counting=True) == ""
+        assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
         self._source = source.read_text()
         self._platform = CountingPlatform()
         self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})
@@ -489,7 +489,7 @@ def test_warps_of_64_lanes_are_counted_as_on_the_page(tmp_path: Path, name: str,
     grid = 32 if kernel.plan in PLANS_WITH_A_GRID else None
     at = point(2**16, 256, unroll=unroll, dtype="float32", grid_size=grid)
     binary = tmp_path / f"{name}.bin"
-    source = replace(source_of(kernel.path), runtime=runtime(counting=True, lanes=64))
+    source = replace(source_of(kernel.path), runtime=runtime(lanes=64))
     report = build(source, binary, WAVEFRONTS, units(kernel, [at]))
     assert report["status"] == "ok", report["message"]
     task = BuiltKernel(kernel, report, binary).task("", [at], Protocol(None, seed=1))

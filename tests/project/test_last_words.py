@@ -90,6 +90,8 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     words = LastWords(list, is_quiet=True)
     own = [("Select jobs to execute...", {}), ("Execute 1 jobs...", {"event": "job_started"})]
     own += [("Finished jobid: 1", {"event": "job_finished"}), ("Complete log(s): x.log", {})]
+    # What is wrong stands below, not above.
+    own += [("Exiting because a job execution failed. Look above for error messages", {})]
     assert [passes(words, message, **extra) for message, extra in own] == [None] * len(own)
     assert passes(LastWords(list), own[0][0]) == own[0][0]
     shown = [

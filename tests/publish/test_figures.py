@@ -17,7 +17,7 @@ import numpy
 import pandas
 import pytest
 from checkout import ROOT
-from drawn_texts import check_texts
+from drawn_texts import check_texts, contrast
 from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -38,7 +38,7 @@ from synthetic_sweep import (
 )
 
 from kernelsweep.analysis.steps import Step, step_labels
-from kernelsweep.drawing import layout
+from kernelsweep.drawing import layout, palette
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
@@ -132,7 +132,7 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from kernelsweep.drawing import layout
+from kernelsweep.drawing import layout, palette
 from synthetic_sweep import H200, fail, shipped_data
 for pair in sys.argv[2:]:
     study, figure = pair.split("/")
@@ -226,6 +226,19 @@ def test_so_do_those_on_the_emulator(figure: str) -> None:
     assert EMULATOR["provenance"][1:] in " ".join(texts(drawn))
 
 
+def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
+    css = (ROOT / "workflow/scripts/kernelsweep/publish/page/style.css").read_text()
+    (page,) = re.findall(r"--paper: (#\w+);", css.partition("dark) {")[2].partition("}")[0])
+    ink = "var(--ink)"
+    shapes, texts = palette.shapes_on_page(), palette.texts_on_page()
+    for colour in (*palette.LINE_COLOURS, *palette.SCALE):
+        assert contrast(colour, "white") >= 3
+        assert shapes.get(colour.lower()) == ink or contrast(colour, page) >= 3
+    for colour in palette.LINE_COLOURS:
+        shown = texts[palette.text_in(colour).lower()]
+        assert shown == ink or contrast(re.findall(r"#\w+", shown)[1], page) >= 4.5
+
+
 @pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll])
 def test_emulated_times_are_never_drawn(module: ModuleType) -> None:
     rows = sweep(UNROLLING, H200)
@@ -277,7 +290,7 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     assert said.count("W") == 1
     assert any("W wrong result" in text for text in said)
     said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
-    assert said.count("18/20\n2 W") == len(SIZES)
+    assert said.count("18/20\n2 wrong result") == len(SIZES)
     assert "464 of 480 points tried gave the right result." in said
 
 

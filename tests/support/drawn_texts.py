@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -33,3 +34,17 @@ def check_texts(figure: Figure, least: int) -> None:
         assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1, text
     assert [(one, other) for (one, a), (other, b) in combinations(boxes, 2) if a.overlaps(b)] == []
     assert min(float(text.get_fontsize()) for text in shown) >= 7
+    # Black and white are on cells, whose colours are chosen for them.
+    colours = {to_hex(text.get_color()) for text in shown} - {"#000000", "#ffffff"}
+    assert {colour for colour in colours if contrast(colour, "white") < 4.5} == set()
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
+
+    def luminance(colour: str) -> float:
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)

@@ -29,10 +29,10 @@ def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Seque
 
 
 @functools.cache
-def runtime(counting: bool = False, lanes: int = 32) -> Path:
+def runtime(lanes: int = 32) -> Path:
     """The emulator's runtime, compiled once in this process."""
-    compiled = Path(_FOLDER.name) / f"runtime_{counting}_{lanes}.o"
-    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, counting, lanes)
+    compiled = Path(_FOLDER.name) / f"runtime_{lanes}.o"
+    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, lanes)
     return compiled
 
 

@@ -84,7 +84,7 @@ RIGHT = "partials[blockIdx.x] = result;"
 
 def source_of(kernel: Path) -> Source:
     """A kernel's file with the folders that the workflow gives it."""
-    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime(counting=True))
+    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime())
 
 
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:

@@ -9,7 +9,7 @@ namespace emulator {
 
 // Replaces *address by update(*address) in one step; returns the previous value.
 template <typename Value, typename Update>
-EMULATOR_INLINE Value update_atomically(Value *address, Update update)
+EMULATOR_APART Value update_atomically(Value *address, Update update)
 {
     Value old;
     __atomic_load(address, &old, __ATOMIC_RELAXED);
@@ -23,13 +23,13 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
 } // namespace emulator
 
 #define EMULATOR_ATOMIC(function, Value, updated)                                                                      \
-    EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
+    EMULATOR_APART Value function(Value *address, Value value)                                                        \
     {                                                                                                                  \
         emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         return emulator::update_atomically(address, [value](Value old) -> Value { return updated; });                  \
     }
 #define EMULATOR_INTEGER_ATOMIC(function, Value, builtin)                                                              \
-    EMULATOR_INLINE Value function(Value *address, Value value)                                                        \
+    EMULATOR_APART Value function(Value *address, Value value)                                                        \
     {                                                                                                                  \
         emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         return builtin(address, value, __ATOMIC_RELAXED);                                                              \
@@ -44,7 +44,7 @@ EMULATOR_INLINE Value update_atomically(Value *address, Update update)
     EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
     EMULATOR_COMPARE_AND_SWAP(Value)
 #define EMULATOR_COMPARE_AND_SWAP(Value)                                                                               \
-    EMULATOR_INLINE Value atomicCAS(Value *address, Value compare, Value value)                                        \
+    EMULATOR_APART Value atomicCAS(Value *address, Value compare, Value value)                                        \
     {                                                                                                                  \
         emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
         __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
@@ -64,7 +64,7 @@ EMULATOR_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 EMULATOR_ATOMIC(atomicAdd, float, old + value)
 EMULATOR_ATOMIC(atomicAdd, double, old + value)
 
-EMULATOR_INLINE float atomicExch(float *address, float value)
+EMULATOR_APART float atomicExch(float *address, float value)
 {
     emulator::counting::observe_atomic(address, sizeof(float), __builtin_return_address(0));
     float old;
@@ -72,18 +72,18 @@ EMULATOR_INLINE float atomicExch(float *address, float value)
     return old;
 }
 
-EMULATOR_INLINE void __threadfence()
+EMULATOR_APART void __threadfence()
 {
     emulator::counting::observe_fence();
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-EMULATOR_INLINE void __threadfence_block()
+EMULATOR_APART void __threadfence_block()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-EMULATOR_INLINE void __threadfence_system()
+EMULATOR_APART void __threadfence_system()
 {
     emulator::counting::observe_fence();
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

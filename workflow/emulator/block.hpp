@@ -118,7 +118,7 @@ static_assert(sizeof(Worker) + signal_stack_size + (3 * most_threads + 2) * size
               "a region holds a worker and its stacks");
 
 // The worker on one of whose stacks this runs.
-EMULATOR_INLINE Worker &this_worker()
+EMULATOR_APART Worker &this_worker()
 {
     return *reinterpret_cast<Worker *>(stack_pointer() & ~uintptr_t(region_size - 1));
 }
@@ -267,7 +267,7 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
     counting::leave_warp(warp, worker.lanes_of(warp));
 }
 
-EMULATOR_INLINE Thread *next_thread(Worker &worker)
+EMULATOR_APART Thread *next_thread(Worker &worker)
 {
     if (__builtin_expect(worker.ready_lanes == 0, 0))
         leave_warp(worker);
@@ -276,7 +276,7 @@ EMULATOR_INLINE Thread *next_thread(Worker &worker)
     return next;
 }
 
-EMULATOR_INLINE void let_others_run(Worker &worker, Thread *self)
+EMULATOR_APART void let_others_run(Worker &worker, Thread *self)
 {
     Thread *next = next_thread(worker);
     worker.current = next;
@@ -306,7 +306,7 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
 }
 
 // Waits until all threads of the block have arrived here or ended; returns for how many of those here `predicate` holds.
-EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
+EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site)
 {
     Worker &worker = this_worker();
     if (__builtin_expect(worker.barrier.line != site.line || worker.barrier.file != site.file, 0))
@@ -321,7 +321,7 @@ EMULATOR_INLINE unsigned wait_at_barrier(bool predicate, Site site)
 
 // Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their
 // values. Lanes that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
-EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, Lanes mask, uint64_t value,
+EMULATOR_APART uint64_t exchange_in_warp(const WarpOperation &operation, Lanes mask, uint64_t value,
                                           int source_lane, Site site)
 {
     Worker &worker = this_worker();
@@ -356,7 +356,7 @@ EMULATOR_INLINE uint64_t exchange_in_warp(const WarpOperation &operation, Lanes 
 }
 
 // A thread has come to its end: another one runs, or the block is done.
-__attribute__((noreturn)) EMULATOR_INLINE void end_thread()
+__attribute__((noreturn)) EMULATOR_APART void end_thread()
 {
     Worker &worker = this_worker();
     Thread &self = *worker.current;
@@ -371,7 +371,7 @@ __attribute__((noreturn)) EMULATOR_INLINE void end_thread()
 }
 
 // The place of a block in the grid, from its number, in which x is fastest, then y.
-EMULATOR_INLINE uint3 place_of_block(uint64_t number, const dim3 &grid)
+EMULATOR_APART uint3 place_of_block(uint64_t number, const dim3 &grid)
 {
     if (number < grid.x) // as always in one dimension, without a division
         return {unsigned(number), 0, 0};

@@ -24,13 +24,8 @@
 #define EMULATOR_NOT_WATCHED no_sanitize("thread")
 #endif
 
-// Inlined into the kernels; but kept out of them when they are compiled with -fsanitize=thread to count their memory
-// accesses, so that the emulator's own accesses are not counted.
-#if defined(__SANITIZE_THREAD__)
-#define EMULATOR_INLINE __attribute__((noinline, unused, EMULATOR_NOT_WATCHED)) inline
-#else
-#define EMULATOR_INLINE __attribute__((always_inline)) inline
-#endif
+// Kept out of the kernels, which are compiled with -fsanitize=thread, so that the emulator's own accesses are not counted.
+#define EMULATOR_APART __attribute__((noinline, unused, EMULATOR_NOT_WATCHED)) inline
 #define EMULATOR_COLD __attribute__((noinline, cold, EMULATOR_NOT_WATCHED))
 #define EMULATOR_UNCOUNTED __attribute__((EMULATOR_NOT_WATCHED))
 #define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, EMULATOR_NOT_WATCHED)) inline
@@ -78,14 +73,14 @@ inline void prepare(Context &context, unsigned char *stack_top, void (*main)())
 
 #if defined(__x86_64__)
 
-EMULATOR_INLINE uintptr_t stack_pointer()
+EMULATOR_APART uintptr_t stack_pointer()
 {
     uintptr_t value;
     asm("movq %%rsp, %0" : "=r"(value));
     return value;
 }
 
-EMULATOR_INLINE void switch_context(Context &from, const Context &to)
+EMULATOR_APART void switch_context(Context &from, const Context &to)
 {
     Context *leave = &from;
     const Context *enter = &to;
@@ -111,14 +106,14 @@ EMULATOR_INLINE void switch_context(Context &from, const Context &to)
 
 #elif defined(__aarch64__)
 
-EMULATOR_INLINE uintptr_t stack_pointer()
+EMULATOR_APART uintptr_t stack_pointer()
 {
     uintptr_t value;
     asm("mov %0, sp" : "=r"(value));
     return value;
 }
 
-EMULATOR_INLINE void switch_context(Context &from, const Context &to)
+EMULATOR_APART void switch_context(Context &from, const Context &to)
 {
     register Context *leave asm("x0") = &from;
     register const Context *enter asm("x1") = &to;
@@ -143,9 +138,9 @@ EMULATOR_INLINE void switch_context(Context &from, const Context &to)
 
 #else
 
-EMULATOR_INLINE uintptr_t stack_pointer() { return uintptr_t(__builtin_frame_address(0)); }
+EMULATOR_APART uintptr_t stack_pointer() { return uintptr_t(__builtin_frame_address(0)); }
 
-EMULATOR_INLINE void switch_context(Context &from, const Context &to) { swapcontext(&from.state, &to.state); }
+EMULATOR_APART void switch_context(Context &from, const Context &to) { swapcontext(&from.state, &to.state); }
 
 #endif
 

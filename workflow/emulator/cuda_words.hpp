@@ -4,12 +4,8 @@
 
 #include "block.hpp"
 
-#if defined(__SANITIZE_THREAD__)
-// Whatever it calls, as nvcc does: a function's accesses are told apart by where it was called.
+// With whatever it calls in one, as nvcc does: a function's accesses are told apart by where it was called.
 #define __global__ __attribute__((flatten))
-#else
-#define __global__
-#endif
 #define __device__
 #define __host__
 #define __constant__
@@ -31,10 +27,10 @@
 
 namespace emulator {
 
-EMULATOR_INLINE const uint3 &thread_index() { return this_worker().current->index_in_block; }
-EMULATOR_INLINE const uint3 &block_index() { return this_worker().block_index; }
-EMULATOR_INLINE const dim3 &block_size() { return this_worker().block_size; }
-EMULATOR_INLINE const dim3 &grid_size() { return this_worker().grid_size; }
+EMULATOR_APART const uint3 &thread_index() { return this_worker().current->index_in_block; }
+EMULATOR_APART const uint3 &block_index() { return this_worker().block_index; }
+EMULATOR_APART const dim3 &block_size() { return this_worker().block_size; }
+EMULATOR_APART const dim3 &grid_size() { return this_worker().grid_size; }
 
 } // namespace emulator
 
@@ -67,7 +63,7 @@ EMULATOR_STORE(__stwt)
 #undef EMULATOR_STORE
 
 // Counts its own calls within the block: it rises, and is the same in every run.
-EMULATOR_INLINE long long clock64() { return ++emulator::this_worker().clock; }
+EMULATOR_APART long long clock64() { return ++emulator::this_worker().clock; }
 
 inline void __nanosleep(unsigned) {}
 

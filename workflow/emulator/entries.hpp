@@ -76,7 +76,7 @@ struct Launch {
 
 // Calls the kernel with the values that `arguments` points to; each step adds one behind those done.
 template <typename Next, typename... Later, typename Kernel, typename... Done>
-EMULATOR_INLINE void call(Kernel kernel, void **arguments, const Done &...done)
+EMULATOR_APART void call(Kernel kernel, void **arguments, const Done &...done)
 {
     const Next &next = *static_cast<const Next *>(arguments[sizeof...(Done)]);
     if constexpr (sizeof...(Later) == 0)

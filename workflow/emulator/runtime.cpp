@@ -20,12 +20,14 @@
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 //
-// And with -fsanitize=thread, the functions that counting/hooks.hpp describes.
+// And the functions that counting/hooks.hpp describes.
 
 #include "emulator.hpp"
 #include "launch.hpp"
 
 #define EMULATOR_EXPORTED extern "C" __attribute__((visibility("default")))
+
+#include "counting/hooks.hpp" // which exports functions as well
 
 EMULATOR_EXPORTED unsigned emulator_entry_count() { return emulator::exported_count; }
 EMULATOR_EXPORTED const char *emulator_entry_name(unsigned entry) { return emulator::exported[entry].name; }
@@ -52,6 +54,3 @@ EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
 EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
 EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }
 
-#if defined(__SANITIZE_THREAD__)
-#include "counting/hooks.hpp"
-#endif

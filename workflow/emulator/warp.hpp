@@ -7,7 +7,7 @@ namespace emulator {
 
 // A value of up to eight bytes as a lane brings it, and back.
 template <typename Value>
-EMULATOR_INLINE uint64_t to_bits(Value value)
+EMULATOR_APART uint64_t to_bits(Value value)
 {
     static_assert(sizeof(Value) <= sizeof(uint64_t), "lanes exchange values of up to 8 bytes");
     uint64_t bits = 0;
@@ -16,7 +16,7 @@ EMULATOR_INLINE uint64_t to_bits(Value value)
 }
 
 template <typename Value>
-EMULATOR_INLINE Value from_bits(uint64_t bits)
+EMULATOR_APART Value from_bits(uint64_t bits)
 {
     Value value;
     memcpy(&value, &bits, sizeof value);
@@ -139,28 +139,28 @@ inline constexpr WarpOperation active_mask{"__activemask", collect_active, false
 
 // The source lanes, as the PTX manual defines shfl.sync. `width` cuts the warp into segments; a lane whose source lies
 // outside keeps its own value, save that an xor may reach into earlier segments.
-EMULATOR_INLINE int own_lane() { return int(this_worker().current->index % lanes_of_a_warp); }
+EMULATOR_APART int own_lane() { return int(this_worker().current->index % lanes_of_a_warp); }
 
-EMULATOR_INLINE int indexed_lane(int source, int width)
+EMULATOR_APART int indexed_lane(int source, int width)
 {
     return (own_lane() & ~(width - 1)) | (source & (width - 1));
 }
 
-EMULATOR_INLINE int lane_above(unsigned delta, int width)
+EMULATOR_APART int lane_above(unsigned delta, int width)
 {
     const int lane = own_lane();
     const int source = lane - int(delta & (lanes_of_a_warp - 1));
     return source >= (lane & ~(width - 1)) ? source : lane;
 }
 
-EMULATOR_INLINE int lane_below(unsigned delta, int width)
+EMULATOR_APART int lane_below(unsigned delta, int width)
 {
     const int lane = own_lane();
     const int source = lane + int(delta & (lanes_of_a_warp - 1));
     return source <= (lane | (width - 1)) ? source : lane;
 }
 
-EMULATOR_INLINE int crossed_lane(int lane_mask, int width)
+EMULATOR_APART int crossed_lane(int lane_mask, int width)
 {
     const int lane = own_lane();
     const int source = lane ^ (lane_mask & int(lanes_of_a_warp - 1));
@@ -173,7 +173,7 @@ EMULATOR_INLINE int crossed_lane(int lane_mask, int width)
 
 #define EMULATOR_SHUFFLE(function, operation, Source, find_source)                                                     \
     template <typename Value>                                                                                          \
-    EMULATOR_INLINE emulator::ShuffledType<Value> function(emulator::Lanes mask, Value value, Source source, int width = int(emulator::lanes_of_a_warp),  \
+    EMULATOR_APART emulator::ShuffledType<Value> function(emulator::Lanes mask, Value value, Source source, int width = int(emulator::lanes_of_a_warp),  \
                                                            EMULATOR_SITE)                                              \
     {                                                                                                                  \
         using Shuffled = emulator::ShuffledType<Value>;                                                                \
@@ -188,7 +188,7 @@ EMULATOR_SHUFFLE(__shfl_down_sync, shuffle_down, unsigned, lane_below)
 EMULATOR_SHUFFLE(__shfl_xor_sync, shuffle_xor, int, crossed_lane)
 
 #define EMULATOR_WARP_REDUCTION(function, operation, Value)                                                            \
-    EMULATOR_INLINE Value function(emulator::Lanes mask, Value value, EMULATOR_SITE)                                          \
+    EMULATOR_APART Value function(emulator::Lanes mask, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
         return emulator::from_bits<Value>(                                                                             \
             emulator::exchange_in_warp(emulator::operation, mask, emulator::to_bits(value), 0, {file, line}));         \
@@ -204,17 +204,17 @@ EMULATOR_WARP_REDUCTION(__reduce_and_sync, reduce_and, unsigned)
 EMULATOR_WARP_REDUCTION(__reduce_or_sync, reduce_or, unsigned)
 EMULATOR_WARP_REDUCTION(__reduce_xor_sync, reduce_xor, unsigned)
 
-EMULATOR_INLINE emulator::Lanes __ballot_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
+EMULATOR_APART emulator::Lanes __ballot_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     return emulator::Lanes(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, {file, line}));
 }
 
-EMULATOR_INLINE int __any_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
+EMULATOR_APART int __any_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     return emulator::exchange_in_warp(emulator::vote_any, mask, predicate != 0, 0, {file, line}) != 0;
 }
 
-EMULATOR_INLINE int __all_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
+EMULATOR_APART int __all_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     // Counted by the votes against.
     return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, {file, line}) == 0;
@@ -222,7 +222,7 @@ EMULATOR_INLINE int __all_sync(emulator::Lanes mask, int predicate, EMULATOR_SIT
 
 // The mask if all its lanes bring the same value, else 0.
 template <typename Value>
-EMULATOR_INLINE emulator::Lanes __match_all_sync(emulator::Lanes mask, Value value, int *are_same, EMULATOR_SITE)
+EMULATOR_APART emulator::Lanes __match_all_sync(emulator::Lanes mask, Value value, int *are_same, EMULATOR_SITE)
 {
     using Shuffled = emulator::ShuffledType<Value>;
     const uint64_t same = emulator::exchange_in_warp(emulator::match_all<Shuffled>, mask,
@@ -232,38 +232,38 @@ EMULATOR_INLINE emulator::Lanes __match_all_sync(emulator::Lanes mask, Value val
 }
 
 template <typename Value>
-EMULATOR_INLINE emulator::Lanes __match_any_sync(emulator::Lanes mask, Value value, EMULATOR_SITE)
+EMULATOR_APART emulator::Lanes __match_any_sync(emulator::Lanes mask, Value value, EMULATOR_SITE)
 {
     using Shuffled = emulator::ShuffledType<Value>;
     return emulator::Lanes(emulator::exchange_in_warp(emulator::match_any<Shuffled>, mask, emulator::to_bits(Shuffled(value)),
                                                0, {file, line}));
 }
 
-EMULATOR_INLINE void __syncwarp(emulator::Lanes mask = emulator::all_lanes, EMULATOR_SITE)
+EMULATOR_APART void __syncwarp(emulator::Lanes mask = emulator::all_lanes, EMULATOR_SITE)
 {
     emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, {file, line});
 }
 
 // CUDA does not promise that lanes run together. Here, all do that get here before they wait elsewhere.
-EMULATOR_INLINE emulator::Lanes __activemask(EMULATOR_SITE)
+EMULATOR_APART emulator::Lanes __activemask(EMULATOR_SITE)
 {
     const emulator::Lanes own = emulator::only_lane(unsigned(emulator::own_lane()));
     return emulator::Lanes(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, {file, line}));
 }
 
-EMULATOR_INLINE void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }
+EMULATOR_APART void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }
 
-EMULATOR_INLINE int __syncthreads_count(int predicate, EMULATOR_SITE)
+EMULATOR_APART int __syncthreads_count(int predicate, EMULATOR_SITE)
 {
     return int(emulator::wait_at_barrier(predicate != 0, {file, line}));
 }
 
-EMULATOR_INLINE int __syncthreads_or(int predicate, EMULATOR_SITE)
+EMULATOR_APART int __syncthreads_or(int predicate, EMULATOR_SITE)
 {
     return emulator::wait_at_barrier(predicate != 0, {file, line}) != 0;
 }
 
-EMULATOR_INLINE int __syncthreads_and(int predicate, EMULATOR_SITE)
+EMULATOR_APART int __syncthreads_and(int predicate, EMULATOR_SITE)
 {
     return emulator::wait_at_barrier(predicate == 0, {file, line}) == 0;
 }

@@ -12,8 +12,8 @@ for study in PROJECT.studies:
             name:
                 f"draw_accesses_{study}"
             input:
-                kernels=inputs.pictured_sources(PROJECT, study),
-                included=inputs.pictured_includes(PROJECT, study),
+                kernels=by_code(inputs.pictured_sources, study=study),
+                included=by_code(inputs.pictured_includes, study=study),
                 binaries=inputs.pictured_builds(PROJECT, study, "bin"),
                 reports=inputs.pictured_builds(PROJECT, study, "json"),
                 problem=inputs.problem_files(PROJECT, study),
@@ -26,6 +26,7 @@ for study in PROJECT.studies:
             conda:
                 "../../envs/kernelsweep.yaml"
             params:
+                kernel_codes=for_job(parameters.pictured_codes, study=study),
                 study=study,
                 steps=for_job(parameters.plain_accesses, study=study),
                 kernels=for_job(parameters.all_kernel_settings, study=study),

@@ -26,8 +26,8 @@ rule build_emulator:
 
 rule build_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         emulator=for_job(inputs.emulator_headers),
         runtime=for_job(inputs.emulator_runtime),
     output:
@@ -41,6 +41,7 @@ rule build_kernel:
     # Units are compiled side by side, on as many cores as there are.
     threads: for_job(parameters.unit_count)
     params:
+        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and compiled units must survive.
         store=files.unit_store(),
         units=for_job(parameters.translation_units),

@@ -11,8 +11,8 @@ localrules:
 
 rule count_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=files.build("bin", EMULATOR),
         report=files.build("json", EMULATOR),
         problem=for_job(inputs.problem_files),
@@ -23,6 +23,7 @@ rule count_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        kernel_code=for_job(parameters.kernel_code),
         points=for_job(parameters.plain_counting_points),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
@@ -55,8 +56,8 @@ rule compare_counts:
 # The same with warps of 64 lanes, the wavefronts of AMD's GPUs.
 use rule count_kernel as count_wavefronts with:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=files.build("bin", WAVEFRONTS),
         report=files.build("json", WAVEFRONTS),
         problem=for_job(inputs.problem_files),
@@ -65,6 +66,7 @@ use rule count_kernel as count_wavefronts with:
     log:
         files.log("count_kernel", "{study}", "{kernel}", scope=WAVEFRONTS),
     params:
+        kernel_code=for_job(parameters.kernel_code),
         points=for_job(parameters.plain_wavefront_points),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],

@@ -30,8 +30,8 @@ rule describe_device:
 
 rule measure_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=for_job(inputs.measured_binary),
         report=for_job(inputs.measured_report),
         device=files.device(),
@@ -54,6 +54,7 @@ rule measure_kernel:
         **at_the_device(resources.minutes_of_kernel),
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
+        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.journal(),
         axes=for_job(parameters.axes),
@@ -87,8 +88,8 @@ use rule measure_kernel as measure_on_emulator with:
 # A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=for_job(inputs.measured_binary),
         report=for_job(inputs.measured_report),
         device=files.device(),

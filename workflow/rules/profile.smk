@@ -8,8 +8,8 @@ localrules:
 
 rule profile_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
@@ -26,6 +26,7 @@ rule profile_kernel:
     resources:
         **at_the_device(resources.minutes_under_ncu),
     params:
+        kernel_code=for_job(parameters.kernel_code),
         metrics=for_job(parameters.metric_definitions),
         profiling=config["profiling"],
         kernel=for_job(parameters.kernel_settings),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.settings.enums import Quietness
+from snakemake.settings.enums import Quietness, RerunTrigger
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
@@ -121,6 +121,22 @@ def code_of(*names_of_files):
     waits for the code of rules without jobs.
     """
     return lambda wildcards: code_hash_of(*names_of_files)
+
+
+def by_code(function, **fixed):
+    """The sources of kernels as inputs. An edit of their comments is no reason to run the job.
+
+    It has a hash of their code among its parameters. Where the user says that parameters are no reason, any edit is one.
+    """
+    sources = for_job(function, **fixed)
+
+    def answer(wildcards):
+        found = sources(wildcards)
+        if RerunTrigger.PARAMS not in workflow.rerun_triggers:
+            return found
+        return ancient(found) if isinstance(found, str) else [ancient(file) for file in found]
+
+    return answer
 
 
 def in_report(figure):

@@ -11,8 +11,8 @@ localrules:
 # Less urgent than anything that the GPU waits for.
 rule prove_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=files.build("bin", EMULATOR),
         report=files.build("json", EMULATOR),
         problem=for_job(inputs.problem_files),
@@ -26,6 +26,7 @@ rule prove_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.proof_journal(),
         axes=for_job(parameters.proven_axes),
@@ -42,8 +43,8 @@ rule prove_kernel:
 
 rule prove_under_sanitizer:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         results=for_job(inputs.kernel_findings),
     output:
         files.sanitized_proofs(),
@@ -54,6 +55,7 @@ rule prove_under_sanitizer:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        kernel_code=for_job(parameters.kernel_code),
         include=include_folders(Path.cwd()),
         code=code_of("observe/prove_under_sanitizer.py"),
     script:

@@ -12,8 +12,8 @@ localrules:
 
 rule sanitize_kernel:
     input:
-        kernel=for_job(inputs.kernel_file),
-        included=for_job(inputs.included),
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
         binary=for_job(inputs.binary),
         report=for_job(inputs.build_report),
         device=files.device(),
@@ -31,6 +31,7 @@ rule sanitize_kernel:
     resources:
         **at_the_device(resources.minutes_under_sanitizer),
     params:
+        kernel_code=for_job(parameters.kernel_code),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),

@@ -9,8 +9,6 @@ struct Worker;
 
 namespace emulator::counting {
 
-#if defined(__SANITIZE_THREAD__)
-
 // Blocks run one after another, so that the findings do not depend on the number of cores.
 constexpr unsigned most_workers = 1;
 
@@ -30,21 +28,5 @@ void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bool orders_memory);
 
 // The lanes that were paused in mid-round, which go on now.
 Lanes resume_paused_lanes();
-
-#else
-
-constexpr unsigned most_workers = ~0u;
-
-inline bool prepare_launch(const size_t *, const size_t *, size_t) { return true; }
-inline void start_block(Worker &, unsigned, unsigned, Lanes) {}
-inline void leave_warp(unsigned, Lanes) {}
-inline void end_block() {}
-inline void pass_barrier(unsigned) {}
-inline void meet_in_warp(unsigned, Lanes, Lanes, bool) {}
-inline Lanes resume_paused_lanes() { return 0; }
-inline void observe_atomic(const void *, size_t, const void *) {}
-inline void observe_fence() {}
-
-#endif
 
 } // namespace emulator::counting

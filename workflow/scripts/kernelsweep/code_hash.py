@@ -1,4 +1,8 @@
-"""Hashes of files; a Python module's hash changes with its code, but not with comments, docstrings or layout."""
+"""Hashes of files, which change with code and not with comments.
+
+A Python module's hash doesn't change with docstrings and layout either. That of a file in C++ changes with the comments
+before its code, where a kernel has its header, and where lines move, since messages name lines.
+"""
 
 from __future__ import annotations
 
@@ -89,11 +93,12 @@ def _imported_names(source: str) -> list[str]:
 
 
 def code_hash(files: Iterable[Path]) -> str:
-    """SHA-256 of the files' code: Python in its own layout, without comments and docstrings, and others as they are."""
+    """SHA-256 of the files' code: of Python and C++ as the module's docstring says, and of others as they are."""
     digest = hashlib.sha256()
     for file in files:
+        code = _code if file.suffix == ".py" else _cxx_code if file.suffix in _CXX else None
         try:
-            digest.update(_code(file.read_text(encoding="utf-8")) if file.suffix == ".py" else file.read_bytes())
+            digest.update(code(file.read_text(encoding="utf-8-sig")) if code else file.read_bytes())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
@@ -113,6 +118,35 @@ def _code(source: str) -> bytes:
             children = getattr(node, field, None)
             waiting += children if isinstance(children, list) else []
     return ast.unparse(tree).encode()
+
+
+# The suffixes of files in C++, and its words that may hold the marks of a comment: numbers with digit separators,
+# strings and characters.
+_CXX = frozenset({".cu", ".cuh", ".cpp", ".h", ".hpp"})
+_LEADING_COMMENTS = re.compile(r"(?:\s|//(?:\\.|[^\\\n])*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT_OR_WORD = re.compile(
+    r"(?P<comment>[ \t]*//(?:\\.|[^\\\n])*|/\*.*?\*/)"
+    r"|\b\d(?:'?[\w.])*"
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+
+
+@cache
+def _cxx_code(source: str) -> bytes:
+    """A file's text in C++ with each comment below the leading ones replaced by its line ends, or by a blank."""
+    leading = _LEADING_COMMENTS.match(source)
+    start = leading.end() if leading else 0
+
+    def blank(match: re.Match[str]) -> str:
+        comment = match["comment"]
+        if comment is None:
+            return match[0]
+        return "\n" * comment.count("\n") or ("" if comment.lstrip().startswith("//") else " ")
+
+    return (source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])).encode()
 
 
 def sha256_of(path: str | Path) -> str:

@@ -45,6 +45,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                proof_failed         the proof found a mistake in the kernel (proofs.csv)
 #                                partial_barrier      on the emulator: threads passed a barrier only because others of
 #                                                     their block had ended
+#   source_sha256              of the kernel's file and what it includes, as they were read for this row; an edit of a
+#                              comment alone makes no new row
 # and after the contract's columns, empty or missing in results of earlier versions:
 #   relative_error             of a floating-point sum, relative to the exactly rounded one (math.fsum)
 #   bit_identical              whether repeated runs of a floating-point point gave the same bits: yes or no

@@ -52,12 +52,18 @@ _WARNINGS = [
 # A hook is called before each memory access; the sanitizer's own library is not linked. This needs -O1, because -O2
 # duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
 # accesses' lines.
-_COUNTING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
+_WATCHING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
 # And one at the start of each basic block, and before each comparison.
 _CONTROL_FLOW = ["-fsanitize-coverage=trace-pc,trace-cmp"]
-# The hooks also see copies and fills by the C library.
-_COUNTING_LINK = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"]
-_LINK = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--build-id=none"]
+_LINK = [
+    "-shared",
+    "-pthread",
+    "-Wl,-z,defs",
+    "-Wl,-Bsymbolic",
+    "-Wl,--build-id=none",
+    # The hooks also see copies and fills by the C library.
+    *("-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"),
+]
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
@@ -121,17 +127,14 @@ def version() -> str:
     return f"g++ {answer.stdout.strip()}"
 
 
-def compile_runtime(emulator: Path, compiled: Path, counting: bool = False, lanes: int = 32) -> None:
+def compile_runtime(emulator: Path, compiled: Path, lanes: int = 32) -> None:
     """Compile what every library for the emulator contains, runtime.cpp in the folder `emulator`, to an object file.
 
-    counting  whether the libraries count the kernels' memory accesses and look for mistakes in them
     lanes     of a warp: 32, or 64 as in a wavefront of AMD's GPUs
 
     Raises BuildError as compile_for_emulator().
     """
-    output = _run(
-        [*_compiler(counting, lanes), f"-I{emulator}", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
-    )
+    output = _run([*_compiler(lanes), f"-I{emulator}", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)])
     if output.returncode != 0:
         raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
 
@@ -141,12 +144,11 @@ def compile_for_emulator(
     library: Path,
     runtime: Path,
     include: Sequence[Path],
-    counting: bool = False,
     lanes: int = 32,
 ) -> str:
     """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
 
-    runtime, counting, lanes  as compile_runtime() made it; with 64 lanes, basic blocks and branches are counted, too
+    runtime, lanes  as compile_runtime() made it; with 64 lanes, basic blocks and branches are counted, too
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
     directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
@@ -156,7 +158,7 @@ def compile_for_emulator(
         objects = [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in include)]
-        options = [*_compiler(counting, lanes), *(_CONTROL_FLOW if lanes == 64 else []), *paths]
+        options = [*_compiler(lanes), *(_CONTROL_FLOW if lanes == 64 else []), *paths]
         compiled = _run([*options, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
@@ -166,8 +168,7 @@ def compile_for_emulator(
             source = Path(folder) / "shared.s"
             source.write_text(_shared_memory(arrays), encoding="utf-8")
             objects.append(source)
-        link = [*_LINK, *(_COUNTING_LINK if counting else [])]
-        linked = _run([*find(), *link, *map(str, objects), "-o", str(library)])
+        linked = _run([*find(), *_LINK, *map(str, objects), "-o", str(library)])
         if linked.returncode != 0:
             undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
             reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
@@ -175,10 +176,10 @@ def compile_for_emulator(
     return _relative(compiled.stderr)
 
 
-def _compiler(counting: bool, lanes: int) -> list[str]:
+def _compiler(lanes: int) -> list[str]:
     """The command that compiles for the emulator."""
     paths = f"-ffile-prefix-map={Path.cwd()}/="
-    options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *(_COUNTING if counting else []), f"-DEMULATOR_LANES={lanes}"]
+    options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, f"-DEMULATOR_LANES={lanes}"]
     return [*find(), *options, paths]
 
 

@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, UNDEFINED_NOTE, device_text, reference_text, status_key
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette
 from kernelsweep.drawing.layout import (
     MARGIN_PT,
     ONE_COLUMN,
@@ -286,12 +286,12 @@ def _draw_cells(axes: Axes, panel: Panel, largest: float, shades: Shades) -> Non
     )
     axes.set_ylim(len(numbers), 0)
     for row, column in numpy.argwhere(~numpy.isnan(numbers)):
-        axes.text(column + 0.5, row + 0.5, f"{numbers[row, column]:.0f}", ha="center", va="center_baseline")
+        _text_on_cell(axes, column + 0.5, row + 0.5, f"{numbers[row, column]:.0f}")
     words = panel.statuses.to_numpy(str)
     for row, column in numpy.argwhere(numpy.isnan(numbers) & (words != "")):
         hatch_cell(axes, int(row), int(column), STATUS_LETTERS[words[row, column]])
     for row, column in panel.outlined:
-        outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=style.VERMILLION, linewidth=0.9, zorder=4)
+        outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=palette.VERMILLION, linewidth=0.9, zorder=4)
         outline.set_clip_on(False)
         axes.add_patch(outline)
     tidy(axes)
@@ -301,7 +301,7 @@ def text_colour(background: Any) -> str:
     """Black or white, whichever is better read on a cell of that colour."""
     channels = numpy.array(matplotlib.colors.to_rgb(background))
     linear = numpy.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return "white" if linear @ LUMINANCE < DARK_BELOW else style.BLACK
+    return "white" if linear @ LUMINANCE < DARK_BELOW else palette.BLACK
 
 
 def hatch_cell(axes: Axes, row: float, column: int, text: str, height: float = 1.0) -> None:
@@ -311,14 +311,18 @@ def hatch_cell(axes: Axes, row: float, column: int, text: str, height: float = 1
             (column, row),
             1,
             height,
-            facecolor=style.PALE_GREY,
+            facecolor=palette.PALE_GREY,
             edgecolor="white",
             hatch="/////",
             linewidth=0.5,
             zorder=2,
         )
     )
-    axes.text(column + 0.5, row + height / 2, text, ha="center", va="center_baseline", weight="bold", zorder=3)
+    _text_on_cell(axes, column + 0.5, row + height / 2, text, weight="bold", zorder=3)
+
+
+def _text_on_cell(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    axes.text(x, y, text, ha="center", va="center_baseline", color=palette.BLACK, **look)
 
 
 def tidy(axes: Axes) -> None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure, wrap
 
 BODY_IN = 2.6
@@ -21,7 +21,7 @@ TOGETHER = 0.03
 COLUMN = 1.06
 TOP, BOTTOM = 0.97, 0.03
 NAMES_PT = 150.0
-LEADER = {"arrowstyle": "-", "color": style.PALE_GREY, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 2}
+LEADER = {"arrowstyle": "-", "color": palette.LEADER_GREY, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 2}
 TICKS = (1.0, 2.0, 5.0)
 # The least factor that a logarithmic axis covers, so that it has two ticks.
 LEAST_RANGE = 6.0
@@ -52,7 +52,7 @@ def points_figure(
     scale(axes)
     axes.set_xlabel(axis_labels[0])
     axes.set_ylabel(axis_labels[1])
-    axes.grid(color=style.GRID_GREY, linewidth=0.4)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
     places = list(zip(points["x"], points["y"], strict=True))
     if below:
@@ -117,7 +117,7 @@ def _together(axes: Axes, places: Sequence[tuple[float, float]]) -> list[list[in
 def _look(point: int) -> dict[str, Any]:
     return {
         "marker": style.MARKERS[point % len(style.MARKERS)],
-        "color": style.LINE_COLOURS[point % len(style.LINE_COLOURS)],
+        "color": palette.LINE_COLOURS[point % len(palette.LINE_COLOURS)],
         "markersize": 4.5,
         "linestyle": "none",
         "zorder": 3,

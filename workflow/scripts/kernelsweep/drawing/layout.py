@@ -27,7 +27,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
 from kernelsweep.analysis.words import size_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.figure_formats import NO_DATES
 
 POINTS_PER_INCH = 72.0
@@ -181,9 +181,9 @@ def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
     if width.stacks:
         room_pt *= NARROW_ROOM
     blocks = [
-        ("title", wrap(frame.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", style.BLACK),
-        ("message", wrap(frame.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.BLACK),
-        ("caption", wrap(frame.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", style.GREY),
+        ("title", wrap(frame.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", palette.INK),
+        ("message", wrap(frame.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", palette.INK),
+        ("caption", wrap(frame.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", palette.GREY),
     ]
     heights_pt = [len(lines) * size * LINE_SPACING * (kind in width.texts) for kind, lines, size, _, _ in blocks]
     head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
@@ -239,7 +239,7 @@ def say_missing(axes: Axes, reason: str) -> None:
         0.5,
         "\n".join(wrap(reason, 0.8 * width_pt, style.TITLE_PT)),
         size=style.TITLE_PT,
-        color=style.GREY,
+        color=palette.GREY,
         ha="center",
         va="center",
         transform=axes.transAxes,

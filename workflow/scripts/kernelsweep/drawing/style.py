@@ -10,6 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
+from kernelsweep.drawing.palette import INK, LINE_COLOURS
 from kernelsweep.errors import UserError, nearest
 
 Parameters = ParamSpec("Parameters")
@@ -21,14 +22,13 @@ TITLE_PT = 8.5
 # The family that comes with matplotlib: the same glyphs on every machine. Verdana has the same widths, so texts of an
 # SVG file stay in their places where a viewer lacks the first.
 FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
-DARK_GREY = "0.15"
 # Any: the stubs list the keys one by one.
 RC: Any = {
-    "axes.edgecolor": DARK_GREY,
-    "axes.labelcolor": DARK_GREY,
-    "xtick.color": DARK_GREY,
-    "ytick.color": DARK_GREY,
-    "text.color": DARK_GREY,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
     "axes.axisbelow": True,
     "lines.solid_capstyle": "round",
     "patch.edgecolor": "white",
@@ -60,22 +60,9 @@ RC: Any = {
     "pdf.fonttype": 42,
 }
 
-# Okabe and Ito's colours, without the yellow that vanishes on paper.
-BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#E69F00",
-    "#000000",
-)
-LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE)
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
 # With seven colours, four dashes: no two of 28 steps share both.
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
-
-GREY, PALE_GREY, GRID_GREY = "#6b6b6b", "#d9d9d9", "#e4e4e4"
 
 
 def use_font(family: str) -> None:

@@ -32,6 +32,7 @@ _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info")
 _CHATTER = re.compile(
     r"Select jobs to execute|Touching output file|Assuming unrestricted shared filesystem|Building DAG of jobs"
     r"|Using shell: |Conda environments: ignored|Config file .* is extended|Complete log\(s\): "
+    r"|Shutting down, this might take|Exiting because a job execution failed"
 )
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
-from kernelsweep.code_hash import sha256_of
+from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
@@ -117,6 +118,18 @@ def build_target(project: Project, platform: str) -> str:
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
+
+
+@cache
+def kernel_code(project: Project, study: str, kernel: str) -> str:
+    """A hash of the code of a kernel and of the files that it includes. Comments don't count."""
+    names = [inputs.kernel_file(project, study, kernel), *inputs.included(project, study, kernel)]
+    return code_hash(project.root / name for name in names)
+
+
+def pictured_codes(project: Project, study: str) -> list[str]:
+    """The same of each kernel that has a picture."""
+    return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
 
 
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:

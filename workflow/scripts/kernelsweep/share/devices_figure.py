@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.steps import ladder_steps, step_labels
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
 from kernelsweep.share.devices import DataSet, data_set_labels, device_rows
 
@@ -44,11 +44,11 @@ def draw(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet], width
         _draw_device(axes, rows[rows["platform"] == platform], number, len(others), label)
         for number, (platform, label) in enumerate(zip(others, labels[1:], strict=True))
     ]
-    axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
+    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
     axes.set_xlabel(f"× as fast as on {labels[0]}", loc="right")
     legend_above(figure, handles, len(others))
     return figure
@@ -65,7 +65,7 @@ def _draw_device(axes: Axes, rows: pandas.DataFrame, number: int, count: int, la
         places,
         xerr=[end.astype("float64") for end in ends],
         fmt=style.MARKERS[number % len(style.MARKERS)],
-        color=style.LINE_COLOURS[number % len(style.LINE_COLOURS)],
+        color=palette.LINE_COLOURS[number % len(palette.LINE_COLOURS)],
         markersize=3.6,
         elinewidth=0.8,
         capsize=2,

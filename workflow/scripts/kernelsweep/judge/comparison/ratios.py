@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from kernelsweep.analysis.words import list_texts, size_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
 from kernelsweep.judge.comparison.verdicts import (
@@ -44,10 +44,10 @@ HEADROOM = 0.06
 
 # Colour and shape of each verdict, in drawing order.
 LOOKS = {
-    UNDECIDED: (style.GREY, "d"),
-    SAME: (style.GREEN, "o"),
-    FASTER: (style.BLUE, "v"),
-    SLOWER: (style.VERMILLION, "^"),
+    UNDECIDED: (palette.GREY, "d"),
+    SAME: (palette.GREEN, "o"),
+    FASTER: (palette.BLUE, "v"),
+    SLOWER: (palette.VERMILLION, "^"),
 }
 
 
@@ -106,8 +106,8 @@ def _why_none(points: Sequence[ComparedPoint]) -> str:
 
 def _draw_column(axes: Axes, column: Sequence[Overall | None], margin: float) -> None:
     """The kernels' dots from the top down."""
-    axes.axvspan(1 / (1 + margin), 1 + margin, color=style.GRID_GREY, linewidth=0)
-    axes.axvline(1, color=style.GREY, linewidth=0.5)
+    axes.axvspan(1 / (1 + margin), 1 + margin, color=palette.GRID_GREY, linewidth=0)
+    axes.axvline(1, color=palette.GREY, linewidth=0.5)
     for row, found in enumerate(column):
         if found:
             colour, marker = LOOKS[found.verdict]
@@ -140,5 +140,5 @@ def _scale(panels: Sequence[Axes], kernels: Sequence[str], shown: Sequence[Overa
     for number, axes in enumerate(panels):
         axes.minorticks_off()
         axes.tick_params(labelbottom=number == 0, length=0)
-        axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.4)
+        axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.4)
         axes.spines["left"].set_visible(number == 0)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
 from kernelsweep.judge.history.report import by_kernel, headline
 from kernelsweep.judge.history.versions import Version
@@ -21,7 +21,7 @@ PANEL_IN = 1.6
 MOST_VERSIONS = 12
 # The names of more versions than this are turned.
 MOST_UPRIGHT = 3
-_COMMON, _SLOWER = (style.BLUE, "o"), (style.VERMILLION, "^")
+_COMMON, _SLOWER = (palette.BLUE, "o"), (palette.VERMILLION, "^")
 
 
 @style.styled
@@ -59,7 +59,7 @@ def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMN
 
 def _panel(axes: Axes, versions: Sequence[Version]) -> None:
     times = [[float(version.row[name]) for name in ("time_us", "time_low_us", "time_high_us")] for version in versions]
-    axes.plot(range(len(versions)), [time for time, _, _ in times], color=style.GREY, linewidth=0.6, zorder=1)
+    axes.plot(range(len(versions)), [time for time, _, _ in times], color=palette.GREY, linewidth=0.6, zorder=1)
     for place, (version, (time, low, high)) in enumerate(zip(versions, times, strict=True)):
         colour, marker = _SLOWER if version.is_slower else _COMMON
         axes.vlines(place, low, high, color=colour, linewidth=1.0, zorder=2)
@@ -72,5 +72,5 @@ def _panel(axes: Axes, versions: Sequence[Version]) -> None:
         ha="right" if turned else "center",
     )
     axes.set_xlim(-0.5, len(versions) - 0.5)
-    axes.grid(axis="y", color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(axis="y", color=palette.GRID_GREY, linewidth=0.5)
     axes.margins(y=0.15)

@@ -28,7 +28,7 @@ from kernelsweep.analysis.words import (
     no_bandwidth,
     reference_text,
 )
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -67,7 +67,7 @@ FURTHEST_PEAK = 1.6
 LARGEST_RATIO = 16.0
 RATIO_TICKS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 THIN = {"linewidth": 0.5, "marker": "", "zorder": 1.5}
-LIMIT_STYLE = {"color": style.GREY, "linewidth": 0.8, "zorder": 1}
+LIMIT_STYLE = {"color": palette.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _draw_kernel(
     values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
     label = lines.labels[number] if look is None else f"_{kernel}"
     axes.plot(sizes, values, label=label, **{**style.line_look(number), **(look or markers)})
-    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
@@ -242,7 +242,7 @@ def _peak_line(panels: Sequence[Axes], peak: float, is_near: bool, data: StudyDa
     for axes in panels if is_near else ():
         low, high = axes.get_xlim()
         start = min(max(low, held), high) if axes.get_title(loc="left").startswith("hot") else low
-        axes.plot([start, high], [peak, peak], color=style.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+        axes.plot([start, high], [peak, peak], color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
         axes.set_xlim(low, high)
     panels[0].annotate(
         f"memory's theoretical peak{'' if is_near else ', beyond the axis'}: {peak:,.0f} GB/s",
@@ -251,7 +251,7 @@ def _peak_line(panels: Sequence[Axes], peak: float, is_near: bool, data: StudyDa
         xytext=(0, 1 if is_near else -2),
         textcoords="offset points",
         va="bottom" if is_near else "top",
-        color=style.GREY,
+        color=palette.GREY,
     )
 
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from kernelsweep.analysis.places import size_axes, varied
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, device_text, list_texts, status_key
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import hatch_cell, tidy
 from kernelsweep.drawing.layout import (
@@ -60,7 +60,7 @@ MOST_COLUMNS = {TWO_COLUMNS: 14, ONE_COLUMN: 8}
 MOST_REASONS = 2
 
 # Fill and text; light fills, so that black text stays legible and the two differ in grey as well.
-ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", style.BLACK), (style.ORANGE, style.BLACK), ("#8c2d04", "white")
+ALL_RIGHT, SOME_RIGHT, NONE_RIGHT = ("#cfe6f5", palette.BLACK), ("#e69f00", palette.BLACK), ("#8c2d04", "white")
 
 
 @dataclass(frozen=True)
@@ -100,18 +100,18 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """
     rows = data.kernel_rows
     axes = _column_axes(data, rows, width)
-    caption = _caption(data, rows, axes)
+    title = FIGURE.heading(data.title)
     if rows.empty:
-        return empty_figure(
-            Frame(width, FIGURE.heading(data.title), "Nothing checked.", caption), "No points in this sweep."
-        )
+        caption = _caption(data, rows, axes, [])
+        return empty_figure(Frame(width, title, "Nothing checked.", caption), "No points in this sweep.")
     cells = _cells(data, rows, axes, width)
-    frame = Frame(width, FIGURE.heading(data.title), _message(rows), caption)
+    written = [line for lines in cells.lines.values() for line in lines]
+    frame = Frame(width, title, _message(rows), _caption(data, rows, axes, written))
     figure = new_figure(
         frame, FRAME_IN + LINE_IN * max(len(axes) - 1, 0) + sum(cells.heights_in), with_legend=LEGEND_LINES[width]
     )
     _draw_rows(figure.subplots(), cells)
-    _legend(figure, LEGEND_LINES[width])
+    _legend(figure, cells, LEGEND_LINES[width])
     return figure
 
 
@@ -166,16 +166,22 @@ def _right_and_run(counts: pandas.Series[int]) -> tuple[int, int]:
     return int(counts.get("ok", 0)), int(counts.sum() - counts.get("skipped", 0))
 
 
+def _look(counts: pandas.Series[int]) -> tuple[str, str] | None:
+    """A cell's colour and its text's; None where all points were skipped."""
+    right, run = _right_and_run(counts)
+    return (ALL_RIGHT if right == run else SOME_RIGHT if right else NONE_RIGHT) if run else None
+
+
 def _draw_cell(
     axes: Axes, place: tuple[int, float], height_in: float, counts: pandas.Series[int], lines: Sequence[str]
 ) -> None:
     """A cell with its column and upper end at `place`."""
     column, top_in = place
-    right, run = _right_and_run(counts)
-    if run == 0:
+    look = _look(counts)
+    if look is None:
         hatch_cell(axes, top_in, column, lines[0], height_in)
         return
-    fill, colour = ALL_RIGHT if right == run else SOME_RIGHT if right else NONE_RIGHT
+    fill, colour = look
     axes.add_patch(Rectangle((column, top_in), 1, height_in, facecolor=fill, edgecolor="white", linewidth=1.0))
     axes.text(
         column + 0.5,
@@ -189,26 +195,32 @@ def _draw_cell(
 
 
 def _lines(counts: pandas.Series[int], width_pt: float) -> list[str]:
-    """A cell's text: "18/20", then the statuses of the others, "2 W"; in several lines if one is too narrow."""
+    """A cell's text: "18/20", then the statuses of the others, in words where these have room, else "2 W"."""
     right, run = _right_and_run(counts)
     if run == 0:
         return [STATUS_LETTERS["skipped"]]
     share = f"{right}/{run}"
     lines = [share] if text_width_pt(share) <= width_pt else [f"{right}/", str(run)]
-    remarks = [f"{counts[status]} {letter}" for status, letter in STATUS_LETTERS.items() if counts.get(status, 0)]
+    found = [(int(counts[status]), status) for status in STATUS_LETTERS if counts.get(status, 0)]
+    in_words = [f"{count} {status.replace('_', ' ')}" for count, status in found]
+    if max(map(text_width_pt, in_words), default=0.0) <= width_pt:
+        return lines + in_words
+    remarks = [f"{count} {STATUS_LETTERS[status]}" for count, status in found]
     if text_width_pt(" ".join(remarks)) <= width_pt:
         remarks = [" ".join(remarks)] if remarks else []
     return lines + remarks
 
 
-def _legend(figure: Figure, lines: int) -> None:
-    handles = [
-        Patch(facecolor=ALL_RIGHT[0], label="all right"),
-        Patch(facecolor=SOME_RIGHT[0], label="some right"),
-        Patch(facecolor=NONE_RIGHT[0], label="none right"),
-        Patch(facecolor=style.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
-    ]
-    legend_above(figure, handles, lines)
+def _legend(figure: Figure, cells: _Cells, lines: int) -> None:
+    """The looks that cells have."""
+    handles = {
+        ALL_RIGHT: Patch(facecolor=ALL_RIGHT[0], label="all right"),
+        SOME_RIGHT: Patch(facecolor=SOME_RIGHT[0], label="some right"),
+        NONE_RIGHT: Patch(facecolor=NONE_RIGHT[0], label="none right"),
+        None: Patch(facecolor=palette.PALE_GREY, edgecolor="white", hatch="//////", label="all skipped"),
+    }
+    drawn = {_look(counts) for _, counts in cells.counts.iterrows()}
+    legend_above(figure, [handle for look, handle in handles.items() if look in drawn], lines)
 
 
 def _message(rows: pandas.DataFrame) -> str:
@@ -218,7 +230,7 @@ def _message(rows: pandas.DataFrame) -> str:
     return text + (f"; {skipped:,} were skipped." if skipped else ".")
 
 
-def _caption(data: StudyData, rows: pandas.DataFrame, columns: Sequence[str]) -> str:
+def _caption(data: StudyData, rows: pandas.DataFrame, columns: Sequence[str], written: Sequence[str]) -> str:
     axes = problem_of(data.settings["problem"]).axes
     has_words = set(axes) <= set(ALL_POINT_COLUMNS)
     ordered = [axis for axis in AXIS_WORDS if axis in axes] if has_words else list(axes)
@@ -229,11 +241,11 @@ def _caption(data: StudyData, rows: pandas.DataFrame, columns: Sequence[str]) ->
         swept.append("grid sizes")
     over = f", over all {list_texts(swept, most=len(swept))}" if swept else ""
     text = f"{device_text(data.device)}. Cells: points right/tried{over}; blank: not in the sweep."
-    other = sorted(set(rows["status"]) - {"ok"})
-    if other:
-        text += f" {status_key(other)}."
+    words = {word for line in written for word in line.split()}
+    if lettered := [status for status, letter in STATUS_LETTERS.items() if letter in words]:
+        text += f" {status_key(lettered)}."
     reasons = sorted(set(rows.loc[rows["status"] == "skipped", "message"]) - {""})
     if reasons:
-        more = "; …" if len(reasons) > MOST_REASONS else "."
-        text += f" Skipped: {'; '.join(reasons[:MOST_REASONS])}{more}"
+        more = f"; and for {len(reasons) - MOST_REASONS} more reasons" if len(reasons) > MOST_REASONS else ""
+        text += f" Skipped: {'; '.join(reasons[:MOST_REASONS])}{more}."
     return text

@@ -13,7 +13,7 @@ from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
 from kernelsweep.intervals import Interval, ratio
@@ -114,7 +114,7 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]], label: str) -> None:
     else:
         axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
     beside_pt = max(text_width_pt(value.text) for group in groups for value in group) + NAME_GAP_PT
-    for colour, group in zip(style.LINE_COLOURS * len(groups), groups, strict=False):
+    for colour, group in zip(palette.LINE_COLOURS * len(groups), groups, strict=False):
         for row, value in enumerate(group):
             _draw_value(axes, value, top + row + 0.5, colour)
             places.append(top + row + 0.5)
@@ -127,25 +127,25 @@ def _draw_groups(axes: Axes, groups: list[list[_Value]], label: str) -> None:
             textcoords="offset points",
             ha="right",
             va="center",
-            color=colour,
+            color=palette.text_in(colour),
             weight="bold",
         )
         top += len(group) + GAP_ROWS
     axes.set_ylim(top - GAP_ROWS, 0)
     axes.set_yticks(places, labels)
     axes.tick_params(axis="y", length=0)
-    axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
-    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
+    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set_xlabel(label)
 
 
 def _draw_value(axes: Axes, value: _Value, place: float, colour: str) -> None:
     if value.cost is None:
-        axes.text(1.0, place, " no time", color=style.GREY, va="center")
+        axes.text(1.0, place, " no time", color=palette.GREY, va="center")
         return
     cost = value.cost
-    axes.plot([1, cost.value], [place, place], color=style.PALE_GREY, linewidth=1.0, zorder=1.5)
+    axes.plot([1, cost.value], [place, place], color=palette.LEADER_GREY, linewidth=1.0, zorder=1.5)
     axes.plot([cost.low, cost.high], [place, place], color=colour, linewidth=1.0)
     fill = colour if cost.low <= 1 else "white"
     axes.plot([cost.value], [place], "o", markersize=4.0, color=colour, markerfacecolor=fill)
@@ -155,5 +155,5 @@ def _draw_value(axes: Axes, value: _Value, place: float, colour: str) -> None:
         xytext=(5, 0),
         textcoords="offset points",
         va="center",
-        color=style.GREY,
+        color=palette.GREY,
     )

@@ -26,7 +26,7 @@ from kernelsweep.analysis.words import (
     reference_text,
     size_text,
 )
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -213,9 +213,9 @@ def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     decades = numpy.arange(math.ceil(math.log10(axes.get_ylim()[0])), math.floor(math.log10(axes.get_ylim()[1])) + 1)
     axes.set_yticks([10.0 ** int(power) for power in decades], [_power_of_ten(int(power)) for power in decades])
     axes.minorticks_off()
-    axes.axhline(roundoff, color=style.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+    axes.axhline(roundoff, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
     axes.set_title(f"{dtype} (dashed: unit roundoff, 2{_superscript(ROUNDOFF_POWERS[dtype])})", loc="left")
-    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 

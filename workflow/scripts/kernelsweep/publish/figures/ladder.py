@@ -30,7 +30,7 @@ from kernelsweep.analysis.words import (
     reference_text,
     step_name,
 )
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -75,9 +75,9 @@ LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
 # What a row has no value for where its table has no such column: without a clock, or without published figures.
 DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup", "published_time_us", "published_speedup")
 
-MEASURED: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
+MEASURED: dict[str, Any] = {"color": palette.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
 PUBLISHED: dict[str, Any] = {
-    "color": style.VERMILLION,
+    "color": palette.VERMILLION,
     "marker": "D",
     "markersize": 4.6,
     "markerfacecolor": "white",
@@ -169,7 +169,7 @@ def _label_rows(axes: Axes, table: pandas.DataFrame) -> None:
     axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
     axes.set_ylim(len(table) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
 
@@ -217,14 +217,14 @@ def _draw_dot(axes: Axes, dot: _Dot) -> None:
         textcoords="offset points",
         ha="right" if dot.is_left else "left",
         va="center_baseline",
-        color=dot.look["color"],
+        color=palette.text_in(dot.look["color"]),
     )
 
 
 def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
     """The 95% intervals, thin in front of the dots."""
     for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
-        axes.plot([low, high], [row, row], color=style.BLACK, linewidth=0.6, zorder=4)
+        axes.plot([low, high], [row, row], color=palette.BLACK, linewidth=0.6, zorder=4)
 
 
 def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
@@ -242,7 +242,7 @@ def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
                 transform=axes.get_yaxis_transform(),
                 ha="left" if left else "right",
                 va="center_baseline",
-                color=style.BLUE,
+                color=palette.BLUE,
                 style="italic",
             )
 

@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from kernelsweep.analysis.reference import with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import text_colour
 from kernelsweep.drawing.layout import (
@@ -47,8 +47,8 @@ LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 12.0}
 MOST_LINES = 3
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
 NAMES, GAPS = 2.9, 1.5
-# Threads are coloured along this stretch of the scale: its pale end would vanish as a line on paper.
-SCALE, PALEST = "viridis", 0.86
+# Threads are coloured along a scale between these colours. Each is seen as a line on paper, and on a dark page.
+SCALE = matplotlib.colors.LinearSegmentedColormap.from_list("threads", palette.SCALE)
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def _draw_title(axes: Axes, picture: _Picture, frame: _Frame) -> None:
         for first in range(0, len(frame.lefts), picture.elements):
             middle = (frame.lefts[first] + frame.lefts[first + picture.elements - 1] + 1) / 2
             thread = f"thread {first // picture.elements}"
-            axes.text(middle, TITLE_PT, thread, va="top", ha="center", color=style.GREY)
+            axes.text(middle, TITLE_PT, thread, va="top", ha="center", color=palette.GREY)
 
 
 def _draw_output(axes: Axes, measured: Sequence[int], colours: Sequence[Any], frame: _Frame) -> None:
@@ -224,7 +224,7 @@ def _draw_output(axes: Axes, measured: Sequence[int], colours: Sequence[Any], fr
             ends = [frame.lefts[value] + 0.5, frame.lefts[place] + 0.5]
             heights = [frame.input_top + CELL_PT, frame.output_top]
             axes.plot(ends, heights, color=colours[value], linewidth=0.8, zorder=1, solid_capstyle="butt")
-        _cell(axes, frame.lefts[place], frame.output_top, value, colours[value] if known else style.PALE_GREY)
+        _cell(axes, frame.lefts[place], frame.output_top, value, colours[value] if known else palette.PALE_GREY)
 
 
 def _draw_differences(axes: Axes, picture: _Picture, frame: _Frame) -> None:
@@ -233,7 +233,7 @@ def _draw_differences(axes: Axes, picture: _Picture, frame: _Frame) -> None:
     for place in picture.differing:
         left = frame.lefts[place]
         outline = Rectangle(
-            (left, frame.output_top), 1, CELL_PT, fill=False, edgecolor=style.VERMILLION, linewidth=1.8, zorder=4
+            (left, frame.output_top), 1, CELL_PT, fill=False, edgecolor=palette.VERMILLION, linewidth=1.8, zorder=4
         )
         outline.set_clip_on(False)
         axes.add_patch(outline)
@@ -243,20 +243,19 @@ def _draw_differences(axes: Axes, picture: _Picture, frame: _Frame) -> None:
             str(picture.published[place]),
             ha="center",
             va="center_baseline",
-            color=style.VERMILLION,
+            color=palette.text_in(palette.VERMILLION),
         )
     if picture.differing:
-        _name(axes, bottom, "published", PUBLISHED_PT, style.VERMILLION)
+        _name(axes, bottom, "published", PUBLISHED_PT, palette.text_in(palette.VERMILLION))
 
 
 def _colours(picture: _Picture) -> list[Any]:
     """Each element's colour, that of the thread that holds it."""
-    scale = matplotlib.colormaps[SCALE]
     threads = [place // picture.elements for place in range(len(picture.published))]
-    return [scale(PALEST * thread / max(threads[-1], 1)) for thread in threads]
+    return [SCALE(thread / max(threads[-1], 1)) for thread in threads]
 
 
-def _name(axes: Axes, top: float, text: str, height: float = CELL_PT, colour: str = style.GREY) -> None:
+def _name(axes: Axes, top: float, text: str, height: float = CELL_PT, colour: str = palette.GREY) -> None:
     axes.text(-NAMES, top + height / 2, text, va="center_baseline", color=colour)
 
 
@@ -281,7 +280,7 @@ def _say_why(axes: Axes, picture: _Picture, frame: _Frame) -> None:
             frame.right,
             CELL_PT,
             facecolor="white",
-            edgecolor=style.PALE_GREY,
+            edgecolor=palette.PALE_GREY,
             hatch="/////",
             linewidth=0.5,
             zorder=2,
@@ -297,18 +296,20 @@ def _say_why(axes: Axes, picture: _Picture, frame: _Frame) -> None:
         "\n".join(lines),
         ha="center",
         va="center",
-        color=style.GREY,
+        color=palette.GREY,
         linespacing=1.1,
     )
 
 
 def _verdict(picture: _Picture) -> tuple[str, str]:
     if picture.measured is None:
-        return "not measured", style.GREY
+        return "not measured", palette.GREY
     differing = len(picture.differing)
     if differing:
-        return f"{differing} differ", style.VERMILLION
-    return ("as published", style.GREY) if not picture.remark else (picture.remark, style.VERMILLION)
+        return f"{differing} differ", palette.text_in(palette.VERMILLION)
+    if picture.remark:
+        return picture.remark, palette.text_in(palette.VERMILLION)
+    return "as published", palette.GREY
 
 
 def _message(pictures: Sequence[_Picture]) -> str:

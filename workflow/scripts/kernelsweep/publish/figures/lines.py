@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -131,5 +131,5 @@ def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]
     elif min(map(sub, places[1:], places), default=0) >= CLOSEST_TICKS * (places[-1] - places[0]):
         axes.set_xticks(places, [axis_value(x, place) for place in places])
     axes.set_xlabel(axis_title(x))
-    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)

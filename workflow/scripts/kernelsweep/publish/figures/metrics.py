@@ -18,7 +18,7 @@ from kernelsweep.analysis.step_metrics import by_step, heading, sources, step_me
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, list_texts, reference_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -148,7 +148,7 @@ def _body_in(words: _Words, columns: int) -> float:
 
 def _draw_panel(axes: Axes, panel: _Panel, width: Width) -> None:
     rows = range(len(panel.ours))
-    bars = axes.barh(rows, panel.ours.fillna(0.0), height=BAR_HEIGHT, color=style.BLUE)
+    bars = axes.barh(rows, panel.ours.fillna(0.0), height=BAR_HEIGHT, color=palette.BLUE)
     axes.bar_label(bars, ["–" if pandas.isna(value) else _digits(value) for value in panel.ours], padding=2)
     has_published = panel.theirs.notna().any()
     axes.set_xlim(0, panel.top * (PUBLISHED_ROOM if has_published else ROOM)[width])
@@ -161,7 +161,7 @@ def _draw_panel(axes: Axes, panel: _Panel, width: Width) -> None:
                 transform=axes.get_yaxis_transform(),
                 ha="right",
                 va="center_baseline",
-                color=style.VERMILLION,
+                color=palette.text_in(palette.VERMILLION),
             )
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)

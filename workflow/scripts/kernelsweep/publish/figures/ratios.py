@@ -20,7 +20,7 @@ from kernelsweep.analysis.words import (
     reference_text,
     step_name,
 )
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import ONE_COLUMN, TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
 from kernelsweep.intervals import Interval, ratio, time_interval
@@ -85,10 +85,10 @@ def _draw_rows(axes: Axes, rows: list[_Row], between: str) -> None:
     label: str | None = "measured"
     for place, row in enumerate(rows):
         if row.measured is None:
-            axes.text(1.0, place, " no time", color=style.GREY, va="center")
+            axes.text(1.0, place, " no time", color=palette.GREY, va="center")
             continue
-        axes.plot([row.measured.low, row.measured.high], [place, place], color=style.BLUE, linewidth=1.0)
-        axes.plot([row.measured.value], [place], "o", color=style.BLUE, markersize=4.5, label=label, zorder=3)
+        axes.plot([row.measured.low, row.measured.high], [place, place], color=palette.BLUE, linewidth=1.0)
+        axes.plot([row.measured.value], [place], "o", color=palette.BLUE, markersize=4.5, label=label, zorder=3)
         label = None
         axes.annotate(
             f"{row.measured.value:.2f}×",
@@ -96,16 +96,16 @@ def _draw_rows(axes: Axes, rows: list[_Row], between: str) -> None:
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
-            color=style.GREY,
+            color=palette.GREY,
         )
     values = [row.published for row in rows]
     axes.plot(values, range(len(rows)), linestyle="none", label="published", **PUBLISHED)
-    axes.axvline(1, color=style.GREY, linewidth=0.8, zorder=1)
+    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
     axes.set_xlim(0, high * ROOM)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), [between.join(row.sides) for row in rows])
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set_xlabel("speedup (×)")
 

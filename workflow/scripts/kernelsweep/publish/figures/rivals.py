@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from kernelsweep.analysis.reference import at_reference, timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -115,7 +115,7 @@ def _lines(study: Mapping[str, Any], speedups: pandas.DataFrame) -> Iterator[tup
     measured = [name for name in (OURS, *_libraries(study, speedups), READING) if name in set(speedups["kernel"])]
     for index, name in enumerate(measured):
         look = style.line_look(index) | {"linewidth": 1.0, "markersize": 3.2, "label": name}
-        yield name, look | ({"color": style.GREY, "marker": ""} if name == READING else {})
+        yield name, look | ({"color": palette.GREY, "marker": ""} if name == READING else {})
 
 
 def _libraries(study: Mapping[str, Any], speedups: pandas.DataFrame) -> list[str]:
@@ -134,7 +134,7 @@ def _draw_panel(axes: Axes, lines: Sequence[tuple[str, dict[str, Any]]], speedup
         values = speedups[speedups["kernel"] == kernel].set_index("array_size")["speedup"].reindex(sizes)
         axes.plot(sizes, values, markeredgecolor="white", markeredgewidth=0.3, **look)
     size_axis(axes, sizes)
-    axes.grid(color=style.GRID_GREY, linewidth=0.5)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
 

@@ -15,7 +15,7 @@ from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.roofs import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import logarithmic, points_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
@@ -90,11 +90,11 @@ def _scale(axes: Axes, points: pandas.DataFrame, roofs: Mapping[str, float | Non
     tops = [points["y"].max(), *known.values()]
     if peak:
         ends = numpy.array([low, min(high, max(known.values()) / peak) if known else high])
-        axes.plot(ends, peak * ends, color=style.BLACK, linewidth=1.0, zorder=1)
+        axes.plot(ends, peak * ends, color=palette.BLACK, linewidth=1.0, zorder=1)
         tops.append(peak * ends[1])
     for kind, gflops in known.items():
         start = gflops / peak if peak else low
-        axes.plot([start, high], [gflops, gflops], color=style.BLACK, linewidth=1.0, zorder=1)
+        axes.plot([start, high], [gflops, gflops], color=palette.BLACK, linewidth=1.0, zorder=1)
         axes.annotate(
             f"{kind}: {gflops:,.0f}", (start, gflops), (3, -3), textcoords="offset points", ha="left", va="top"
         )

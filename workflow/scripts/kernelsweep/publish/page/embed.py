@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelsweep.drawing.palette import shapes_on_page, texts_on_page
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import AGAIN
 
@@ -109,13 +110,25 @@ def data_uri(path: Path) -> str:
 
 
 def drawing(path: Path, name: str) -> str:
-    """An SVG file as a part of the page. Its ids begin with a name of its own, and its style is left to the page's."""
+    """An SVG file as a part of the page, whose style and colours it has. Its ids begin with a name of its own."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(
         r"<metadata>.*?</metadata>|<style.*?</style>|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL
     )
     prefix = re.sub(r"\W+", "-", name)
-    return re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
+    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
+    return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
+
+
+_SHAPES, _TEXTS = shapes_on_page(), texts_on_page()
+
+
+def _on_page(found: re.Match[str]) -> str:
+    """A text's start, or a colour of anything else, in the page's colours."""
+    part = found[0]
+    if part.startswith("#"):
+        return _SHAPES.get(part, part)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda colour: _TEXTS.get(colour[0], colour[0]), part)
 
 
 def _size(path: Path) -> tuple[float, float]:

@@ -196,7 +196,7 @@
     const points = chosenPoints(), label = `${study.quantities[view.show]} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     count.textContent = points.length
-      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.`
+      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points; bright is fast." : ""}`
       : `${study.title}: no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();

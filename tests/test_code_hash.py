@@ -1,0 +1,47 @@
+"""Which edits of a kernel's source count: those of its code, not those of comments that move no line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.code_hash import code_hash
+
+SOURCE = """\
+// A sum.
+// kernelsweep:
+//   plan: halving
+#include "tree.cuh"
+
+const int many = 1'000; // the number
+const char *text = "// none", quote = '"'; /* of the block's */ int size;
+/* two
+   lines */
+auto raw = R"(/* " */)"; // '
+int last; // one \\
+   comment
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "counts"), [
+    ("// the number", "// a number, isn't it?", False),
+    (" // the number", "", False),
+    ("/* of the block's */", "/* \"'// */", False),
+    ("/* two\n   lines */", "/*\n*/", False),
+    ("int size;\n", "int size;  // in bytes\n", False),
+    ("one \\\n   comment", "\\\nanother", False),
+    ("1'000", "1'001", True),
+    ('"// none"', '"// no"', True),
+    ('R"(/* " */)"', 'R"(/* \' */)"', True),
+    ("int size", "int sizes", True),
+    ("int last;", "long last;", True),
+    ("plan: halving", "plan: two_stages", True),  # The header stands in comments.
+    ("/* two\n   lines */", "/* a line */", True),  # Messages name the lines below.
+])  # fmt: skip
+def test_an_edit_of_code_counts_and_one_of_a_comment_does_not(tmp_path: Path, old: str, new: str, counts: bool) -> None:
+    assert SOURCE.count(old) == 1
+    before, after = tmp_path / "before.cu", tmp_path / "after.cu"
+    before.write_text(SOURCE, encoding="utf-8")
+    after.write_text(SOURCE.replace(old, new), encoding="utf-8")
+    assert (code_hash([before]) != code_hash([after])) == counts

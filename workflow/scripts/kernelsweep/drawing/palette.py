@@ -1,0 +1,63 @@
+"""The figures' colours, on paper and on a dark page.
+
+A line has a contrast of at least 3 to white and to the dark page, and small text one of at least 4.5, as WCAG 2.2 asks
+(https://www.w3.org/TR/WCAG22/#contrast-minimum). Imports no matplotlib, since the page asks for them.
+"""
+
+from __future__ import annotations
+
+# Okabe and Ito's colours; the last two are darker than theirs, which vanish on paper.
+BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#000000",
+    "#3F8FC9",
+    "#B87F00",
+)
+LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE)
+
+# The ends of a scale and the colours between; all as light as each other.
+SCALE = ("#7A63B8", "#1D81BA", "#00805C", "#7D7400", "#C65A00", "#B0578D")
+
+# Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
+INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"
+# The grey of cells.
+PALE_GREY = "#D9D9D9"
+
+_TEXT = {
+    VERMILLION: "#B85000",
+    GREEN: "#007A59",
+    PURPLE: "#A65E8A",
+    BLACK: INK,
+    SKY: "#2476AE",
+    ORANGE: "#8A6100",
+}
+# Text colours on a dark page.
+_LIGHT = {
+    "#B85000": VERMILLION,
+    "#007A59": GREEN,
+    "#A65E8A": PURPLE,
+    "#2476AE": "#56B4E9",
+    "#8A6100": "#E69F00",
+    BLUE: "#4AA3DF",
+}
+
+_NEUTRAL = {INK: "var(--ink)", GREY: "var(--quiet)", LEADER_GREY: "var(--line)", GRID_GREY: "var(--line)"}
+
+
+def text_in(colour: str) -> str:
+    """The colour of small text that belongs to a line of a colour."""
+    return _TEXT.get(colour, colour)
+
+
+def shapes_on_page() -> dict[str, str]:
+    """The page's colours for the lines and areas of a figure, by theirs in lower case; other colours stay."""
+    return {colour.lower(): name for colour, name in (_NEUTRAL | {WHITE: "var(--paper)", BLACK: "var(--ink)"}).items()}
+
+
+def texts_on_page() -> dict[str, str]:
+    """The same for texts. Black and white are on coloured cells, and stay."""
+    shown = {dark: f"light-dark({dark}, {light})" for dark, light in _LIGHT.items()}
+    return {colour.lower(): name for colour, name in (_NEUTRAL | shown).items()}
