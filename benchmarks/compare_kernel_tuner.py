@@ -1,124 +1,231 @@
-"""How fast a sweep goes here and in Kernel Tuner: the same kernel, points and number of samples, PyCUDA on both sides.
+"""Seconds until the best configuration is found, here and in Kernel Tuner: the same kernels, spaces, data and checks.
 
-    uv run --extra gpu --extra compare python benchmarks/compare_kernel_tuner.py
+    uv run --extra gpu --extra search --extra compare python benchmarks/compare_kernel_tuner.py
 
-A point is a block size and an unroll factor at an array size. Each side runs once, in a process of its own, and takes
-exactly `--samples` samples of each point; neither flushes the cache. Printed are:
+`register_tile` of matmul and `one_pass` of convolution are tuned over all their parameters at one size, each side in a
+process of its own. A configuration counts as found once its result was proven right and its time measured, if its true
+time is within 1% of the best of all. True times are those of the full sweep here: three visits to 0.5%. The reference
+results are computed before, for both sides.
 
-points a second inside the sweep
-    From the first finished point to the last, so without the start of processes, imports, input and context. Here that
-    is the check of every result, the samples and the journal, flushed to the disk after each point; the variants were
-    compiled before, all in one unit. Kernel Tuner compiles each point when it comes to it, which is part of its sweep;
-    it checks no results (`answer` isn't given) and keeps no cache file. The goal is held to these rates. Two more lines
-    show them with compiling counted on both sides, and on neither.
-seconds for the whole process
-    From the start of Python to its end, each with all it does: imports, compiling, input, context, every point, and a
-    file of results.
+    here, full sweep      every configuration in random order
+    here, search          Optuna's estimator, with a quarter of the space as its budget
+    Kernel Tuner, brute force     every configuration in its order; seven runs each, with `answer` and `verify`
+    Kernel Tuner, its strategies  replayed by its simulation mode from the times that brute force took for each
+                          configuration, by `--repetitions` seeds: median, and 90% quantile in brackets. Their budget
+                          is half of the space
 
-Ends with the exit status 1 where a goal is missed: 20 times as many points a second inside the sweep, a fifth of the
-time for the whole process.
+Seconds are counted from the start of each process, once with compiling and once without. `ends` is when the side has
+ended, and `chosen` is the true time of what it then names the best, over the best of all.
+
+`--plan` prints the spaces and an estimate of the duration, and needs no GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.own_sweep import ROOT, build_variants, gpu, kernel_of, leased, point, require, sweep
+from support.own_sweep import ROOT, gpu, leased, require, source_of
 
 from kernelsweep.build import nvcc
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.build.build import build
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.measure.task import BuiltKernel, KernelTask, measuring_protocol
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.gpus import Gpu
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.project.project import load_config, load_study
+from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.candidates import configuration_of
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.kernels.units import spread_units
+from kernelsweep.sweep.points import units
+from kernelsweep.sweep.yaml_files import read_yaml
 
-KERNEL = "warp_shuffle/shuffle"
-BLOCK_SIZES = (64, 128, 256, 512, 1024)
-UNROLLS = (1, 2, 4, 8, 16)
-VARIANTS = len(BLOCK_SIZES) * len(UNROLLS)
-LARGEST_ARRAY_SIZE = 2**24
-ARRAY_SIZE_STEP = 2**18  # a whole number of the largest block's elements
-DTYPE, OPERATION = "int32", "sum"
+CLOSE = 1.01
 SEED = 1
-
-RATE_GOAL = 20.0  # times as many points a second inside the sweep
-PROCESS_GOAL = 5.0  # times as fast as a whole process
+STRATEGIES = ("random_sample", "genetic_algorithm", "diff_evo", "hybrid_vndx", "adaptive_tabu_greywolf")
+SIDES = ("sweep", "search", "kernel_tuner")
+# Of a configuration: an estimate, for --plan.
+COMPILE_SECONDS, TUNER_SECONDS = 1.2, 0.4
 
 # Kernel Tuner imports these where they are installed, though none of them is needed here: with them, its process would
 # start seconds later on one machine than on another.
 NOT_NEEDED = ("torch", "cupy", "hip")
 
-ENTRY = "point_kernel"
+Configuration = tuple[Any, ...]
 
 
-def array_sizes(points: int) -> list[int]:
-    """The array sizes at which all variants together have `points` points. Raises ValueError if there are none."""
-    count, rest = divmod(points, VARIANTS)
-    most = LARGEST_ARRAY_SIZE // ARRAY_SIZE_STEP
-    if rest or not 1 <= count <= most:
-        raise ValueError(f"--points {points}: it has to be a multiple of {VARIANTS}, at most {VARIANTS * most}")
-    return [LARGEST_ARRAY_SIZE - i * ARRAY_SIZE_STEP for i in range(count)]
+@dataclass(frozen=True)
+class Case:
+    """A kernel to tune: the axes that replace its study's, one value each for those of the problem.
 
-
-def sweep_points(count: int) -> list[Point]:
-    """The points of the comparison."""
-    return [
-        point(size, block_size, unroll=unroll, dtype=DTYPE, operation=OPERATION, cache="hot")
-        for size in array_sizes(count)
-        for block_size in BLOCK_SIZES
-        for unroll in UNROLLS
-    ]
-
-
-def tuner_source(kernel: KernelSource) -> str:
-    """The kernel for Kernel Tuner, which needs an entry without template parameters for its PyCUDA backend.
-
-    The kernel becomes a function on the device, called by the entry with the tunable parameters; Kernel Tuner does the
-    same to templates itself, but not for this backend.
+    from_block  the template parameters that follow from the block's sides, which Kernel Tuner tunes in their place
     """
-    element = CXX_TYPES[DTYPE]
-    values = {"Element": element, "Operation": "Sum", "block_size": "block_size_x", "unroll": "UNROLL"}
-    arguments = ", ".join(values[name] for name in kernel.template_parameters)
-    const = "const " if kernel.input_is_const else ""
-    return (
-        kernel.path.read_text().replace("__global__", "__device__ __forceinline__")
-        + f'\nextern "C" __global__ void {ENTRY}({const}{element} *data, {element} *partials, size_t array_size)\n'
-        + f"{{\n    {kernel.name}<{arguments}>(data, partials, array_size);\n}}\n"
+
+    study: str
+    kernel: str
+    axes: Mapping[str, Sequence[Any]]
+    restrictions: Sequence[str]
+    from_block: Mapping[str, str]
+
+
+CASES = {
+    case.kernel: case
+    for case in (
+        Case(
+            "matmul",
+            "register_tile",
+            {
+                **{axis: [2048] for axis in "mnk"},
+                "block_m": [32, 64, 128],
+                "block_n": [32, 64, 128],
+                "tile_k": [8, 16],
+                "thread_m": [4, 8],
+                "thread_n": [4, 8],
+                "cache": ["cold"],
+            },
+            ("block_m * block_n >= 2048",),
+            {"block_m": "BLOCK_Y * THREAD_M", "block_n": "BLOCK_X * THREAD_N"},
+        ),
+        Case(
+            "convolution",
+            "one_pass",
+            {
+                "width": [4096],
+                "height": [4096],
+                "radius": [4],
+                "block_x": [16, 32, 64, 128],
+                "block_y": [2, 4, 8, 16],
+                "steps": [1, 2, 4, 8],
+                "cache": ["cold"],
+            },
+            ("block_x * block_y >= 64", "block_x * block_y <= 1024"),
+            {"block_x": "BLOCK_X", "block_y": "BLOCK_Y"},
+        ),
     )
+}
 
 
-# ---- the two sides, each in a process of its own ---------------------------------------------------------------------
+@dataclass(frozen=True)
+class Tuned:
+    """A case with its kernel and its points."""
+
+    case: Case
+    kernel: KernelSource
+    planned: Sequence[PlannedPoint]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The axes that are tuned."""
+        return [axis for axis in self.configuration(self.planned[0]) if len(self.case.axes[axis]) > 1]
+
+    def configuration(self, planned: PlannedPoint) -> Mapping[str, Any]:
+        """A point's values on the axes of the kernel."""
+        return configuration_of(planned.point, self.kernel.problem)
+
+    def key(self, values: Mapping[str, Any]) -> Configuration:
+        """A configuration by its values on the tuned axes."""
+        return tuple(values[axis] for axis in self.parameters)
 
 
-def run_here(name: str, count: int, samples: int, output: Path) -> None:
-    """Build, check and measure the points through the library."""
-    kernel, points, device = kernel_of(name), sweep_points(count), gpu()
-    with tempfile.TemporaryDirectory() as scratch:
-        started = time.perf_counter()
-        report = build_variants(kernel, points, Path(scratch), device.arch)
-        built = time.perf_counter()
-        described = {"name": device.name, "driver": device.driver}
-        done = sweep(kernel, points, report, Path(scratch), samples, SEED, described)
-    numbers = {len(outcome.samples) for outcome in done.outcomes.values()}
-    rows = [
-        [p["array_size"], p["block_size"], p["unroll"], float(np.median(outcome.samples))]
-        for p, outcome in done.outcomes.items()
-    ]
-    times = {"sweep_s": done.finished[-1] - done.finished[0], "compile_s": built - started}
-    output.write_text(
-        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
-    )
+def tuned(name: str, arch: str) -> Tuned:
+    """The case of this name on a GPU. No launch of it chooses its grid by the number of multiprocessors."""
+    case = CASES[name]
+    study = load_study(case.study, ROOT)
+    kernel = study.kernels[case.kernel]
+    restrictions = [*study.settings["restrictions"], *case.restrictions]
+    sweep = KernelSweep(kernel, [{axis: list(values) for axis, values in case.axes.items()}], 0, restrictions, arch)
+    return Tuned(case, kernel, [planned for planned in sweep.planned() if not planned.skipped])
+
+
+# ---- this project's side ---------------------------------------------------------------------------------------------
+
+
+def run_here(one: Tuned, device: Gpu, folder: Path, budget: int | None, started: float) -> dict[str, Any]:
+    """A full sweep, or a search with this budget: when each configuration was proven right and timed, and its time."""
+    task, compile_s = _built(one, device.platform, device.arch, folder)
+    trace: list[tuple[float, Configuration]] = []
+
+    def note(done: int, count: int, point: Any, outcome: Outcome) -> None:
+        if outcome.status == "ok":
+            trace.append((time.time() - started, one.key(point)))
+
+    outcomes = _measured(task, one.planned, device, folder, budget, note)
+    failed = {point: outcome for point, outcome in outcomes.items() if outcome.status != "ok"}
+    times = {
+        point: summarise_visits([visit.counted for visit in outcome.visits]).median
+        for point, outcome in outcomes.items()
+        if outcome.status == "ok"
+    }
+    return {
+        "trace": [(second, second - compile_s, key) for second, key in trace],
+        "compile_s": compile_s,
+        "rows": [(one.key(point), time_us) for point, time_us in times.items()],
+        "failed": [f"{outcome.status}: {outcome.message} at {point}" for point, outcome in failed.items()],
+    }
+
+
+def prepare(one: Tuned, platform: str, arch: str, folder: Path) -> None:
+    """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
+    first = replace(one, planned=one.planned[:1])
+    task, _ = _built(first, platform, arch, folder)
+    prepare_references(task, first.planned, kind_of(platform).has_clock, print)
+
+
+def _built(one: Tuned, platform: str, arch: str, folder: Path) -> tuple[KernelTask, float]:
+    """The task of running the points, and the seconds that building took, on all cores."""
+    points, binary, kind = [planned.point for planned in one.planned], folder / "kernel.bin", kind_of(platform)
+    source = source_of(one.kernel, folder, arch)
+    begun = time.perf_counter()
+    report = build(source, binary, arch, spread_units(units(one.kernel, points)))
+    if report["status"] != "ok":
+        sys.exit(f"{one.kernel.name} could not be built:\n{report['message']}")
+    seconds = time.perf_counter() - begun
+    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    protocol = measuring_protocol(config["measuring"], SEED, kind)
+    return BuiltKernel(one.kernel, report, binary).task(kind.implementation, points, protocol), seconds
+
+
+def _measured(
+    task: KernelTask,
+    planned: Sequence[PlannedPoint],
+    device: Gpu,
+    folder: Path,
+    budget: int | None,
+    note: Callable[..., None],
+) -> Mapping[Any, Outcome]:
+    described = {"name": device.name, "driver": device.driver}
+    with Journal(folder / "journal.jsonl") as journal:
+        if budget:
+            return search(task, planned, budget, Bench(journal, described, lambda _: note))
+        work = find_work(task, planned, {}, journal, described)
+        with Workers(task, work.visits) as workers:
+            do_work(work, task, journal, workers, note)
+        return work.results()
+
+
+# ---- Kernel Tuner's side ---------------------------------------------------------------------------------------------
 
 
 class Without:
@@ -130,162 +237,367 @@ class Without:
             raise ModuleNotFoundError(f"{name} is not needed here", name=name)
 
 
-def run_kernel_tuner(name: str, count: int, samples: int, output: Path) -> None:
-    """Measure the points in Kernel Tuner, its default strategy: all of them in order."""
+def tuner_source(one: Tuned) -> tuple[str, str]:
+    """The kernel for Kernel Tuner's PyCUDA backend, and its name: an entry whose parameters are macros.
+
+    The template becomes a function on the device, which the entry calls; its bounds on threads become the entry's.
+    """
+    text = one.kernel.path.read_text(encoding="utf-8")
+    pattern = r"template <([^>]*)>\s*__global__ void (__launch_bounds__\((.*?)\))\s*(\w+)\(([^)]*)\)\s*\{"
+    found = re.search(pattern, text, re.DOTALL)
+    if not found:
+        raise ValueError(f"{one.kernel.path}: no template with __launch_bounds__")
+    template, bounds, _, name, parameters = found.groups()
+    values = ", ".join(word.split()[-1] for word in template.split(","))
+    passed = ", ".join(re.findall(r"(\w+)\s*(?:,|$)", parameters))
+    own = f"tuned_{name}"
+    text = text.replace(found[0], f"template <{template}>\n__device__ __forceinline__ void {name}({parameters})\n{{")
+    words = [word.strip() for word in values.split(",")]
+    # The macros' names are in capitals, so that they don't replace the template's parameters.
+    constants = "".join(
+        f"constexpr int tuned_{word} = {one.case.from_block.get(word, word.upper())};\n" for word in words
+    )
+    for word in words:
+        bounds = re.sub(rf"\b{word}\b", f"tuned_{word}", bounds)
+    arguments = ", ".join(f"tuned_{word}" for word in words)
+    entry = f'extern "C" __global__ void {bounds} {own}({parameters})\n{{\n    {name}<{arguments}>({passed});\n}}\n'
+    return f"{text}\n{constants}{entry}", own
+
+
+@dataclass(frozen=True)
+class Tuner:
+    """What Kernel Tuner is called with, and the configuration of each combination of its parameters' values."""
+
+    call: Mapping[str, Any]
+    configurations: Mapping[tuple[Any, ...], Configuration]
+
+    def key(self, result: Mapping[str, Any]) -> Configuration:
+        """The configuration of a result."""
+        return self.configurations[tuple(result[name] for name in self.call["tune_params"])]
+
+
+def tuner_of(one: Tuned, arguments: Sequence[Any], constants: Mapping[str, Any]) -> Tuner:
+    """The same space for Kernel Tuner, with macros for parameters."""
+    others = [axis for axis in one.parameters if axis not in one.case.from_block]
+    names = ["BLOCK_X", "BLOCK_Y", *(axis.upper() for axis in others)]
+    values: dict[tuple[Any, ...], Configuration] = {}
+    grids: dict[tuple[Any, ...], tuple[int, ...]] = {}
+    for planned in one.planned:
+        launch = plan_of(one.kernel, planned.point).launches[0]
+        named = (*launch.block[:2], *(planned.point[axis] for axis in others))
+        values[named], grids[named] = one.key(planned.point), launch.grid[:2]
+
+    def combination(found: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(found[name] for name in names)
+
+    # Kernel Tuner would take a lambda for an expression, and rewrite it.
+    def is_valid(found: Mapping[str, Any]) -> bool:
+        return combination(found) in values
+
+    text, name = tuner_source(one)
+    fixed = [f"-D{axis.upper()}={of[0]}" for axis, of in one.case.axes.items() if axis == "radius"]
+    call = {
+        "kernel_name": name,
+        "kernel_source": text,
+        "problem_size": lambda found: grids[combination(found)],
+        "arguments": list(arguments),
+        "tune_params": {name: sorted({one[number] for one in values}) for number, name in enumerate(names)},
+        "grid_div_x": [],
+        "grid_div_y": [],
+        "restrictions": is_valid,
+        "block_size_names": names[:2],
+        "lang": "PYCUDA",
+        "compiler_options": [
+            "-std=c++17",
+            "--expt-relaxed-constexpr",
+            f"-I{one.kernel.path.parent}",
+            f"-I{ROOT / 'kernels/include'}",
+            *fixed,
+        ],
+        "cmem_args": dict(constants) or None,
+        "quiet": True,
+    }
+    return Tuner(call, values)
+
+
+def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, started: float) -> dict[str, Any]:
+    """Brute force, and each strategy replayed from it."""
     sys.meta_path.insert(0, Without())
     from kernel_tuner import tune_kernel
-    from kernel_tuner.accuracy import Tunable
 
-    kernel, sizes = kernel_of(name), array_sizes(count)
-    data = np.resize(make_reduction(DTYPE, OPERATION, max(sizes), SEED).tile, max(sizes))
-    partials = np.zeros(
-        max(PLANS[kernel.plan](point).arrays["partials"].size for point in sweep_points(count)), data.dtype
-    )
-    results, _ = tune_kernel(
-        ENTRY,
-        tuner_source(kernel),
-        "ARRAY_SIZE",
-        [data, partials, Tunable("ARRAY_SIZE", {size: np.uint64(size) for size in sizes})],
-        {"ARRAY_SIZE": sizes, "block_size_x": list(BLOCK_SIZES), "UNROLL": list(UNROLLS)},
-        grid_div_x=["block_size_x * UNROLL"],
-        lang="PYCUDA",
-        compiler_options=["-std=c++17", "--expt-relaxed-constexpr", f"-I{ROOT / 'kernels/include'}"],
-        iterations=samples,
-        quiet=True,
-    )
-    failed = [result for result in results if "__error__" in result]
-    if failed:
-        sys.exit(f"Kernel Tuner could not measure {len(failed)} points, first: {failed[0]}")
-    rows = [
-        [r["ARRAY_SIZE"], r["block_size_x"], r["UNROLL"], float(np.median(r["times"])) * 1e3] for r in results
-    ]  # milliseconds
-    finished = [datetime.fromisoformat(result["timestamp"]).timestamp() for result in results]
-    # The first point ends before the sweep is counted.
-    parts = {
-        part: sum(r[part] for r in results[1:]) / 1e3 for part in ("compile_time", "benchmark_time", "framework_time")
+    point = one.planned[0].point
+    instance = one.kernel.problem.make_instance("", point, 1, seed)
+    launch = plan_of(one.kernel, point).launches[0]
+    arrays = instance.arrays(point)
+    data = {
+        name: np.zeros(array.size, array.dtype)
+        if array.contents is None
+        else np.resize(array.contents, array.size).astype(array.dtype, copy=False)
+        for name, array in arrays.items()
     }
-    times = {"sweep_s": max(finished) - min(finished), "compile_s": parts["compile_time"], "parts_s": parts}
-    numbers = {len(result["times"]) for result in results}
-    output.write_text(
-        json.dumps({"points": len(rows), "samples": sorted(numbers), **times, "rows": rows}), encoding="utf-8"
-    )
+    arguments = [data[word] if isinstance(word, str) else np.int32(word) for word in launch.arguments]
+    (result,) = [name for name, array in arrays.items() if array.is_result]
+    place = launch.arguments.index(result)
+    constants = list(one.kernel.listed.constants) if one.kernel.listed else []
+
+    def verify(answer: Sequence[Any], found: Sequence[Any], atol: Any = None) -> bool:
+        judgement = instance.judge(point, {result: np.ascontiguousarray(found[place]).reshape(-1)}, 0)
+        if judgement.mistake:
+            print(f"Kernel Tuner, wrong result: {judgement.mistake}", flush=True)
+        return judgement.mistake is None
+
+    tuner = tuner_of(one, arguments, {word: data[word] for word in constants})
+    answer: list[Any] = [None] * len(arguments)
+    answer[place] = data[result]
+    cache = folder / "cache.json"
+    results, _ = tune_kernel(**tuner.call, answer=answer, verify=verify, cache=str(cache))
+    brute = tuner_trace(results, tuner, started)
+    if not brute["trace"]:
+        sys.exit(f"Kernel Tuner measured no configuration; the first says {results[0]}")
+    return {"brute_force": brute, "strategies": replayed(tuner, cache, brute, repetitions)}
 
 
-SIDES = {"here": run_here, "kernel_tuner": run_kernel_tuner}
+def replayed(tuner: Tuner, cache: Path, brute: Mapping[str, Any], repetitions: int) -> dict[str, list[dict[str, Any]]]:
+    """Each strategy's searches, by Kernel Tuner's simulation mode, from the cache file that brute force left."""
+    from kernel_tuner import tune_kernel
+
+    found: dict[str, list[dict[str, Any]]] = {strategy: [] for strategy in STRATEGIES}
+    for strategy in STRATEGIES:
+        for repetition in range(repetitions):
+            np.random.seed(repetition)
+            random.seed(repetition)
+            results, _ = tune_kernel(
+                **tuner.call,
+                cache=str(cache),
+                simulation_mode=True,
+                strategy=strategy,
+                strategy_options={"max_fevals": len(tuner.configurations) // 2},
+            )
+            found[strategy].append(_replayed(results, tuner, brute))
+    return found
+
+
+def tuner_trace(results: Sequence[Mapping[str, Any]], tuner: Tuner, started: float) -> dict[str, Any]:
+    """When each configuration was done, with and without compiling, in seconds of the process; and its time."""
+    trace, rows, compiled, failed = [], [], 0.0, []
+    # Kernel Tuner runs the first configuration twice, and reports the second time only.
+    compiled += results[0].get("compile_time", 0.0) / 1e3
+    for one in results:
+        compiled += one.get("compile_time", 0.0) / 1e3
+        second = datetime.fromisoformat(one["timestamp"]).timestamp() - started
+        if "__error__" in one:
+            failed.append(f"{one['__error__']} at {tuner.key(one)}")
+            continue
+        trace.append((second, second - compiled, tuner.key(one)))
+        rows.append((tuner.key(one), one["time"] * 1e3))
+    seconds = {
+        tuner.key(one): [sum(one[f"{part}_time"] for part in ("compile", "verification", "benchmark")) / 1e3,
+                   one["compile_time"] / 1e3]
+        for one in results
+    }  # fmt: skip
+    begun = trace[0][0] - seconds[trace[0][2]][0] if trace else 0.0
+    return {
+        "trace": trace,
+        "rows": rows,
+        "compile_s": compiled,
+        "failed": failed,
+        "begun_s": begun,
+        "seconds": [(one, *both) for one, both in seconds.items()],
+    }
+
+
+def _replayed(results: Sequence[Mapping[str, Any]], tuner: Tuner, brute: Mapping[str, Any]) -> dict[str, Any]:
+    """The trace of a replayed strategy: each configuration takes as long as it took brute force, once."""
+    seconds = {tuple(one): (whole, compiling) for one, whole, compiling in brute["seconds"]}
+    now, compiled, trace, rows, seen = brute["begun_s"], 0.0, [], [], set()
+    times = {tuple(one): time_us for one, time_us in brute["rows"]}
+    for one in results:
+        if tuner.key(one) in seen:
+            continue
+        seen.add(tuner.key(one))
+        whole, compiling = seconds[tuner.key(one)]
+        now, compiled = now + whole + one.get("strategy_time", 0.0) / 1e3, compiled + compiling
+        if tuner.key(one) in times:
+            trace.append((now, now - compiled, tuner.key(one)))
+            rows.append((tuner.key(one), times[tuner.key(one)]))
+    return {"trace": trace, "rows": rows}
 
 
 # ---- the comparison --------------------------------------------------------------------------------------------------
 
 
-def run_side(side: str, name: str, count: int, samples: int, timeout_seconds: float) -> dict[str, Any]:
-    """A side's results and `process_s`, the seconds that its process took. Ends the script where it fails."""
-    # Where PyCUDA looks for the library that Kernel Tuner links each kernel against.
+@dataclass(frozen=True)
+class Found:
+    """What a side took: seconds until a configuration as good as the best was found, and until its end.
+
+    with_compiling, without  infinite where none was found
+    chosen                   the true time of the best that it names, over the best of all
+    """
+
+    with_compiling: float
+    without: float
+    ends: float
+    evaluations: float
+    chosen: float
+
+
+def found(trace: Sequence[Any], rows: Sequence[Any], truth: Mapping[Configuration, float]) -> Found:
+    """What follows from a side's trace and its times, given the true times."""
+    best = min(truth.values())
+    close = [(one, two) for one, two, key in trace if truth[tuple(key)] <= CLOSE * best]
+    chosen = min(rows, key=lambda row: row[1])[0]
+    return Found(
+        with_compiling=min((one for one, _ in close), default=math.inf),
+        without=min((two for _, two in close), default=math.inf),
+        ends=trace[-1][0],
+        evaluations=len(rows),
+        chosen=truth[tuple(chosen)] / best,
+    )
+
+
+def median_found(several: Sequence[Found]) -> tuple[Found, Found]:
+    """The median of each number, and its 90% quantile; both occurred."""
+    middle, most = (
+        Found(*(
+            float(np.quantile([getattr(one, name) for one in several], share, method="higher"))
+            for name in Found.__dataclass_fields__
+        ))
+        for share in (0.5, 0.9)
+    )  # fmt: skip
+    return middle, most
+
+
+def compared(sides: Mapping[str, Any]) -> dict[str, tuple[Found, Found | None]]:
+    """Each line of the table: what was found, with the 90% quantile where there are several replays."""
+    truth = {tuple(key): time_us for key, time_us in sides["sweep"]["rows"]}
+    brute = sides["kernel_tuner"]["brute_force"]
+    lines: dict[str, tuple[Found, Found | None]] = {
+        "here, full sweep": (found(sides["sweep"]["trace"], sides["sweep"]["rows"], truth), None),
+        "here, search": (found(sides["search"]["trace"], sides["search"]["rows"], truth), None),
+        "Kernel Tuner, brute force": (found(brute["trace"], brute["rows"], truth), None),
+    }
+    for strategy, replays in sides["kernel_tuner"]["strategies"].items():
+        lines[f"Kernel Tuner, {strategy}"] = median_found([found(one["trace"], one["rows"], truth) for one in replays])
+    return lines
+
+
+def table(lines: Mapping[str, tuple[Found, Found | None]]) -> str:
+    """The lines as a table in Markdown."""
+
+    def cell(name: str, digits: int, both: tuple[Found, Found | None]) -> str:
+        texts = [
+            f"{value:,.{digits}f}" if math.isfinite(value := getattr(one, name)) else "not found" for one in both if one
+        ]
+        return texts[0] + (f" ({texts[1]})" if len(texts) > 1 else "")
+
+    heads = ["", "found (s)", "without compiling (s)", "ends (s)", "evaluations", "chosen, over the best"]
+    rows = [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+    digits = {"with_compiling": 1, "without": 1, "ends": 1, "evaluations": 0, "chosen": 3}
+    for name, both in lines.items():
+        rows.append(f"| {name} | {' | '.join(cell(column, places, both) for column, places in digits.items())} |")
+    return "\n".join(rows)
+
+
+def verdict(lines: Mapping[str, tuple[Found, Found | None]]) -> list[str]:
+    """How much faster or slower ours is, and every winner that is more than 1% from the best: sentences."""
+    ours = {name: one for name, (one, _) in lines.items() if name.startswith("here")}
+    theirs = {name: one for name, (one, _) in lines.items() if not name.startswith("here")}
+    sentences = []
+    for column, words in (("with_compiling", "with compiling"), ("without", "without compiling")):
+        quickest, tuner = (min(side, key=lambda name: getattr(side[name], column)) for side in (ours, theirs))
+        share = getattr(ours[quickest], column) / getattr(theirs[tuner], column)
+        losing = " Ours loses." if share > 1 else ""
+        sentences.append(f"{words}: {quickest} takes {share:.2f} times as long as {tuner}.{losing}")
+    for name, (one, most) in lines.items():
+        if (most or one).chosen > CLOSE:
+            often = "in one of ten runs " if most and one.chosen <= CLOSE else ""
+            sentences.append(f"{name} {often}chooses a configuration {(most or one).chosen - 1:.1%} from the best.")
+    return sentences
+
+
+def run_side(side: str, case: str, folder: Path, repetitions: int, timeout_seconds: float) -> dict[str, Any]:
+    """A side's results, from a process of its own. Ends the script where it fails."""
     environment = {"CUDA_ROOT": str(Path(nvcc.find()).resolve().parent.parent), **os.environ}
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "results.json"
-        command = [sys.executable, __file__, "--side", side, "--kernel", name, "--output", str(output)]
-        command += ["--points", str(count), "--samples", str(samples)]
-        started = time.perf_counter()
-        try:
-            code = subprocess.run(command, env=environment, timeout=timeout_seconds).returncode
-        except subprocess.TimeoutExpired:
-            sys.exit(f"{side}: not done after {timeout_seconds:g} s; take fewer --points, or a longer --timeout")
-        seconds = time.perf_counter() - started
-        if code != 0 or not output.is_file():
-            sys.exit(f"{side}: its process ended with {code}; what it said is above")
-        results: dict[str, Any] = json.loads(output.read_text())
-    if results["points"] != count or results["samples"] != [samples]:
-        sys.exit(f"{side}: {results['points']} points of {results['samples']} samples, not {count} of {samples}")
-    return {**results, "process_s": seconds}
+    output = folder / f"{side}.json"
+    command = [sys.executable, __file__, "--side", side, "--case", case, "--output", str(output)]
+    command += ["--repetitions", str(repetitions), "--started", str(time.time())]
+    try:
+        code = subprocess.run(command, env=environment, timeout=timeout_seconds).returncode
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{case}, {side}: not done after {timeout_seconds:g} s")
+    if code != 0 or not output.is_file():
+        sys.exit(f"{case}, {side}: its process ended with {code}; what it said is above")
+    results: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    return results
 
 
-def comparison(here: dict[str, Any], tuner: dict[str, Any]) -> list[dict[str, Any]]:
-    """The lines of the table; `ratio` is how many times faster this project is, `goal` None where there is none."""
-    intervals = here["points"] - 1  # between finished points
-
-    def line(
-        what: str, unit: str, ours: float, theirs: float, ratio: float, goal: float | None = None
-    ) -> dict[str, Any]:
-        return {"what": what, "unit": unit, "here": ours, "kernel_tuner": theirs, "ratio": ratio, "goal": goal}
-
-    def rates(what: str, ours_s: float, theirs_s: float, goal: float | None = None) -> dict[str, Any]:
-        return line(what, "points/s", intervals / ours_s, intervals / theirs_s, theirs_s / ours_s, goal)
-
-    return [
-        rates("inside the sweep", here["sweep_s"], tuner["sweep_s"], RATE_GOAL),
-        rates("... compiling counted on both sides", here["sweep_s"] + here["compile_s"], tuner["sweep_s"]),
-        rates("... compiling counted on neither", here["sweep_s"], tuner["sweep_s"] - tuner["compile_s"]),
-        line(
-            "whole process",
-            "s",
-            here["process_s"],
-            tuner["process_s"],
-            tuner["process_s"] / here["process_s"],
-            PROCESS_GOAL,
-        ),
-    ]
+def run_one(settings: argparse.Namespace) -> None:
+    """One side of one case, in the process that was started for it."""
+    device = gpu()
+    one = tuned(settings.case, device.arch)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        if settings.side == "kernel_tuner":
+            results = run_kernel_tuner(one, folder, SEED, settings.repetitions, settings.started)
+        else:
+            budget = max(1, len(one.planned) // 4) if settings.side == "search" else None
+            results = run_here(one, device, folder, budget, settings.started)
+    settings.output.write_text(json.dumps(results), encoding="utf-8")
 
 
-def is_met(lines: Sequence[dict[str, Any]]) -> bool:
-    """Whether every line with a goal reaches it."""
-    return all(line["goal"] is None or line["ratio"] >= line["goal"] for line in lines)
-
-
-def table(lines: Sequence[dict[str, Any]]) -> str:
-    """The lines as text."""
-    text = [f"{'':36} | {'here':>10} | {'Kernel Tuner':>12} |          | ratio | goal"]
-    for one in lines:
-        goal = f"{one['goal']:3.0f}" if one["goal"] else "  -"
-        missed = "  MISSED" if one["goal"] and one["ratio"] < one["goal"] else ""
-        text.append(
-            f"{one['what']:36} | {one['here']:10.2f} | {one['kernel_tuner']:12.2f} | {one['unit']:8} | "
-            f"{one['ratio']:5.1f} | {goal}{missed}"
+def plan() -> None:
+    """Print the spaces, and how long the comparison may take."""
+    for name, case in CASES.items():
+        one = tuned(name, "sm_90")
+        count = len(one.planned)
+        tuner_source(one)
+        print(
+            f"{case.study}/{name}: {count} configurations of {', '.join(one.parameters)}. Kernel Tuner's brute force "
+            f"may take {count * (COMPILE_SECONDS + TUNER_SECONDS):.0f} s; here, "
+            f"{count * COMPILE_SECONDS / (os.cpu_count() or 1):.0f} s of compiling on {os.cpu_count()} cores."
         )
-    return "\n".join(text)
 
 
 def main() -> int:
-    """Compare, print the table, write the results; 0 where both goals are met."""
+    """Compare, print the tables, write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default=KERNEL, metavar="STUDY/KERNEL", help=f"default {KERNEL}")
-    parser.add_argument("--points", type=int, default=500, help=f"a multiple of {VARIANTS} (default 500)")
-    parser.add_argument("--samples", type=int, default=20, help="of each point (default 20)")
-    parser.add_argument("--timeout", type=float, default=500.0, help="seconds that a side may take (default 500)")
+    parser.add_argument("--plan", action="store_true", help="print the spaces and an estimate, and end")
+    parser.add_argument("--case", choices=CASES, help="tune only this kernel")
+    parser.add_argument("--repetitions", type=int, default=30, help="replays of each strategy (default 30)")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a side may take (default 300)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json"))
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.side:
-        SIDES[arguments.side](arguments.kernel, arguments.points, arguments.samples, arguments.output)
+    parser.add_argument("--started", type=float, help=argparse.SUPPRESS)
+    settings = parser.parse_args()
+    os.chdir(ROOT)
+    if settings.plan:
+        plan()
         return 0
-
-    require("pycuda", "kernel_tuner")
-    try:
-        points = sweep_points(arguments.points)
-    except ValueError as error:
-        sys.exit(str(error))
-    kernel = kernel_of(arguments.kernel)
-    if kernel.plan != "block_partials" or kernel.shared_elements != "0":
-        sys.exit(f"{arguments.kernel}: only kernels of one launch, without dynamic shared memory, are compared here")
-    if reasons := {reason for point in points if (reason := kernel.unsupported(point))}:
-        sys.exit(f"{arguments.kernel}: {', '.join(sorted(reasons))}")
-
-    sides = {}
-    with leased() as device:
-        for side in SIDES:
-            print(f"{side}: {arguments.points} points of {arguments.samples} samples ...", flush=True)
-            sides[side] = run_side(side, arguments.kernel, arguments.points, arguments.samples, arguments.timeout)
-            seconds = {key: round(sides[side][key], 3) for key in ("process_s", "sweep_s", "compile_s")}
-            print(f"{side}: {seconds}", flush=True)
-    lines = comparison(sides["here"], sides["kernel_tuner"])
-    met = is_met(lines)
-    print(f"\n{device.name}, driver {device.driver}: {arguments.kernel}, {len(points)} points\n")
-    print(table(lines))
-    print(f"\n{'Met' if met else 'MISSED'}: {RATE_GOAL:g} times the rate, {PROCESS_GOAL:g} times the whole process.")
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    results = {"device": {"name": device.name, "driver": device.driver}, "kernel": arguments.kernel, "met": met}
-    arguments.output.write_text(json.dumps({**results, "lines": lines, **sides}, indent=1) + "\n")
-    print(f"Written to {arguments.output}")
-    return 0 if met else 1
+    if settings.side:
+        run_one(settings)
+        return 0
+    require("pycuda", "kernel_tuner", "optuna")
+    results: dict[str, Any] = {}
+    with leased() as device, tempfile.TemporaryDirectory() as scratch:
+        for case in [settings.case] if settings.case else CASES:
+            one = tuned(case, device.arch)
+            print(f"{case}: {len(one.planned)} configurations; the reference ...", flush=True)
+            prepare(one, device.platform, device.arch, Path(scratch))
+            sides = {}
+            for side in SIDES:
+                print(f"{case}: {side} ...", flush=True)
+                sides[side] = run_side(side, case, Path(scratch), settings.repetitions, settings.timeout)
+            lines = compared(sides)
+            wrong = [text for side in ("sweep", "search") for text in sides[side]["failed"]]
+            wrong += sides["kernel_tuner"]["brute_force"]["failed"]
+            print(f"\n{device.name}, driver {device.driver}: {case}, {len(one.planned)} configurations\n")
+            print(table(lines), "", *verdict(lines), *wrong[:5], sep="\n", end="\n\n", flush=True)
+            results[case] = {"configurations": len(one.planned), **sides}
+    settings.output.parent.mkdir(parents=True, exist_ok=True)
+    known = {"device": {"name": device.name, "driver": device.driver}}
+    settings.output.write_text(json.dumps({**known, **results}) + "\n", encoding="utf-8")
+    print(f"Written to {settings.output}")
+    return 0
 
 
 if __name__ == "__main__":

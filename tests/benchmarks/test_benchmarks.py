@@ -12,7 +12,6 @@ from pathlib import Path
 import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
-import compare_tuning
 import fresh_workers
 import pytest
 import scaling
@@ -83,67 +82,31 @@ def test_nvbench_gets_every_launch_of_a_plan() -> None:
     assert (job["result"], job["results"], job["updates_input"]) == ("value", 1, False)
 
 
-def test_kernel_tuner_gets_as_many_points() -> None:
-    points = compare_kernel_tuner.sweep_points(500)
-    assert len(set(points)) == 500
-    assert max(one["array_size"] for one in points) == 2**24
-    whole = compare_kernel_tuner.BLOCK_SIZES[-1] * compare_kernel_tuner.UNROLLS[-1]
-    assert all(one["array_size"] % whole == 0 for one in points), "whole blocks for every variant"
-    with pytest.raises(ValueError, match="multiple of 25"):
-        compare_kernel_tuner.sweep_points(30)
-
-
-@pytest.mark.nvcc
-def test_kernel_tuner_gets_the_same_machine_code(tmp_path: Path) -> None:
-    kernel = own_sweep.kernel_of(compare_kernel_tuner.KERNEL)
-    own_sweep.build_variants(kernel, [point(2**16, 256, unroll=4)], tmp_path, "sm_90")
-    unit, cubin = tmp_path / "tuner.cu", tmp_path / "tuner.cubin"
-    unit.write_text("#define block_size_x 256\n#define UNROLL 4\n" + compare_kernel_tuner.tuner_source(kernel))
-    compile_cubin(unit, cubin, "sm_90", [ROOT / "kernels/include"])
-    assert machine_code(cubin) == machine_code(own_sweep.binary_of(kernel, tmp_path))
-
-
-def test_kernel_tuner_ratios() -> None:
-    here = {"points": 101, "sweep_s": 0.5, "compile_s": 0.5, "process_s": 3.0}
-    tuner = {"points": 101, "sweep_s": 12.0, "compile_s": 9.0, "process_s": 18.0}
-    lines = compare_kernel_tuner.comparison(here, tuner)
-    assert [(line["here"], line["kernel_tuner"], line["ratio"]) for line in lines] == [
-        (200.0, pytest.approx(100 / 12), 24.0),
-        (100.0, pytest.approx(100 / 12), 12.0),
-        (200.0, pytest.approx(100 / 3), 6.0),
-        (3.0, 18.0, 6.0),
-    ]
-    assert compare_kernel_tuner.is_met(lines)
-    slower = compare_kernel_tuner.comparison({**here, "process_s": 4.0}, tuner)
-    assert not compare_kernel_tuner.is_met(slower)
-    assert compare_kernel_tuner.table(slower).count("MISSED") == 1
-
-
 # Seconds until the best configuration is found
 
 
 def test_the_references_are_there_before_the_sides_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = compare_tuning.CASES["one_pass"]
+    case = compare_kernel_tuner.CASES["one_pass"]
     small = {**case.axes, "width": [64], "height": [32], "block_x": [32], "block_y": [2, 4], "steps": [1]}
-    monkeypatch.setitem(compare_tuning.CASES, "one_pass", replace(case, axes=small))
-    one = compare_tuning.tuned("one_pass", own_sweep.EMULATOR)
+    monkeypatch.setitem(compare_kernel_tuner.CASES, "one_pass", replace(case, axes=small))
+    one = compare_kernel_tuner.tuned("one_pass", own_sweep.EMULATOR)
     assert len(one.planned) == 2
     (tmp_path / "kernels").symlink_to(ROOT / "kernels")
     monkeypatch.chdir(tmp_path)
-    compare_tuning.prepare(one, own_sweep.EMULATOR, own_sweep.EMULATOR, tmp_path)
+    compare_kernel_tuner.prepare(one, own_sweep.EMULATOR, own_sweep.EMULATOR, tmp_path)
     # The sides would compute a reference that they don't find.
     kept = set(tmp_path.glob("results/**/*.np*"))
     assert kept
     for planned in one.planned:
-        problem_of(one.kernel.problem.named).prepare(planned.point, compare_tuning.SEED)
+        problem_of(one.kernel.problem.named).prepare(planned.point, compare_kernel_tuner.SEED)
     assert set(tmp_path.glob("results/**/*.np*")) == kept
 
 
 @pytest.mark.nvcc
-@pytest.mark.parametrize("name", compare_tuning.CASES)
+@pytest.mark.parametrize("name", compare_kernel_tuner.CASES)
 def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> None:
-    one = compare_tuning.tuned(name, "sm_90")
-    tuner = compare_tuning.tuner_of(one, [], {})
+    one = compare_kernel_tuner.tuned(name, "sm_90")
+    tuner = compare_kernel_tuner.tuner_of(one, [], {})
     (values, key), *_ = tuner.configurations.items()
     (planned,) = [each for each in one.planned if one.key(each.point) == key]
     source = own_sweep.Source(one.kernel.path, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
@@ -160,8 +123,8 @@ def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> 
 
 def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> None:
     pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed: uv run --extra compare pytest")
-    one = compare_tuning.tuned("one_pass", "sm_90")
-    tuner = compare_tuning.tuner_of(one, [], {})
+    one = compare_kernel_tuner.tuned("one_pass", "sm_90")
+    tuner = compare_kernel_tuner.tuner_of(one, [], {})
     order, results, second = list(tuner.configurations), [], 5.0
     for number, values in enumerate(order):
         second += 2.0
@@ -170,7 +133,7 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
         stamp = str(datetime.fromtimestamp(second, UTC))
         results.append({**named, "time": 1.0 + abs(number - 40) / 10, **parts, "timestamp": stamp})
     results[3]["__error__"] = "a failure"
-    brute = compare_tuning.tuner_trace(results, tuner, started=0.0)
+    brute = compare_kernel_tuner.tuner_trace(results, tuner, started=0.0)
     # The first took two of the seven seconds; the compiler ran for it twice.
     assert brute["trace"][0] == (7.0, 4.0, tuner.configurations[order[0]]) and brute["begun_s"] == 5.0
     assert len(brute["trace"]) == len(order) - 1 and brute["failed"][0].startswith("a failure at (")
@@ -181,8 +144,8 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
         "objective": "time", "cache": by_values,
     }  # fmt: skip
     (tmp_path / "cache.json").write_text(json.dumps(cache))
-    replays = compare_tuning.replayed(tuner, tmp_path / "cache.json", brute, repetitions=2)
-    assert list(replays) == list(compare_tuning.STRATEGIES)
+    replays = compare_kernel_tuner.replayed(tuner, tmp_path / "cache.json", brute, repetitions=2)
+    assert list(replays) == list(compare_kernel_tuner.STRATEGIES)
     times = {tuple(key): time_us for key, time_us in brute["rows"]}
     for searches in replays.values():
         for search in searches:
@@ -192,17 +155,17 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
             assert all(times[key] == time_us for key, time_us in search["rows"])
     ours = {"trace": [(one, one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
     sides = {"sweep": ours, "search": ours, "kernel_tuner": {"brute_force": brute, "strategies": replays}}
-    lines = compare_tuning.compared(sides)
+    lines = compare_kernel_tuner.compared(sides)
     assert lines["here, full sweep"][0].chosen == 1.0 and lines["Kernel Tuner, brute force"][0].with_compiling == 87.0
-    assert "| here, search | 40.0 | 40.0 |" in compare_tuning.table(lines)
+    assert "| here, search | 40.0 | 40.0 |" in compare_kernel_tuner.table(lines)
 
 
 def test_a_wrong_winner_and_a_lost_race_are_said() -> None:
     truth = {("a",): 10.0, ("b",): 10.05, ("c",): 11.0}
-    ours = compare_tuning.found([(3, 1, ("c",)), (9, 2, ("b",))], [(("c",), 11.2), (("b",), 10.1)], truth)
-    theirs = compare_tuning.found([(4, 1, ("a",)), (8, 2, ("c",))], [(("a",), 10.5), (("c",), 10.4)], truth)
+    ours = compare_kernel_tuner.found([(3, 1, ("c",)), (9, 2, ("b",))], [(("c",), 11.2), (("b",), 10.1)], truth)
+    theirs = compare_kernel_tuner.found([(4, 1, ("a",)), (8, 2, ("c",))], [(("a",), 10.5), (("c",), 10.4)], truth)
     assert (ours.with_compiling, ours.without, ours.ends, round(ours.chosen, 3)) == (9, 2, 9, 1.005)
-    said = compare_tuning.verdict({"here, search": (ours, None), "Kernel Tuner, brute force": (theirs, None)})
+    said = compare_kernel_tuner.verdict({"here, search": (ours, None), "Kernel Tuner, brute force": (theirs, None)})
     assert said == [
         "with compiling: here, search takes 2.25 times as long as Kernel Tuner, brute force. Ours loses.",
         "without compiling: here, search takes 2.00 times as long as Kernel Tuner, brute force. Ours loses.",

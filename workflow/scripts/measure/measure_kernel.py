@@ -87,8 +87,12 @@ with logged(snakemake.log[0]) as terminal:
             building.enter_context(builder)
 
         @cache
-        def lease():
+        def prepare():
             prepare_references(task, planned, kind.has_clock, notify)
+
+        @cache
+        def lease():
+            prepare()
             # A search runs on all that are free. The lease leaves one visible.
             gpus = [gpu.uuid for gpu in gpus_of(wildcards.platform)] if params.search and kind.needs_gpu else []
             at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
@@ -117,7 +121,8 @@ with logged(snakemake.log[0]) as terminal:
                 instances = Instances(task)
                 instances.make_ahead(*work.checked_and_timed())
                 workers = Workers(task, work.visits, instances)
-                if builder:  # After the workers, which are no forks where this process has threads.
+                if builder:  # After what forks this process, which has threads then.
+                    prepare()
                     begin_to_build(work, task, builder)
                 shown = open_device("")
                 at_the_device.enter_context(workers)

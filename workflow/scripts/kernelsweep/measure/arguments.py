@@ -49,9 +49,10 @@ def check_fit(task: KernelTask, planned: PlannedPoint, instance: Instance) -> No
 
     instance  the problem's at the point
 
-    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch.
+    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch, as are kernels that
+    are compiled while they are measured.
     """
-    if task.listed is None:
+    if task.listed is None or not task.binary:
         return
     point, plan = planned.point, planner(task.plan, task.listed)(planned.point)
     arrays, scalars = instance.arrays(point), instance.scalars(point)
