@@ -618,7 +618,9 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
 def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
     # Pins: a worker that runs on beside the next job's measurements.
     started = tmp_path / "started"
-    kernel = planted_kernel(tmp_path, f'close(open("{started}", O_CREAT, 0666)); while (*(volatile const Element *)data >= 0) {{}}')
+    kernel = planted_kernel(
+        tmp_path, f'close(open("{started}", O_CREAT, 0666)); while (*(volatile const Element *)data >= 0) {{}}'
+    )
     kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <fcntl.h>\n#include", 1))
     script = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
