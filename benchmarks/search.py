@@ -24,6 +24,7 @@ from support.own_sweep import ROOT
 from support.recorded_space import RecordedSpace, spaces_in
 
 from kernelsweep.measure.search.proposals import Parzen, Random, Space, Strategy
+from kernelsweep.measure.search.search import AHEAD
 
 CLOSE = 1.01  # A configuration this near to the best is as good.
 FEWEST = 200  # Smaller spaces need no search.
@@ -61,19 +62,26 @@ STRATEGIES: Mapping[str, Callable[[Sequence[Mapping[str, Any]], str], Strategy]]
     "local search": Climb,
     "estimator alone": partial(Parzen, random_every=0),
     "estimator, 1 in 4 random": Parzen,
+    "the same, told late": Parzen,
 }
+
+# Strategies that propose so many configurations before they are told of the first, as a search does.
+TOLD_LATE = {"the same, told late": AHEAD}
 
 
 def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> list[float]:
     """The least cost over the best of all, after each evaluation."""
     search = STRATEGIES[strategy](space.configurations, f"{seed}")
-    best, found = np.inf, []
-    for _ in range(evaluations):
-        number = search.ask()
-        search.tell(number, space.costs[number])
-        best = min(best, space.costs[number])
-        found.append(best / space.best)
-    return found
+    ahead = TOLD_LATE.get(strategy, 1)
+    asked: list[int] = []
+    for step in range(evaluations + ahead):
+        if ahead <= step < len(asked) + ahead:
+            number = asked[step - ahead]
+            search.tell(number, space.costs[number])
+        if step < evaluations:
+            asked.append(search.ask())
+    least = np.minimum.accumulate([space.costs[number] for number in asked])
+    return [float(cost / space.best) for cost in least]
 
 
 def until_close(found: Sequence[float]) -> float:

@@ -21,10 +21,18 @@ import numpy as np
 import psutil
 import pytest
 from checkout import ROOT
-from planted import DEVICE, QUICK, built, measured, planted_kernel, point, run, source_of
+from planted import (
+    DEVICE,
+    NO_LENGTH_3,
+    QUICK,
+    built,
+    measured,
+    measured_while_built,
+    planted_kernel,
+    point,
+    run,
+)
 
-from kernelsweep.build.builder import Builder
-from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal, journal_key
 from kernelsweep.measure.measuring_code import measuring_files
@@ -32,7 +40,6 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.measure.work import begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
@@ -43,7 +50,6 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import units_of, variant_name
 from kernelsweep.sweep.points import Point, instantiation
 
 SIZES = (32, 64, 96, 128)
@@ -237,32 +243,14 @@ def test_a_failed_build_is_the_reason_of_every_point_that_would_have_run(tmp_pat
 
 
 def test_points_run_while_other_variants_are_built_and_one_that_fails_costs_its_own(tmp_path: Path) -> None:
-    points = [point(size) for size in SIZES]
-    task, _ = built(planted_kernel(tmp_path), points, tmp_path)
-    task = replace(task, binary="", variants={})
-    kernel = planted_kernel(tmp_path, 'static_assert(LENGTH != 3, "no such length");')
-    variants = [([instantiation(kernel, each)], {"LENGTH": str(length)}) for length, each in enumerate(points, start=2)]
-    planned = [PlannedPoint(each, variant_name(*of)) for each, of in zip(points, variants, strict=True)]
-
-    def swept() -> tuple[dict[Point, Outcome], list[Point]]:
-        ran: list[Point] = []
-        store = UnitStore(tmp_path / "units")
-        builder = Builder(source_of(kernel.path), "emulator", units_of(variants), store, workers=2)
-        with Journal(tmp_path / "built.jsonl") as journal, builder:
-            work = find_work(task, planned, {}, journal, DEVICE, builder)
-            with Workers(task, work.visits) as workers:
-                begin_to_build(work, task, builder)
-                do_work(work, task, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
-            kept = {name for name, unit in builder.report()["variants"].items() if unit["binary_sha256"]}
-            assert kept == {each.variant for each in planned if each.point != points[1]}
-            return work.results(), ran
-
-    outcomes, ran = swept()
+    kernel, points = planted_kernel(tmp_path, NO_LENGTH_3), [point(size) for size in SIZES]
+    outcomes, ran = measured_while_built(kernel, points, tmp_path)
     assert sorted(ran, key=str) == sorted(points, key=str)
     failed = outcomes[points[1]]
     assert failed.status == "build_failed" and "no such length" in failed.message
     assert {outcome.status for p, outcome in outcomes.items() if p != points[1]} == {"ok"}
-    assert swept() == (outcomes, [points[1]]), "what is built is kept, and only what failed is built and run again"
+    again = measured_while_built(kernel, points, tmp_path)
+    assert again == (outcomes, [points[1]]), "what is built is kept, and only what failed is built and run again"
 
 
 @pytest.fixture
@@ -619,9 +607,9 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
     # Pins: a worker that runs on beside the next job's measurements.
     started = tmp_path / "started"
     kernel = planted_kernel(
-        tmp_path, f'close(open("{started}", O_CREAT, 0666)); while (*(volatile const Element *)data >= 0) {{}}'
+        tmp_path, f'fclose(fopen("{started}", "w")); while (*(volatile const Element *)data >= 0) {{}}'
     )
-    kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <fcntl.h>\n#include", 1))
+    kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <cstdio>\n#include", 1))
     script = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
         "from pathlib import Path\n"

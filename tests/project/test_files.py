@@ -17,7 +17,7 @@ PATHS = {
     if function.__module__ == files.__name__ and name not in ("scope_of", "parts_of", "with_scope")
 }
 # Arguments that the functions need besides wildcards.
-REQUIRED = {"suffix": "csv", "name": "comparison.csv", "rule": "collect", "file": "ladder.svg"}
+REQUIRED = {"suffix": "csv", "name": "comparison.csv", "rule": "collect", "file": "ladder.svg", "study": "unrolling"}
 
 
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)

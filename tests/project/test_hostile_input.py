@@ -353,7 +353,7 @@ def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
         ('"nowhere.cuh"', None),
         (f'"{"long" * 1000}"', None),
         ("<doubled.cu>", None),
-        ("<tree.cuh>", "kernels/include/tree.cuh"),
+        ("<operations.cuh>", "kernels/include/operations.cuh"),
         ('"../../config/config.yaml"', CONFIG),
         ('"{outside}"', "{outside}"),
     ],

@@ -234,6 +234,7 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
     for colour in (*palette.LINE_COLOURS, *palette.SCALE):
         assert contrast(colour, "white") >= 3
         assert shapes.get(colour.lower()) == ink or contrast(colour, page) >= 3
+    assert min(contrast(colour, "white") for colour in palette.SCALE) >= 4.5
     for colour in palette.LINE_COLOURS:
         shown = texts[palette.text_in(colour).lower()]
         assert shown == ink or contrast(re.findall(r"#\w+", shown)[1], page) >= 4.5

@@ -295,6 +295,19 @@ def test_a_table_sorts_by_numbers_whatever_they_look_like(driver: object, page: 
 
 
 @pytest.mark.chromium
+def test_the_contents_mark_the_section_that_is_read(driver: object, page: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, page, 1440)
+    for name in ("summary", "chapter-claims"):
+        driver.execute_async_script(
+            "document.getElementById(arguments[0]).scrollIntoView(); setTimeout(arguments[1], 100);", name
+        )
+        marked = driver.find_elements("css selector", "nav a[aria-current]")
+        assert [link.get_attribute("href").partition("#")[2] for link in marked] == [name]
+
+
+@pytest.mark.chromium
 def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
     from chromium import open_page
 

@@ -10,11 +10,13 @@ from checkout import ROOT
 from emulator_units import runtime
 
 from kernelsweep.build.build import Source, build
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
-from kernelsweep.measure.work import Progress, do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.work import Progress, begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
@@ -22,6 +24,7 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import units_of, variant_name
 from kernelsweep.sweep.points import Point, instantiation, units
 
 QUICK = Sampling(
@@ -135,6 +138,32 @@ def measured(
         with workers_of(task, work.visits) as workers:
             do_work(work, task, opened, workers, progress)
         return work.results()
+
+
+# For measured_while_built(): a variant that does not compile.
+NO_LENGTH_3 = 'static_assert(LENGTH != 3, "no such length");'
+
+
+def measured_while_built(
+    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator"
+) -> tuple[dict[Point, Outcome], list[Point]]:
+    """The outcomes, and the points that were run for them. Each point has a variant of its own: LENGTH is 2, 3, ...
+
+    Variants are compiled while others run. The journal and the compiled units stay in `folder`.
+    """
+    variants = [([instantiation(kernel, each)], {"LENGTH": str(length)}) for length, each in enumerate(points, start=2)]
+    planned = [PlannedPoint(each, variant_name(*of)) for each, of in zip(points, variants, strict=True)]
+    protocol = Protocol(QUICK, repeated_runs=2, seed=1)
+    unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
+    task = unbuilt.task(kind_of(target).implementation, points, protocol)
+    ran: list[Point] = []
+    builder = Builder(source_of(kernel.path), target, units_of(variants), UnitStore(folder / "units"), workers=2)
+    with Journal(folder / "built.jsonl") as journal, builder:
+        work = find_work(task, planned, {}, journal, DEVICE, builder)
+        with Workers(task, work.visits) as workers:
+            begin_to_build(work, task, builder)
+            do_work(work, task, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
+        return work.results(), ran
 
 
 def run(

@@ -86,22 +86,24 @@ _NAMED = 3
 
 
 def proofs_in_words(proofs: Proofs) -> str:
-    """Such as "57 of 58 kernels by 5 checks at 1,203 points; not sums/missing_barrier (race)".
-
-    Where undefined behaviour explains what was found, the kernel is among those that are not proven.
-    """
+    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; not sums/no_barrier (race)"."""
     proven = [proof for proof in proofs.values() if proof.is_proven]
     checks = {check for proof in proven for check, _ in proof.points}
     points = sum(proof.most_points for proof in proven)
-    text = f"{len(proven)} of {len(proofs)} kernels by {len(checks)} checks at {points:,} points"
-    others = [f"{'/'.join(name)} ({proof.in_words})" for name, proof in proofs.items() if not proof.is_proven]
-    more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
-    return f"{text}; not {', '.join([*others[:_NAMED], *more])}" if others else text
+    words = [f"{len(proven)} of {len(proofs)} kernels by {len(checks)} checks at {points:,} points"]
+    undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
+    words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
+    others = {name: proof for name, proof in proofs.items() if not proof.is_proven and name not in undefined}
+    named = [f"{'/'.join(name)} ({proof.in_words})" for name, proof in others.items()]
+    more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
+    words += [f"not {', '.join([*named[:_NAMED], *more])}"] if named else []
+    return "; ".join(words)
 
 
 def in_words(row: CsvRow) -> str:
     """A finding in a sentence: kernel, check, tool, and the first point at which it was found."""
-    return f"{row['study']}/{row['kernel']}, {row['check']} ({row['tool']}): {row['message']}"
+    check = f", {row['check']} ({row['tool']})" if row["check"] else ""
+    return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
 
 
 def proof_errors(proofs: Proofs) -> list[str]:

@@ -18,8 +18,8 @@ BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE = (
 )
 LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE)
 
-# The ends of a scale and the colours between; all as light as each other.
-SCALE = ("#7A63B8", "#1D81BA", "#00805C", "#7D7400", "#C65A00", "#B0578D")
+# The ends of a scale and the colours between. All are as light as each other, and white text is read on each.
+SCALE = ("#7A63B8", "#1A78AE", "#00805C", "#7D7400", "#BC5600", "#AD558A")
 
 # Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
 INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, process
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import has_second_input, second_seed
 from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.threads import thread_count
 
 
 def prepare_references(
@@ -45,10 +51,23 @@ def prepare_references(
 
     _, held = lock_first([lock], _opened, waiting)
     try:
-        with ProcessPoolExecutor(1, get_context("fork")) as other:
-            other.submit(_prepare, task, list(instances.values()), has_clock).result()
+        _prepare_apart(task, list(instances.values()), has_clock)
     finally:
         os.close(held)
+
+
+def _prepare_apart(*arguments: Any) -> None:
+    """Call _prepare() in a process of its own: a fork of this one while it has one thread, else a new Python."""
+    if thread_count() == 1:
+        with ProcessPoolExecutor(1, get_context("fork")) as other:
+            other.submit(_prepare, *arguments).result()
+        return
+    command = [sys.executable, "-m", __name__]
+    ended = subprocess.run(command, input=pickle.dumps(arguments), stdout=subprocess.PIPE, env=environment())
+    if ended.returncode:
+        raise RuntimeError(f"the process that computes references ended with exit status {ended.returncode}")
+    if error := pickle.loads(ended.stdout):
+        raise error
 
 
 def _prepare(task: KernelTask, instances: Sequence[Sequence[PlannedPoint]], has_clock: bool) -> None:
@@ -68,3 +87,20 @@ def _prepare(task: KernelTask, instances: Sequence[Sequence[PlannedPoint]], has_
 
 def _opened(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _main() -> None:
+    """Serve _prepare_apart(): arguments come in, and a UserError goes out, or None."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # A problem's functions may print.
+    error = None
+    try:
+        _prepare(*pickle.load(sys.stdin.buffer))
+    except UserError as wrong:
+        error = wrong
+    with answers:
+        pickle.dump(error, answers)
+
+
+if __name__ == "__main__":
+    _main()

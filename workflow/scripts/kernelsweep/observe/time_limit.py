@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,8 +13,14 @@ Result = TypeVar("Result")
 def within(seconds: float, function: Callable[[], Result]) -> Result:
     """The result of a function, called in a copy of this process.
 
-    Raises TimeoutError if there is none within the time limit, and RuntimeError if the copy ended without a result.
+    A copy would keep the locks that other Python threads hold, so that there must be none. Threads of NumPy's libraries
+    hold none between calls.
+
+    Raises TimeoutError if there is no result within the time limit, and RuntimeError if the copy ended without one, or
+    this process has other Python threads.
     """
+    if threading.active_count() > 1:
+        raise RuntimeError(f"a process with {threading.active_count()} Python threads can't be copied")
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     copy = context.Process(target=lambda: sender.send(function()))

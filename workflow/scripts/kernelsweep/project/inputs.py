@@ -15,7 +15,7 @@ from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
-from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
@@ -196,14 +196,16 @@ def measurements(project: Project, scope: str) -> list[str]:
 def proofs(project: Project, scope: str) -> list[str]:
     """The proofs of a scope's kernels. A recording has none.
 
-    compute-sanitizer proves what the emulator can't run, and kernels of undefined behaviour, which both may show.
+    compute-sanitizer proves what the emulator can't run, and kernels of undefined behaviour, which both may show. Where
+    it isn't installed, such kernels are not proven.
     """
     platform, _ = files.parts_of(scope)
     if is_recording(platform):
         return []
     kernels = project.kernels_of(scope)
     found = [files.kernel_proofs(platform, study, kernel) for study, kernel in kernels]
-    if not kind_of(platform).needs_gpu:
+    is_elsewhere = platform in project.config["gpu_models"]
+    if not kind_of(platform).needs_gpu or not (is_elsewhere or find_sanitizer()):
         return found
     return found + [
         files.sanitized_proofs(platform, study, kernel)

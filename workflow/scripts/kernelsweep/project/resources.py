@@ -31,8 +31,8 @@ START_SECONDS = 300
 # A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
 PREPARING_SECONDS = 0.1
 
-# The cores of a job that compiles what it measures, where Snakemake knows of no limit.
-CLUSTER_CORES = 8
+# The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.
+CLUSTER_CORES = 4
 
 # A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5

@@ -86,7 +86,7 @@ def fastest_text(fastest: Fastest, device: Mapping[str, Any]) -> str:
     facts = [
         f"{fastest.kernel} {configuration_text(chosen)}",
         objective_text(chosen),
-        f"{chosen.time_us:,.0f} µs" if chosen.time_us >= 10_000 else f"{chosen.time_us:.4g} µs",
+        f"{chosen.time_us:,.0f} µs" if chosen.time_us >= 1000 else f"{chosen.time_us:.4g} µs",
         rate_text(chosen, device),
     ]
     best, as_good = ("best", "as good") if chosen.objective else ("fastest", "as fast")

@@ -154,6 +154,7 @@ def _row(row: Row, top: float) -> str:
     left, extent, middle = LEFT + LABEL, row.extent, top + LOADS + 2
     scale = STRIP / extent
     array = row.array if row.memory == "global" or "shared" in row.array else f"shared {row.array}"
+    array = array.removeprefix("dynamic ")
     parts = [
         _text(LEFT, middle, f"{row.step} {array if len(array) <= MOST_LETTERS else array[: MOST_LETTERS - 1] + '…'}"),
         f"<g opacity='.08'>{_shape([(left, STRIP)], top, HEIGHT)}</g>",

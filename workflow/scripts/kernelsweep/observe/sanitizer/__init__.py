@@ -11,10 +11,16 @@ The manual: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/
 
 from collections.abc import Sequence
 
+from kernelsweep.build.toolkit import find_tool
 from kernelsweep.errors import UserError
 
 # Its tools find accesses out of bounds, races in shared memory, misused barriers, and reads of uninitialised memory.
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+
+
+def find_sanitizer() -> str | None:
+    """The path of compute-sanitizer, if it is installed."""
+    return find_tool("compute-sanitizer", "compute-sanitizer")
 
 
 def sanitized_platforms(gpus: Sequence[str], platforms: Sequence[str]) -> Sequence[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.build.toolkit import find_tool, not_found
+from kernelsweep.build.toolkit import not_found
 from kernelsweep.errors import UserError
 from kernelsweep.observe.requests import Answer, Observed, Requests, observe
-from kernelsweep.observe.sanitizer import worker
+from kernelsweep.observe.sanitizer import find_sanitizer, worker
 from kernelsweep.observe.sanitizer.log import Log
 from kernelsweep.sweep.points import Point
 
@@ -36,7 +36,7 @@ _OPTIONS_OF_TOOL = {
 
 def find() -> str:
     """The path of compute-sanitizer. Raises UserError, saying what to install, if it is not installed."""
-    if found := find_tool("compute-sanitizer", "compute-sanitizer"):
+    if found := find_sanitizer():
         return found
     raise UserError(
         f"{not_found('compute-sanitizer')}. It is part of the CUDA toolkit; alone, it is the package "

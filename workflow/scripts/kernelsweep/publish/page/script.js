@@ -79,3 +79,18 @@ room.addEventListener("click", (event) => {
   if (event.target === room) dialog.close();
 });
 dialog.addEventListener("close", () => room.replaceChildren());
+
+// The contents mark the section that is read: the last whose beginning is above the middle of the window.
+
+const contents = new Map([...document.querySelectorAll('nav a[href^="#"]')].map((link) => [document.querySelector(link.hash), link]));
+
+function markRead() {
+  const begun = [...contents.keys()].filter((section) => section.getBoundingClientRect().top < innerHeight / 2);
+  for (const [section, link] of contents) {
+    if (section === begun.at(-1)) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+addEventListener("scroll", markRead, { passive: true });
+markRead();

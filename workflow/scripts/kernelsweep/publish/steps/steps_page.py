@@ -15,6 +15,7 @@ from kernelsweep.publish.steps.told_steps import Story, ToldStep, story_of
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
+_TIME_DIGITS = 4
 # A counter of 0 counts as this share of its largest value in the story.
 _NOTHING = 0.01
 # Code in backticks, which Markdown leaves alone; and what it would take for a mark elsewhere.
@@ -68,11 +69,12 @@ def _findings(story: Story, step: ToldStep, base: ToldStep | None) -> list[str]:
     if base is not None and base.time and step.time:
         faster = ratio(over=base.time, under=step.time)
         texts.append(
-            f"Time: {base.time.value:.4g} → {step.time.value:.4g} µs{_at(step.timed_at)}, {faster.value:.2f} times as"
-            f" fast as `{base.label}` ({faster.low:.2f}–{faster.high:.2f})."
+            f"Time: {_number(base.time.value, _TIME_DIGITS)} → {_number(step.time.value, _TIME_DIGITS)} µs"
+            f"{_at(step.timed_at)}, {faster.value:.2f} times as fast as `{base.label}`"
+            f" ({faster.low:.2f}–{faster.high:.2f})."
         )
     elif step.time and step.timed_at:
-        texts.append(f"Time: {step.time.value:.4g} µs{_at(step.timed_at)}.")
+        texts.append(f"Time: {_number(step.time.value, _TIME_DIGITS)} µs{_at(step.timed_at)}.")
     moved = _moved(story, step, base) if base is not None else []
     if moved:
         texts.append(f"Moved{_at(step.counted_at)}: {'; '.join(moved)}.")
@@ -100,8 +102,8 @@ def _moved(story: Story, step: ToldStep, base: ToldStep) -> list[str]:
     return [text for _, text in sorted(changes, key=lambda change: -change[0])[:_MOST_COUNTERS]]
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.3g}"
+def _number(value: float, digits: int = 3) -> str:
+    return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.{digits}g}"
 
 
 def _difference(step: ToldStep, base: ToldStep | None, words: Mapping[str, KernelWords]) -> list[str]:

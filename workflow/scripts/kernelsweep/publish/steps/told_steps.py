@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, shown_place
+from kernelsweep.analysis.places import kernel_axes, shown_place, varied
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.step_metrics import kernel_metrics, step_metrics
 from kernelsweep.analysis.steps import step_labels
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import reference_text, size_text
+from kernelsweep.analysis.words import point_text, reference_text, size_text
 from kernelsweep.intervals import Interval, time_interval
-from kernelsweep.judge.best.best_words import configuration_text, place_text
+from kernelsweep.judge.best.best_words import place_text
 from kernelsweep.judge.best.find import best_at, peak_share
 from kernelsweep.publish.steps.advice import Values
 from kernelsweep.results import INTERVAL, read_parameters
@@ -31,8 +31,8 @@ class ToldStep:
 
     label       its name among the steps
     unroll      a ladder's: its unroll factor, and its grid where that is chosen; "" for a study's own axes
-    timed_at    the configuration that was timed, where it isn't the same for all steps
-    counted_at  the configuration whose counters these are, where it isn't the same for all steps
+    timed_at    the configuration that was timed, by the axes on which the kernel has several values; "" on a ladder
+    counted_at  the configuration whose counters these are, in the same way
     time        in microseconds; None without one
     values      by metric, with `peak_share` (%) as advice() takes it; without those that are unknown
     """
@@ -89,19 +89,20 @@ def _kernels(data: StudyData) -> Story:
     for number, kernel in enumerate(data.kernel_names):
         best = found[kernel].fastest if kernel in found else None
         values = _values(metrics, number, peak_share(best, data.device) if best else None, data.device)
-        timed_at = configuration_text(best) if best else ""
+        axes = varied(data.kernel_rows[data.kernel_rows["kernel"] == kernel], kernel_axes(data.settings))
+        timed_at = point_text({axis: best.parameters[axis] for axis in axes}) if best else ""
         time = Interval(best.time_us, best.time_low_us, best.time_high_us) if best else None
-        told.append(ToldStep(kernel, kernel, "", timed_at, _counted_at(data, kernel), time, values))
+        told.append(ToldStep(kernel, kernel, "", timed_at, _counted_at(data, kernel, axes), time, values))
     units = {name: unit for name, unit in _units(metrics).items() if name != _NOT_SHOWN}
     where = f"Times: each kernel's fastest configuration at {place_text(shown_place(data))}." if found else ""
     return Story(where, told, units)
 
 
-def _counted_at(data: StudyData, kernel: str) -> str:
-    """The values of a kernel's configuration whose counters were collected; "" without any."""
+def _counted_at(data: StudyData, kernel: str, axes: Sequence[str]) -> str:
+    """The values on some axes of the configuration whose counters were collected; "" without any."""
     rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]
     point = read_parameters(rows["parameters"].iloc[0]) if not rows.empty else {}
-    return " ".join(f"{axis}={point[axis]}" for axis in kernel_axes(data.settings) if axis in point)
+    return " ".join(f"{axis}={point[axis]}" for axis in axes if axis in point)
 
 
 def _units(metrics: pandas.DataFrame) -> dict[str, str]:

@@ -1,0 +1,56 @@
+"""What was proven of kernels, in words: nothing that no tool has checked, and each tool's answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernelsweep.analysis.proofs import Proofs, proof_errors, proof_summary, proofs_in_words, read_proofs
+from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.publish.page.sections import failed_html
+from kernelsweep.results import CHECKS, NOT_CHECKED, PROOF_COLUMNS, Row, write_rows
+
+RACE = "race at partials[1] (device buffer partials of 4 elements)"
+
+
+def row(kernel: str, check: str, tool: str = "emulator", finding: str = "", **others: str) -> Row:
+    return {
+        "study": "unrolling", "kernel": kernel, "check": check, "tool": tool, "finding": finding,
+        "points": "0" if finding == NOT_CHECKED else "3", **others,
+    }  # fmt: skip
+
+
+def proofs_of(folder: Path, *rows: Row) -> Proofs:
+    write_rows(folder / "proofs.csv", PROOF_COLUMNS, rows)
+    return read_proofs([folder / "proofs.csv"])
+
+
+def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path: Path) -> None:
+    # Racecheck looks at shared memory alone, and the race is in a device buffer.
+    why = {"expected": "its lanes have to run in lockstep"}
+    proofs = proofs_of(
+        tmp_path,
+        row("volatile", "races", finding="race", message=RACE, **why),
+        row("volatile", "races", "racecheck", **why),
+        row("volatile", "bounds", "memcheck", **why),
+    )
+    assert proofs_in_words(proofs).endswith("; 1 of undefined behaviour") and not proof_errors(proofs)
+    page = failed_html(row_counts([]), proofs, tmp_path)
+    assert "Findings that undefined behaviour explains" in page and RACE in page
+    assert "unrolling/volatile, races (emulator)" in page and "in lockstep" in page
+    assert "unrolling/volatile: nothing was found by races (racecheck)." in page
+
+
+def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) -> None:
+    every = [row("whole", check) for check in CHECKS]
+    by_tools = [row("on_gpu", "", finding=NOT_CHECKED, message="only for a GPU: it multiplies by tensor cores")]
+    by_tools += [row("on_gpu", check, "a tool") for check in CHECKS if check not in ("result", "races")]
+    without = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck", NOT_CHECKED, message="hung"))
+    assert proofs_in_words(without) == (
+        "1 of 2 kernels by 5 checks at 3 points; not unrolling/on_gpu (not proven: races)"
+    )
+    assert "- unrolling/on_gpu, races (racecheck): hung" in proof_summary(without)
+    proven = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck"))
+    assert proofs_in_words(proven) == "2 of 2 kernels by 5 checks at 6 points"
+    assert not proof_summary(proven)
+    unknown = proofs_of(tmp_path, by_tools[0])
+    assert "- unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in proof_summary(unknown)
