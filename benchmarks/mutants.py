@@ -66,10 +66,10 @@ MUTANTS = [
     Mutant("kernels/include/loads.cuh", "place = Operation::template identity<Element>();", "place = Element(0);",
            _of_kernels("staged/staged_shared")),
     Mutant("kernels/include/loads.cuh", "element += all_threads", "element += all_threads + 1",
-           _of_kernels("staged/staged_shared")),
+           _of_kernels("last_warp_shuffled")),
     Mutant("kernels/include/operations.cuh", "& !std::signbit(b)", "& std::signbit(b)", _of_kernels("vector_loads")),
     Mutant("kernels/bandwidth_bound/work_counter.cu", "*counter = 0;", ";", _of_kernels("work_counter")),
-    Mutant("kernels/exchanges/rotate.cu", "threadIdx.x % width", "threadIdx.x", _of_kernels("rotate")),
+    Mutant("kernels/exchanges/rotate.cu", "+ offset", "- offset", _of_kernels("rotate")),
     # The journal
     Mutant(f"{LIBRARY}/measure/journal.py", "sort_keys=True", "sort_keys=False", _JOURNAL + _MEASURE),
     Mutant(f"{LIBRARY}/measure/journal.py", "if unended:", "if False:", _JOURNAL),
