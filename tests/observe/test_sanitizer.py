@@ -325,9 +325,10 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
     # Slow launches are left out, but not where a kernel has no others.
     large = 2 * MOST_THREADS // 64
+    cascaded = load_study("stepwise", ROOT).kernels["cascaded"]
     for swept, left in (([256, large], {256}), ([large], {large})):
         grids = axes(grid_size=swept)
-        chosen = checked(kernel, grids, instantiations(kernel, points(grids)))
+        chosen = checked(cascaded, grids, instantiations(cascaded, points(grids)))
         assert {p["grid_size"] for p in chosen} == left
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
     shift = load_study("exchanges", ROOT).kernels["shift_up"]
