@@ -27,7 +27,7 @@ from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
-from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, points_to_check
+from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, MOST_THREADS, points_to_check
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
@@ -323,6 +323,12 @@ def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
     chosen = checked(kernel, grids, instantiations(kernel, points(grids)))
     assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
     assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
+    # Slow launches are left out, but not where a kernel has no others.
+    large = 2 * MOST_THREADS // 64
+    for swept, left in (([256, large], {256}), ([large], {large})):
+        grids = axes(grid_size=swept)
+        chosen = checked(kernel, grids, instantiations(kernel, points(grids)))
+        assert {p["grid_size"] for p in chosen} == left
     exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
     shift = load_study("exchanges", ROOT).kernels["shift_up"]
     chosen = checked(shift, exchanges, instantiations(shift, points(exchanges)))

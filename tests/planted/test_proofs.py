@@ -117,4 +117,4 @@ def test_compute_sanitizer_proves_what_the_emulator_does_not_run(planted: Run) -
     found = {(row["kernel"], row["check"]) for row in rows if row["tool"] != "emulator" and row["finding"]}
     assert {("missing_syncthreads", "races"), ("past_end_written", "bounds")} <= found
     assert not [check for kernel, check in found if kernel == RIGHT]
-    assert re.search(rf"\| sanitized \| {RIGHT} \|.*\| 4 checks, 1 points \|", summary), summary
+    assert re.search(rf"\| sanitized \| {RIGHT} \|.*\| 4 checks, 4 points \|", summary), summary
