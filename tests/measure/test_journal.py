@@ -250,3 +250,7 @@ def test_a_file_system_without_locks_is_used_with_a_warning(path: Path, monkeypa
     values, told = found(path)
     assert values == [0, 1, 2, 3]
     assert len(told) == 1 and "no locks" in told[0]
+
+
+def test_the_order_of_what_determines_a_point_makes_no_difference() -> None:
+    assert journal_key({"point": 1, "seed": 2}) == journal_key({"seed": 2, "point": 1}) != KEYS[1]
