@@ -509,7 +509,6 @@ def test_warps_of_64_lanes_are_counted_as_on_the_page(tmp_path: Path, name: str,
 
 # Kernels of bandwidth_bound that are put together from others' parts.
 OF_OTHERS_PARTS = (
-    "early_sample",
     "loads_in_flight",
     "streaming_read_only",
     "streaming_loads",

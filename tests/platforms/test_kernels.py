@@ -351,7 +351,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Buil
     specials_are_right()
 
 
-@pytest.mark.parametrize("name", ["counted_sum", "streaming_sum", "early_sample"])
+@pytest.mark.parametrize("name", ["counted_sum", "streaming_sum"])
 def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
     # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
     # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
