@@ -40,7 +40,7 @@ atexit.register(lambda: open("opened.txt", "a").write("".join(f"{path}\\n" for p
 """
 
 
-def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Path) -> None:
+def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_three_times(tmp_path: Path) -> None:
     # Pins: a job a point; and a kernel's source that is read again by every job, or for every other kernel.
     project = made_up.make_project(tmp_path, STUDIES, KERNELS)
     (tmp_path / "sitecustomize.py").write_text(WATCH)
@@ -53,7 +53,7 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_twice(tmp_path: Pa
     assert set(of_one.values()) == {1, STUDIES} and jobs["make_table"] == STUDIES
     opened = Counter((project / "opened.txt").read_text().splitlines())
     assert len(opened) == STUDIES * KERNELS
-    assert max(opened.values()) <= 2  # once for its header, once for its includes
+    assert max(opened.values()) <= 3  # once for its header, once for its includes, once for its code
 
 
 def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:

@@ -50,7 +50,7 @@ def task_of(
     """The task of a kernel `k` that one launch with these arguments runs; `variants` as its build report has them."""
     launch = ListedLaunch("k", (), (1,), (1,), 0, tuple(arguments))
     listed = asdict(LaunchList("own.yaml: launches", (launch,), {}, tuple(constants)))
-    return KernelTask("", "k", named, "", listed, "0", "0", "", variants or {"k": {}}, 1, Protocol(None, seed=7))
+    return KernelTask("", "k", named, "", listed, "0", "0", "k.cubin", variants or {"k": {}}, 1, Protocol(None, seed=7))
 
 
 def planned(*points: Point) -> list[PlannedPoint]:

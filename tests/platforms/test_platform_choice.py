@@ -100,7 +100,7 @@ def refused(wanted: str, root: Path) -> str:
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
 def test_a_gpu_is_used_where_all_is_there(machine: Machine, tmp_path: Path, wanted: str) -> None:
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
-    assert choose_platforms(wanted, tmp_path, {}) == (["nvidia-h200"], {"nvidia-h200": Model("sm_90", "580.95.05")})
+    assert choose_platforms(wanted, tmp_path, {}) == (["nvidia-h200"], {"nvidia-h200": Model("sm_90", "580.95.05", 1)})
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
@@ -259,7 +259,7 @@ def test_a_declared_model_is_measured_whatever_this_machine_has(
 def test_a_model_that_is_not_declared_is_one_of_this_machines(machine: Machine, tmp_path: Path) -> None:
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
     other = "nvidia-geforce-rtx-3080"
-    assert choose_platforms(other, tmp_path, CLUSTER) == ([other], {other: Model("sm_86", "580.95.05")})
+    assert choose_platforms(other, tmp_path, CLUSTER) == ([other], {other: Model("sm_86", "580.95.05", 1)})
     machine.gpus = []
     message = refused("nvidia-l40", tmp_path)
     assert message.startswith("platform is 'nvidia-l40', which is no GPU of this machine; did you mean 'nvidia-l4'?")

@@ -81,12 +81,14 @@ def for_job(function, **fixed):
 
     Where the wildcards are a platform and maybe a study, it can ask for their scope, and the other way round.
     """
-    names_of_parameters = inspect.signature(function).parameters
+    signature = inspect.signature(function)
 
     def answer(wildcards):
         known = files.with_scope(dict(wildcards.items()))
-        chosen = {name: known[name] for name in names_of_parameters if name in known}
-        return for_users(function)(PROJECT, **chosen, **fixed)
+        chosen = {name: known[name] for name in signature.parameters if name in known}
+        # By position: a cache would keep what is given by name once more.
+        called = signature.bind(PROJECT, **chosen, **fixed)
+        return for_users(function)(*called.args, **called.kwargs)
 
     return answer
 
