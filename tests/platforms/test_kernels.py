@@ -14,7 +14,7 @@ from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planted import BLOCK_LOOP, CONST, RIGHT, point, source_of
-from shipped_kernels import shipped_kernels
+from shipped_kernels import shipped_kernels, shipped_study
 
 from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -22,7 +22,6 @@ from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.header import read_kernel
@@ -51,7 +50,7 @@ TYPED = [
 ]
 # The kernel that is compiled for each type with each operation; `snakemake all` runs those of the study `operations`.
 OF_ALL_OPERATIONS = "cascaded"
-OF_VECTORS = list(load_study("bandwidth_bound", ROOT).kernels.values())
+OF_VECTORS = list(shipped_study("bandwidth_bound").kernels.values())
 
 
 def grid_sizes(kernel: KernelSource, block_size: int) -> tuple[int | None, ...]:
@@ -355,7 +354,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Buil
 def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
     # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
     # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
-    kernel = load_study("bandwidth_bound", ROOT).kernels[name]
+    kernel = shipped_study("bandwidth_bound").kernels[name]
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
     library = compiled(kernel, built, tmp_path)
 

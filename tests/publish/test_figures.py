@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from pypdf import PdfReader
+from shipped_kernels import shipped_studies
 from synthetic_sweep import (
     BLOCK_SIZES,
     EMULATOR,
@@ -43,7 +44,6 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.project.project import load_study
 from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
 from kernelsweep.publish.figures import (
     bandwidth,
@@ -56,7 +56,6 @@ from kernelsweep.publish.figures import (
     operations,
     rivals,
 )
-from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.study import Study
 
 # The height of a page's text, in inches, of the two-column papers that we know.
@@ -64,7 +63,7 @@ PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (study for name in study_names(ROOT) if (study := load_study(name, ROOT)).settings["ladder"]),
+    (study for study in shipped_studies() if study.settings["ladder"]),
     key=lambda study: -len(study.settings["ladder"]),
 )
 DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
