@@ -28,7 +28,7 @@ ENTRIES = [
     *("mixed_operations", "different_masks", "lane_at_barrier"),
     *("deep", "wild", "divide", "trap", "fill"),
     *("reverse_blocks<double>", "reverse_blocks<int>", "reverse_dynamic", "count_all", "read_total", "places"),
-    *("ordered_sums", "weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
+    *("weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
     *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs"),
 ]
 FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "memory", "found")]
@@ -50,10 +50,9 @@ class Kernels:
         block: Size,
         *arguments: object,
         shared_bytes: int = 0,
-        workers: int | None = None,
     ) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
-        self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values, workers)
+        self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values)
 
 
 @pytest.fixture(scope="session")
@@ -64,11 +63,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     return Kernels(folder / "unit.so")
 
 
-def refused(
-    kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, workers: int | None = None
-) -> str:
+def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object) -> str:
     with pytest.raises(LaunchError) as error:
-        kernels.launch(name, grid, block, *arguments, workers=workers)
+        kernels.launch(name, grid, block, *arguments)
     return str(error.value)
 
 
@@ -206,9 +203,8 @@ def test_barriers_at_different_lines(kernels: Kernels) -> None:
     assert line_of("waits", "second barrier") in message
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_the_lowest_failing_block_is_named_whatever_the_workers(kernels: Kernels, workers: int) -> None:
-    message = refused(kernels, "fails_in_block", 100, 64, ctypes.c_int(37), workers=workers)
+def test_the_first_failing_block_is_named(kernels: Kernels) -> None:
+    message = refused(kernels, "fails_in_block", 100, 64, ctypes.c_int(37))
     assert message.startswith("fails_in_block: block 37: thread 5 waits at the barrier")
 
 
@@ -236,21 +232,19 @@ def still_works(kernels: Kernels) -> bool:
     return bool((data == np.arange(4096)).all())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_stack_overflow_ends_the_launch_only(kernels: Kernels, workers: int) -> None:
+def test_a_stack_overflow_ends_the_launch_only(kernels: Kernels) -> None:
     data = np.ones(2, np.uint32)
-    kernels.launch("deep", 8, 64, data, ctypes.c_uint(1), workers=workers)
+    kernels.launch("deep", 8, 64, data, ctypes.c_uint(1))
     assert data[0] != 0
-    message = refused(kernels, "deep", 8, 64, data, ctypes.c_uint(1000), workers=workers)
+    message = refused(kernels, "deep", 8, 64, data, ctypes.c_uint(1000))
     assert message.startswith("deep: block 0: stack overflow in thread 7: more than 64 KiB of local memory")
     assert still_works(kernels)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_illegal_access_ends_the_launch_only(kernels: Kernels, workers: int) -> None:
-    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0xDEAD0000), workers=workers)
+def test_an_illegal_access_ends_the_launch_only(kernels: Kernels) -> None:
+    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0xDEAD0000))
     assert message == "wild: block 2: illegal memory access by thread 33, where there is no memory"
-    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0), workers=workers)
+    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0))
     assert "null or malformed address by thread 33" in message
     assert still_works(kernels)
 
@@ -297,21 +291,19 @@ def test_every_thread_knows_its_place(
     assert (results[:, :, 12] == np.arange(threads) % 32).all(), "warps follow the threads' numbers"
 
 
-@pytest.mark.parametrize("workers", [1, 2, 7])
 @pytest.mark.parametrize("block", [1, 33, 1024])
-def test_shared_memory_is_a_blocks_own(kernels: Kernels, block: int, workers: int) -> None:
+def test_shared_memory_is_a_blocks_own(kernels: Kernels, block: int) -> None:
     grid = 50
     data = np.arange(grid * block, dtype=np.float64)
     expected = data.reshape(grid, block)[:, ::-1].ravel()
     reversed_static, reversed_dynamic = data.copy(), data.astype(np.float32)
-    kernels.launch("reverse_blocks<double>", grid, block, reversed_static, workers=workers)
-    kernels.launch("reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block, workers=workers)
+    kernels.launch("reverse_blocks<double>", grid, block, reversed_static)
+    kernels.launch("reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block)
     np.testing.assert_array_equal(reversed_static, expected)
     np.testing.assert_array_equal(reversed_dynamic, expected)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_atomics_count_right_over_several_workers(kernels: Kernels, workers: int) -> None:
+def test_atomics_count_right(kernels: Kernels) -> None:
     grid, block = 64, 500
     count = grid * block
     integers = np.array([0, 0, 0, 0, 0, 0, -1], np.int32)
@@ -320,7 +312,7 @@ def test_atomics_count_right_over_several_workers(kernels: Kernels, workers: int
     before, after = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     kernels.launch("read_total", 1, 1, before)
     arguments = (integers, unsigneds, longs, floats, doubles)
-    kernels.launch("count_all", grid, block, *arguments, workers=workers)
+    kernels.launch("count_all", grid, block, *arguments)
     kernels.launch("read_total", 1, 1, after)
     indices = np.arange(count)
     assert integers[0] == count
@@ -335,22 +327,6 @@ def test_atomics_count_right_over_several_workers(kernels: Kernels, workers: int
     assert after[0] - before[0] == count
     assert floats[0] == count
     assert doubles[0] == count / 2
-
-
-def test_results_do_not_depend_on_the_number_of_workers(kernels: Kernels) -> None:
-    data = np.random.default_rng(4).standard_normal(300 * 640).astype(np.float32)
-    sums = {workers: np.zeros(300, np.float32) for workers in (1, 2, 3, 8)}
-    for workers, result in sums.items():
-        kernels.launch("ordered_sums", 300, 640, data, result, workers=workers)
-    for result in sums.values():
-        np.testing.assert_array_equal(result, sums[1])
-
-
-def test_more_workers_than_the_system_has_room_for(kernels: Kernels) -> None:
-    # 500 workers with 1024 stacks each would need a million memory maps.
-    results = np.zeros((500, 1024, 13), np.uint32)
-    kernels.launch("places", 500, 1024, results, workers=500)
-    np.testing.assert_array_equal(results[:, 0, 3], np.arange(500))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Atomic functions: blocks may run at the same time on several cores, so these are the processor's own.
+// Atomic functions, by those of the processor.
 #pragma once
 
 #include "counting/events.hpp"

@@ -1,4 +1,4 @@
-// One block at a time runs on a worker: which of its threads runs next, and what happens at a barrier.
+// One block at a time runs on the worker: which of its threads runs next, and what happens at a barrier.
 //
 // A thread runs until it waits; then the next ready lane of its warp runs, then the next warp with ready threads. Two
 // facts keep the bookkeeping to two words. Warps other than the running one are ready with all their lanes that have
@@ -9,7 +9,7 @@
 // Threads that have ended count as arrived wherever others wait for them. That is decided only when nothing else can
 // run, so it costs nothing where no thread ends early.
 //
-// The order is fixed by the block alone, so results do not depend on how many workers there are.
+// The order is fixed by the block alone.
 #pragma once
 
 #include "counting/events.hpp"
@@ -17,7 +17,6 @@
 #include "vector_types.hpp"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,21 +81,18 @@ struct Worker {
     dim3 block_size;
     dim3 grid_size;
 
-    Launch *launch;
-    pthread_t thread; // of the operating system
-    bool on_thread;   // of its own, not the launch's caller's
+    const Launch *launch;
     Context scheduler;
     sigjmp_buf recovery; // where the signal handler goes on
     bool failed;
     char message[512];
     Lanes ended_lanes[most_threads / lanes_of_a_warp];
-    uint64_t partial_block; // the launch's first block here with a barrier that threads passed because others had ended
+    uint64_t partial_block; // the launch's first block with a barrier that threads passed because others had ended
     Site partial_barrier;
     unsigned prepared_stacks;
     int fault_signal;
     void *fault_address; // null where the processor does not say
-    Worker *next;        // among the workers of this library
-    dim3 numbered;       // the block size for which the threads have their index_in_block
+    dim3 numbered; // the block size for which the threads have their index_in_block
     Thread threads[most_threads];
 
     unsigned lane_of(const Thread &thread) const { return thread.index % lanes_of_a_warp; }

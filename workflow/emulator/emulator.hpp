@@ -11,7 +11,7 @@
 //     small_floats.hpp  __half, __nv_bfloat16: what <cuda_fp16.h> and <cuda_bf16.h> are made from
 //     faults.hpp        a segmentation fault becomes an error of the launch
 //     counting/         memory accesses and mistakes in them; units are compiled with -fsanitize=thread
-//     launch.hpp        blocks onto cores; what a library exports, and the form of a translation unit
+//     launch.hpp        a grid's blocks, one after another; what a library exports, and the form of a translation unit
 //     include/          what kernels include: <cooperative_groups.h>, <cuda_fp16.h>, ...
 #pragma once
 

@@ -66,12 +66,6 @@ struct Launch {
     const Entry *entry;
     void **arguments;
     uint64_t blocks;
-    uint64_t next_block;   // the first that no worker has taken; may run past the grid's end
-    uint64_t failed_block; // the lowest so far, or the number of blocks
-    char message[512];     // of that block
-    uint64_t partial_block; // the lowest so far with a barrier that threads passed because others had ended, or blocks
-    Site partial_barrier;
-    pthread_mutex_t lock; // for what the workers report
 };
 
 // Calls the kernel with the values that `arguments` points to; each step adds one behind those done.

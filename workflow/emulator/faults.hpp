@@ -13,16 +13,14 @@ namespace emulator {
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
 constexpr unsigned fault_signal_count = sizeof fault_signals / sizeof fault_signals[0];
 
-inline Worker *all_workers = nullptr; // of this library
+inline Worker *the_worker = nullptr; // of this library
 inline struct sigaction previous_actions[fault_signal_count];
 
 inline void on_fault(int signal, siginfo_t *information, void *)
 {
-    // Any thread of the process may have faulted. One of ours is on the signal stack of one of our regions.
-    Worker *const candidate = &this_worker();
-    for (Worker *worker = all_workers; worker != nullptr; worker = worker->next) {
-        if (worker != candidate || worker->current == nullptr)
-            continue;
+    // Any thread of the process may have faulted. Ours is on the signal stack of our region.
+    Worker *const worker = the_worker;
+    if (worker != nullptr && worker == &this_worker() && worker->current != nullptr) {
         // A positive code means that the processor reports the address; SI_KERNEL, that there is none to report.
         const bool has_address = information->si_code > 0 && information->si_code != SI_KERNEL;
         worker->fault_signal = signal;

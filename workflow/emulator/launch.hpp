@@ -1,10 +1,9 @@
-// Launching a kernel: blocks are dealt to workers, one on each core.
+// Launching a kernel: its blocks run one after another.
 #pragma once
 
 #include "entries.hpp"
 #include "faults.hpp"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 namespace emulator {
@@ -44,70 +43,30 @@ EMULATOR_COLD inline void number_threads(Worker &worker, dim3 block)
                 (next++)->index_in_block = at;
 }
 
-EMULATOR_COLD inline Worker *create_worker()
+// The worker of this library, with stacks for a block of `threads`; null where the system has no room for them.
+EMULATOR_COLD inline Worker *ready_worker(unsigned threads)
 {
-    const StackLayout layout = stack_layout(sizeof(Worker));
-    unsigned char *region = map_region(layout.first);
-    if (region == nullptr)
-        return nullptr;
-    Worker *worker = reinterpret_cast<Worker *>(region); // zero pages are a valid worker without stacks
-    worker->next = all_workers;
-    all_workers = worker;
-    return worker;
+    if (the_worker == nullptr)
+        the_worker = reinterpret_cast<Worker *>(map_region(stack_layout(sizeof(Worker)).first)); // zero pages are valid
+    return the_worker != nullptr && prepare_stacks(*the_worker, threads) ? the_worker : nullptr;
 }
 
-inline void release_workers()
+inline void release_worker()
 {
-    while (Worker *worker = all_workers) {
-        all_workers = worker->next;
-        munmap(worker, region_size);
-    }
+    if (the_worker != nullptr)
+        munmap(the_worker, region_size);
+    the_worker = nullptr;
 }
 
-// A stack and its guard are two memory maps. A process may have a limited number of maps; stacks may use half of them.
-EMULATOR_COLD inline unsigned most_workers(unsigned block)
-{
-    long maps = 65530; // Linux's default
-    if (FILE *file = fopen("/proc/sys/vm/max_map_count", "r")) {
-        if (fscanf(file, "%ld", &maps) != 1)
-            maps = 65530;
-        fclose(file);
-    }
-    const long workers = maps / 2 / long(2 * block + 8);
-    return workers < 1 ? 1 : unsigned(workers);
-}
-
-// What a worker has to say at the end of its share of a launch.
-EMULATOR_COLD inline void report(Launch &launch, const Worker &worker)
-{
-    pthread_mutex_lock(&launch.lock);
-    if (worker.failed && worker.block_number < launch.failed_block) {
-        launch.failed_block = worker.block_number;
-        memcpy(launch.message, worker.message, sizeof launch.message);
-    }
-    if (worker.partial_block < launch.partial_block) {
-        launch.partial_block = worker.partial_block;
-        launch.partial_barrier = worker.partial_barrier;
-    }
-    pthread_mutex_unlock(&launch.lock);
-}
-
+// Runs the blocks of a launch in order, up to the first that fails.
 EMULATOR_COLD inline void run_blocks(Worker &worker)
 {
-    Launch &launch = *worker.launch;
-    // Blocks are taken in order and always finished, so of the blocks that fail, the lowest is known whatever the
-    // number of workers.
-    while (__atomic_load_n(&launch.failed_block, __ATOMIC_RELAXED) == launch.blocks) {
-        const uint64_t block = __atomic_fetch_add(&launch.next_block, uint64_t(1), __ATOMIC_RELAXED);
-        if (block >= launch.blocks)
-            return;
+    const Launch &launch = *worker.launch;
+    for (uint64_t block = 0; block < launch.blocks && !worker.failed; ++block)
         run_block(worker, block, launch.entry->thread_main);
-        if (worker.failed)
-            return;
-    }
 }
 
-// Runs a worker's share of a launch, on the stack of its operating-system thread.
+// Runs the blocks; a fault of theirs ends them.
 EMULATOR_COLD inline void work(Worker &worker)
 {
     stack_t previous;
@@ -119,29 +78,7 @@ EMULATOR_COLD inline void work(Worker &worker)
         run_blocks(worker);
     else
         describe_fault(worker);
-    report(*worker.launch, worker);
     sigaltstack(&previous, nullptr);
-}
-
-inline void *work_on_thread(void *worker)
-{
-    work(*static_cast<Worker *>(worker));
-    return nullptr;
-}
-
-// Up to `wanted` workers with stacks for a block, as a list; fewer where the system has no room for more.
-EMULATOR_COLD inline unsigned find_workers(unsigned wanted, unsigned block)
-{
-    unsigned ready = 0;
-    for (Worker *worker = all_workers; worker != nullptr && ready < wanted; worker = worker->next)
-        ready += prepare_stacks(*worker, block);
-    while (ready < wanted) {
-        Worker *worker = create_worker();
-        if (worker == nullptr || !prepare_stacks(*worker, block))
-            break;
-        ++ready;
-    }
-    return ready;
 }
 
 // Why a launch cannot begin, as its message.
@@ -163,7 +100,7 @@ struct Refusal {
 };
 
 EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block, size_t shared_bytes,
-                                       void **arguments, unsigned workers, char *message, size_t message_capacity)
+                                       void **arguments, char *message, size_t message_capacity)
 {
     const Refusal refuse = {entry, message, message_capacity};
     for (unsigned side = 0; side < 3; ++side)
@@ -186,12 +123,8 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
 
     if (!counting::prepare_launch(grid, block, shared_bytes))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
-    unsigned wanted = most_workers(unsigned(threads));
-    wanted = counting::most_workers < wanted ? counting::most_workers : wanted;
-    wanted = workers < wanted ? workers : wanted;
-    wanted = blocks < wanted ? unsigned(blocks) : wanted;
-    const unsigned ready = find_workers(wanted < 1 ? 1 : wanted, unsigned(threads));
-    if (ready == 0)
+    Worker *const worker = ready_worker(unsigned(threads));
+    if (worker == nullptr)
         return refuse("no room for the stacks of %zu threads: the limit of memory maps (vm.max_map_count) or of "
                       "address space (ulimit -v) is too low",
                       threads);
@@ -199,44 +132,30 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
     const dim3 block_size = sides(block);
     const dim3 grid_size = sides(grid);
-    Launch launch = {&entry, arguments, blocks, 0, blocks, {}, blocks, {}, PTHREAD_MUTEX_INITIALIZER};
+    const Launch launch = {&entry, arguments, blocks};
+    worker->launch = &launch;
+    worker->block_threads = unsigned(threads);
+    worker->block_size = block_size;
+    worker->grid_size = grid_size;
+    number_threads(*worker, block_size);
+    worker->failed = false;
+    worker->fault_address = nullptr;
+    worker->partial_block = blocks;
     install_fault_handlers();
-    Worker *own = nullptr; // the calling thread works too
-    unsigned assigned = 0;
-    for (Worker *worker = all_workers; assigned < ready; worker = worker->next) {
-        if (worker->prepared_stacks < threads)
-            continue;
-        ++assigned;
-        worker->launch = &launch;
-        worker->block_threads = unsigned(threads);
-        worker->block_size = block_size;
-        worker->grid_size = grid_size;
-        number_threads(*worker, block_size);
-        worker->failed = false;
-        worker->fault_address = nullptr;
-        worker->partial_block = blocks;
-        worker->on_thread = assigned < ready && pthread_create(&worker->thread, nullptr, work_on_thread, worker) == 0;
-        own = worker;
-    }
-    work(*own);
-    for (Worker *worker = all_workers; worker != nullptr; worker = worker->next) {
-        if (worker->on_thread)
-            pthread_join(worker->thread, nullptr);
-        worker->on_thread = false;
-    }
+    work(*worker);
     restore_fault_handlers();
 
     partial_barrier[0] = 0;
-    if (launch.partial_block != blocks)
-        snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", launch.partial_barrier.file,
-                 launch.partial_barrier.line);
-    if (launch.failed_block == launch.blocks)
+    if (worker->partial_block != blocks)
+        snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", worker->partial_barrier.file,
+                 worker->partial_barrier.line);
+    if (!worker->failed)
         return 0;
-    const uint3 at = place_of_block(launch.failed_block, grid_size);
+    const uint3 at = place_of_block(worker->block_number, grid_size);
     if (grid_size.y == 1 && grid_size.z == 1)
-        snprintf(message, message_capacity, "%s: block %u: %s", entry.name, at.x, launch.message);
+        snprintf(message, message_capacity, "%s: block %u: %s", entry.name, at.x, worker->message);
     else
-        snprintf(message, message_capacity, "%s: block (%u, %u, %u): %s", entry.name, at.x, at.y, at.z, launch.message);
+        snprintf(message, message_capacity, "%s: block (%u, %u, %u): %s", entry.name, at.x, at.y, at.z, worker->message);
     return 1;
 }
 

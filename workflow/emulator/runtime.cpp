@@ -2,8 +2,8 @@
 // whose form entries.hpp describes. Both are compiled with -fsanitize=thread, or neither. A library exports:
 //
 //     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
-//                         void **arguments, unsigned workers, char *message, size_t message_capacity)
-//         Runs the kernel to its end, on up to `workers` cores; `grid` and `block` in the order x, y, z; `arguments` as
+//                         void **arguments, char *message, size_t message_capacity)
+//         Runs the kernel to its end, on one core; `grid` and `block` in the order x, y, z; `arguments` as
 //         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
 //         One launch at a time in a process: the signal handlers are the process's.
 //     unsigned emulator_entry_count()
@@ -41,10 +41,9 @@ EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parame
     return emulator::exported[entry].parameter_sizes[parameter];
 }
 EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block,
-                                      size_t shared_bytes, void **arguments, unsigned workers, char *message,
-                                      size_t message_capacity)
+                                      size_t shared_bytes, void **arguments, char *message, size_t message_capacity)
 {
-    return emulator::launch_kernel(emulator::exported[entry], grid, block, shared_bytes, arguments, workers, message,
+    return emulator::launch_kernel(emulator::exported[entry], grid, block, shared_bytes, arguments, message,
                                    message_capacity);
 }
 EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
@@ -52,5 +51,5 @@ EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
     return emulator::Symbol::find(name, size);
 }
 EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
-EMULATOR_EXPORTED void emulator_release() { emulator::release_workers(); }
+EMULATOR_EXPORTED void emulator_release() { emulator::release_worker(); }
 

@@ -1,4 +1,4 @@
-// One region of address space for each worker: the worker itself at its start, then the stack for its signal handlers,
+// One region of address space for the worker: the worker itself at its start, then the stack for its signal handlers,
 // then the stacks of the threads of a block, with a guard below each.
 //
 // The region is aligned to its size, so any code that runs on one of its stacks finds its worker by masking the stack

@@ -59,15 +59,3 @@ __global__ void places(unsigned *results)
     results[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 13 + 12] = __popc(before);
 }
 
-// A float sum whose rounding depends on the order of a block's threads.
-__global__ void ordered_sums(const float *data, float *sums)
-{
-    __shared__ float sum;
-    if (threadIdx.x == 0)
-        sum = 0;
-    __syncthreads();
-    atomicAdd(&sum, data[blockIdx.x * blockDim.x + threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        sums[blockIdx.x] = sum;
-}

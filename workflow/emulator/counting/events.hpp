@@ -9,9 +9,6 @@ struct Worker;
 
 namespace emulator::counting {
 
-// Blocks run one after another, so that the findings do not depend on the number of cores.
-constexpr unsigned most_workers = 1;
-
 // What follows from them is compiled once, with the runtime (on_events.hpp).
 bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes);
 void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);

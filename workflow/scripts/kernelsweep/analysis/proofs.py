@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,9 +113,22 @@ def proof_errors(proofs: Proofs) -> list[str]:
 _LISTED = 4
 
 
-def proof_summary(proofs: Proofs) -> list[str]:
-    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven."""
-    found = [line for proof in proofs.values() for line in _listed(proof.found)]
+def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven.
+
+    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
+    """
+    found = [
+        line
+        for proof in proofs.values()
+        for line in _listed(
+            [
+                row
+                for row in proof.found
+                if row["check"] != "result" or (row["study"], row["kernel"], row["finding"]) not in named
+            ]
+        )
+    ]
     missing = [
         line
         for proof in proofs.values()

@@ -22,7 +22,6 @@ _LANGUAGE = [
     # A kernel's points run for a fraction of a second: -O2 makes them 10% faster, and the build 50% longer.
     "-O1",
     "-fPIC",
-    "-pthread",
     # Kernels written for nvcc rely on wrapping signed overflow, and on reading memory as another type.
     "-fwrapv",
     "-fno-strict-aliasing",
@@ -57,7 +56,6 @@ _WATCHING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
 _CONTROL_FLOW = ["-fsanitize-coverage=trace-pc,trace-cmp"]
 _LINK = [
     "-shared",
-    "-pthread",
     "-Wl,-z,defs",
     "-Wl,-Bsymbolic",
     "-Wl,--build-id=none",

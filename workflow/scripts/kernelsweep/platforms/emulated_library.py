@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +43,6 @@ class EmulatedLibrary:
             ctypes.c_size_t * 3,
             ctypes.c_size_t,
             ctypes.POINTER(ctypes.c_void_p),
-            ctypes.c_uint,
             ctypes.c_char_p,
             ctypes.c_size_t,
         ]
@@ -59,7 +57,6 @@ class EmulatedLibrary:
         block: int | tuple[int, int, int],
         shared_bytes: int,
         arguments: Sequence[Any],
-        workers: int | None = None,
     ) -> None:
         """Run a kernel to its end. Other Python threads continue meanwhile.
 
@@ -67,7 +64,6 @@ class EmulatedLibrary:
         grid, block   number of blocks, and of threads in each: in x, or in x, y and z
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
-        workers       the number of cores to run blocks on; None for all that this process may use
 
         Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
         a barrier while others of their block wait elsewhere, and a stack overflow; IllegalAccess for an illegal
@@ -86,13 +82,12 @@ class EmulatedLibrary:
         pointers = (ctypes.c_void_p * len(passed))(*(ctypes.addressof(value) for value in passed))
         sides = ctypes.c_size_t * 3
         message = ctypes.create_string_buffer(_MESSAGE_CAPACITY)
-        cores = workers if workers is not None else len(os.sched_getaffinity(0))
         with _launching:
             if _last_launched is not None and _last_launched is not self:
                 _last_launched._library.emulator_release()
             _last_launched = self
             failed = self._library.emulator_launch(
-                entry, sides(*blocks), sides(*threads), shared_bytes, pointers, cores, message, len(message)
+                entry, sides(*blocks), sides(*threads), shared_bytes, pointers, message, len(message)
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:

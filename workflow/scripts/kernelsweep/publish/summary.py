@@ -59,7 +59,7 @@ def summary_text(
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += _chosen(planned)
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
-    lines += proof_summary(proofs or {})
+    lines += proof_summary(proofs or {}, counted.points)
     lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
 

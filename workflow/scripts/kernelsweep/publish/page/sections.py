@@ -52,7 +52,8 @@ def html(file: Path, name: str, title: str, base: Path) -> str:
 
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """The kernels that aren't proven, and the points that failed, by name, or that none did."""
-    text = "\n".join(["# Summary", "", *proof_summary(proofs), *excused_points(counted), *failed_points(counted)])
+    found = [*proof_summary(proofs, counted.points), *excused_points(counted), *failed_points(counted)]
+    text = "\n".join(["# Summary", "", *found])
     return to_html(text, "failed", "failed points", base, base)
 
 
