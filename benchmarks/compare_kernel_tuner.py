@@ -66,7 +66,7 @@ CLOSE = 1.01
 SEED = 1
 STRATEGIES = ("random_sample", "genetic_algorithm", "diff_evo", "hybrid_vndx", "adaptive_tabu_greywolf")
 SIDES = ("sweep", "search", "kernel_tuner")
-# Of a configuration: an estimate, for --plan.
+# Seconds for one configuration, as --plan estimates them.
 COMPILE_SECONDS, TUNER_SECONDS = 1.2, 0.4
 
 # Kernel Tuner imports these where they are installed, though none of them is needed here: with them, its process would

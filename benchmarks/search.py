@@ -65,7 +65,7 @@ STRATEGIES: Mapping[str, Callable[[Sequence[Mapping[str, Any]], str], Strategy]]
     "the same, told late": Parzen,
 }
 
-# Strategies that propose so many configurations before they are told of the first, as a search does.
+# Strategies that propose this many configurations before they are told of the first, as a search does.
 TOLD_LATE = {"the same, told late": AHEAD}
 
 

@@ -391,6 +391,11 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     assert row in text.partition("<details>")[0] and "<summary>✓ holds: 1</summary>" in text
     html = to_html(text, "claims", "claims", ROOT, ROOT)
     assert "<details><summary>✓ holds: 1</summary>\n<div" in html and html.count("</details>") == 1
+    # A source of all rows stands above them; a direction is said in a word.
+    directions = [replace(CLAIM, id=name, relation=name, value="1", tolerance=None) for name in ("above", "at_least")]
+    text = claims_text(judge(directions, evidence(), {}), {CLAIM.study: "Unrolling"}, H200)
+    assert f"Source: {CLAIM.source}" in text and "| source |" not in text.partition("## Sources")[0]
+    assert "| faster |" in text and "| not slower |" in text
 
 
 def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:

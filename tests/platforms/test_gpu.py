@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from checkout import ROOT
 from planted import DEVICE, NO_LENGTH_3, QUICK, built, measured, measured_while_built, planted_kernel, point, run
+from shipped_kernels import shipped_studies, shipped_study
 
 from kernelsweep.baselines.libraries import (
     COMPILED,
@@ -32,10 +33,8 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_study
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.axes import resolve_axes
-from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, launched_points
@@ -44,7 +43,7 @@ from kernelsweep.sweep.points import Point, instantiation
 
 pytestmark = pytest.mark.gpu
 
-STUDIES = [study for name in study_names(ROOT) if (study := load_study(name, ROOT)).problem.lists_excluded]
+STUDIES = [study for study in shipped_studies() if study.problem.lists_excluded]
 KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
 NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
 # Arguments of the exchanges that lead from one half of a warp to the other.
@@ -187,7 +186,7 @@ def test_an_array_larger_than_the_memory_is_a_row(arch: str, tmp_path: Path) -> 
 
 def test_a_cold_sample_reads_from_memory_and_a_hot_one_from_the_cache(arch: str, tmp_path: Path) -> None:
     # 16 MiB fit into the L2 of every GPU on which the difference can be asked for.
-    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    kernel = shipped_study("warp_shuffle").kernels["shuffle"]
     points = [point(2**22, 256, unroll=4, cache=cache) for cache in ("cold", "hot")]
     outcomes = run(kernel, points, tmp_path, arch)
     cold, hot = (summarise(outcomes[p].samples) for p in points)
@@ -196,13 +195,13 @@ def test_a_cold_sample_reads_from_memory_and_a_hot_one_from_the_cache(arch: str,
 
 def test_launch_latency_stays_outside_the_events(arch: str, tmp_path: Path) -> None:
     # A launch costs the host some microseconds; the shortest kernel takes fewer between events on a filled queue.
-    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    kernel = shipped_study("warp_shuffle").kernels["shuffle"]
     outcome = run(kernel, [point(32, 32)], tmp_path, arch)[point(32, 32)]
     assert 0.5 < float(np.median(outcome.samples)) < 6
 
 
 def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tmp_path: Path) -> None:
-    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    kernel = shipped_study("warp_shuffle").kernels["shuffle"]
     one = point(2**20, 256, unroll=4)
     # Three visits: the resting workers of the ones before are ours.
     alone = run(kernel, [one], tmp_path, arch, visits=3)[one]
@@ -223,7 +222,7 @@ def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tm
 
 
 def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_path: Path) -> None:
-    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
+    kernel = shipped_study("warp_shuffle").kernels["shuffle"]
     cold, hot = (point(2**24, 256, unroll=4, cache=cache) for cache in ("cold", "hot"))
     task, report = built(kernel, [cold, hot], tmp_path, arch)
     task = replace(task, protocol=replace(task.protocol, sampling=replace(QUICK, energy_seconds=1.0)))
@@ -269,7 +268,7 @@ platform.close()
 """
 
 OF_ONE_LAUNCH = [
-    kernel for kernel in load_study("bandwidth_bound", ROOT).kernels.values() if kernel.plan.startswith("single_launch")
+    kernel for kernel in shipped_study("bandwidth_bound").kernels.values() if kernel.plan.startswith("single_launch")
 ]
 
 
@@ -316,7 +315,7 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
 def test_a_library_that_a_study_calls_is_right_and_timed(study: str, name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
-    loaded = load_study(study, ROOT)
+    loaded = shipped_study(study)
     call = loaded.settings["rival_calls"][name]
     rival = as_kernel(name, loaded.problem, call)
     small = {"matmul": {"m": [33, 512], "n": [70, 512], "k": [50, 512]}, "histogram": {"array_size": [1, 2**20 + 5]}}

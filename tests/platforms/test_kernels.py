@@ -14,7 +14,7 @@ from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planted import BLOCK_LOOP, CONST, RIGHT, point, source_of
-from shipped_kernels import shipped_kernels
+from shipped_kernels import shipped_kernels, shipped_study
 
 from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -22,7 +22,6 @@ from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.header import read_kernel
@@ -51,7 +50,7 @@ TYPED = [
 ]
 # The kernel that is compiled for each type with each operation; `snakemake all` runs those of the study `operations`.
 OF_ALL_OPERATIONS = "cascaded"
-OF_VECTORS = list(load_study("bandwidth_bound", ROOT).kernels.values())
+OF_VECTORS = list(shipped_study("bandwidth_bound").kernels.values())
 
 
 def grid_sizes(kernel: KernelSource, block_size: int) -> tuple[int | None, ...]:
@@ -274,17 +273,12 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: 
         for array_size in around_block_boundaries(variant, kernel.plan):
             check(kernel, library, sized(variant, array_size), seed=0)
 
-    sizes: Callable[[Point], st.SearchStrategy[int]] = lambda variant: (  # noqa: E731
-        st.integers(1, LARGEST) | st.sampled_from(around_block_boundaries(variant, kernel.plan))
-    )
-    variants_and_sizes = st.sampled_from(points).flatmap(lambda variant: st.tuples(st.just(variant), sizes(variant)))
-
     @settings(max_examples=50, deadline=None)
-    @example(drawn=(points[0], LARGER), seed=0)
-    @example(drawn=(points[-1], LARGER), seed=0)
-    @given(drawn=variants_and_sizes, seed=st.integers(0, 2**32 - 1))
-    def results_are_right(drawn: tuple[Point, int], seed: int) -> None:
-        check(kernel, library, sized(*drawn), seed)
+    @example(variant=points[0], array_size=LARGER, seed=0)
+    @example(variant=points[-1], array_size=LARGER, seed=0)
+    @given(variant=st.sampled_from(points), array_size=st.integers(1, LARGEST), seed=st.integers(0, 2**32 - 1))
+    def results_are_right(variant: Point, array_size: int, seed: int) -> None:
+        check(kernel, library, sized(variant, array_size), seed)
 
     results_are_right()
 
@@ -355,7 +349,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Buil
 def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
     # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
     # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
-    kernel = load_study("bandwidth_bound", ROOT).kernels[name]
+    kernel = shipped_study("bandwidth_bound").kernels[name]
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
     library = compiled(kernel, built, tmp_path)
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 from planted import point, run
+from shipped_kernels import shipped_study
 from synthetic_sweep import H200, shipped
 
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import points, skip_reason
 
-STUDY = load_study("bandwidth_bound", ROOT)
+STUDY = shipped_study("bandwidth_bound")
 
 AXES = {
     "array_size": [2**16],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import time
 from itertools import product
 from pathlib import Path
 from urllib.parse import parse_qs
+from xml.etree import ElementTree
 
 import pytest
 
@@ -197,6 +200,38 @@ def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored
     driver.get("about:blank")
     driver.get(address)
     assert text(driver, ".count") == shown and "25,000 of 100,000" in shown
+
+
+def saved(driver: object, folder: Path, kind: str) -> Path:
+    """The file that a button of the explorer saves, once the browser has written it."""
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    driver.find_element("css selector", f'#explorer .save[value="{kind}"]').click()
+    path = folder / f"product.{kind}"
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return path
+
+
+def test_a_reader_saves_what_is_shown(driver: object, explored: Path, tmp_path: Path) -> None:
+    from chromium import open_page
+
+    open_page(driver, explored, 1440)
+    choose(driver, "at.order", "across")
+    rows = read_rows(saved(driver, tmp_path, "csv"))
+    assert len(rows) == 100 and {row["order"] for row in rows} == {"across"}
+    last = rows[-1]
+    best = time_us("tiled", 50_000, 8, 5, "across")
+    assert (last["kernel"], last["n"], last["tile"], last["flags"]) == ("tiled", "50000", "8", "noisy")
+    assert [float(last[name]) for name in ("time (µs)", "time_low_us", "time_high_us")] == pytest.approx(
+        [best, 0.99 * best, 1.02 * best]
+    )
+    # The picture needs no page: it is XML by itself, its lines have colours, and its letters a size.
+    picture = ElementTree.parse(saved(driver, tmp_path, "svg")).getroot()
+    lines = [path for path in picture.iter("{http://www.w3.org/2000/svg}path") if path.get("class") == "line"]
+    assert len(lines) == 2 and all("fill: none" in line.get("style", "") for line in lines)
+    assert len({re.search("stroke: rgb[^;]*", line.get("style", ""))[0] for line in lines}) == 2
+    assert not driver.get_log("browser"), "the page's security policy forbids none of it"
 
 
 def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver: object, explored: Path) -> None:

@@ -20,9 +20,11 @@ from checkout import ROOT
 from drawn_texts import check_texts, contrast
 from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from pypdf import PdfReader
+from shipped_kernels import shipped_studies
 from synthetic_sweep import (
     BLOCK_SIZES,
     EMULATOR,
@@ -43,7 +45,6 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.problems.registry import PROBLEMS
-from kernelsweep.project.project import load_study
 from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
 from kernelsweep.publish.figures import (
     bandwidth,
@@ -56,7 +57,6 @@ from kernelsweep.publish.figures import (
     operations,
     rivals,
 )
-from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.study import Study
 
 # The height of a page's text, in inches, of the two-column papers that we know.
@@ -64,7 +64,7 @@ PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (study for name in study_names(ROOT) if (study := load_study(name, ROOT)).settings["ladder"]),
+    (study for study in shipped_studies() if study.settings["ladder"]),
     key=lambda study: -len(study.settings["ladder"]),
 )
 DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
@@ -120,6 +120,20 @@ def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations(
             drawn.index
         )
         assert not {2**20 + 3, 2**28 + 3} & set(drawn.index)
+
+
+def test_no_two_kernels_have_one_colour_and_the_slower_ones_are_grey() -> None:
+    study, rows = shipped("bandwidth_bound", H200["name"])
+    names = study_kernels(study)
+    slower = rows["kernel"].map({name: 1 + 0.2 * place for place, name in enumerate(names)}).fillna(1.0)
+    times = {name: rows[name] * slower for name in ("time_us", "time_low_us", "time_high_us")}
+    figure = draw(bandwidth, study, rows.assign(**times), H200)
+    (legend,) = figure.findobj(Legend)
+    shown = [text.get_text() for text in legend.get_texts()]
+    colours = [line.get_color() for line, label in zip(legend.get_lines(), shown, strict=True) if label in names]
+    assert len(set(colours)) == len(colours) == bandwidth.MOST_LINES < len(names)
+    (grey,) = [label for label in shown if label.startswith("grey: ")]
+    assert names[-1] in grey and names[0] not in grey
 
 
 def test_without_a_library_it_says_so() -> None:

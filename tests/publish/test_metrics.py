@@ -136,14 +136,22 @@ def test_a_bar_is_as_long_as_its_metric_and_published_values_stand_beside_it_as_
     # One metric is the same in every step, and one step has no counters: sentences instead of a panel and a row.
     data = changed(data, "metric == 'achieved_occupancy'", value=50.0)
     data = with_rows(data, data.metrics.rows.query("kernel != 'last_warp_shuffled'"))
+    data = changed(data, "metric == 'branch' and kernel == 'cascaded'", value=9e3)
     figure = draw("metrics", data)
-    threads = figure.axes[0]
+    threads, branches = figure.axes[:2]
+    # The first steps would be squeezed beside so large a value.
+    assert (threads.get_xscale(), branches.get_xscale()) == ("linear", "log")
+    assert len(branches.lines) == 1 and {"467.0", "9,000"} <= {text.get_text() for text in branches.texts}
     bars = [patch.get_width() for patch in threads.patches if isinstance(patch, Rectangle)]
     assert bars[:2] == [467.0, 267.0] and len(bars) == len(data.steps) - 1
     shown = [text.get_text() for text in threads.texts]
     assert {"467.0", "267.0", "37.4", "53.2"} <= set(shown)
     text = said(figure)
-    assert "These are as printed" in text and "In every step, achieved occupancy: 50.0%." in text
+    assert (
+        "Dots: on a logarithmic axis." in text
+        and "These are as printed" in text
+        and "In every step, achieved occupancy: 50.0%." in text
+    )
     assert "Not profiled: last_warp_shuffled." in text
     assert "achieved occupancy (%)" not in [axes.get_title(loc="left") for axes in figure.axes]
 

@@ -226,6 +226,13 @@ def test_messages_of_a_compiler_stay_text() -> None:
     text = "# A\n\n## B\n\nno `vector<int>`, but <script>alert(1)</script><sup>1</sup>\n"
     html = to_html(text, "part", "A", Path(), Path())
     assert '<h3 id="part-heading-1">B' in html and "<h1>" not in html, "headings are below the page's own"
+    table = to_html(
+        "# A\n\n## B\n\n| verdict | claim |\n|---|---|\n| ? not decidable | C |\n", "part", "A", Path(), Path()
+    )
+    assert '<th scope="row" class="open">? not' in table, "each verdict has its colour"
+    assert re.search(
+        r'aria-labelledby="(part-table-1-caption)".*<table>\s*<caption id="\1">A: B</caption>', table, re.DOTALL
+    )
     assert "vector&lt;int&gt;" in html and "&lt;script&gt;" in html and "<sup>1</sup>" in html
 
 
@@ -292,6 +299,12 @@ def test_a_table_sorts_by_numbers_whatever_they_look_like(driver: object, page: 
     driver.find_element("css selector", "#chapter-comparison th:nth-child(3) button").click()
     times = [int(text.removesuffix(" µs")) for text in column(driver, 3)]
     assert times == sorted(times) and times[0] < 10 <= times[-1], "8 µs comes before 10 µs"
+    # Tab leaves a table's headings, one after another.
+    buttons = driver.find_elements("css selector", "#chapter-comparison th button")
+    buttons[-2].send_keys("\ue004")
+    assert driver.switch_to.active_element == buttons[-1]
+    buttons[-1].send_keys("\ue004")
+    assert driver.switch_to.active_element not in buttons
 
 
 @pytest.mark.chromium

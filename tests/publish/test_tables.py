@@ -70,7 +70,7 @@ def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
     assert cpu["published_speedup"] == pytest.approx(255.6 / 5114.9)
     assert cpu[["unroll", *TIME_COLUMNS, "points_right"]].isna().all()
     text = markdown(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE))
-    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5114.9", "0.05×"]
+    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5114.9", "20× slower"]
 
 
 def test_the_row_order_of_the_measurements_does_not_show() -> None:
@@ -220,7 +220,7 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
     text = markdown(UNROLLING, rows, H200, figures)
     mark = text.split(f"</sup> On the host: {HOST}, one thread;")[0][-1]
     row = markdown_row(text, f"`cpu_recursive_pairwise` <sup>{mark}</sup>")
-    assert (row[1], row[2], row[4], row[-1]) == ("–", "21400", "0.01×", "–")
+    assert (row[1], row[2], row[4], row[-1]) == ("–", "21400", "100× slower", "–")
     assert "All 2,000 points of these kernels' sweeps are right." in text
     assert rf"\,On the host: {HOST}, one thread;" in latex(UNROLLING, rows, H200, figures)
     # Where the platform has no times, they would have nothing to show.

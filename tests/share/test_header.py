@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from checkout import ROOT, copy_project
+from shipped_kernels import shipped_study
 from synthetic_sweep import EMULATOR, H200
 from workflow_runs import shrink, snakemake
 
@@ -27,7 +28,6 @@ from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.share.reduce_header.export import reduce_header
 from kernelsweep.share.reduce_header.offered import is_offered, needed_architecture
@@ -38,7 +38,7 @@ from kernelsweep.sweep.points import Point, points, skip_reason
 # One process, since all use the same header.
 pytestmark = pytest.mark.xdist_group("header")
 
-STUDY = load_study("bandwidth_bound", ROOT)
+STUDY = shipped_study("bandwidth_bound")
 OFFERED = [kernel for kernel in STUDY.kernels.values() if is_offered(kernel)]
 SIZES = [2**power for power in range(8, 30, 2)]
 KINDS = [

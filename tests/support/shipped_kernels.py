@@ -1,7 +1,8 @@
-"""The kernels in kernels/, as parameters of tests."""
+"""The studies in config/studies/, read once in a process, and their kernels as parameters of tests."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -9,16 +10,26 @@ from checkout import ROOT
 
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.study import Study
+
+
+@functools.cache
+def shipped_study(name: str) -> Study:
+    """A study of config/studies/, which the tests share: it is not to be changed."""
+    return load_study(name, ROOT)
+
+
+def shipped_studies() -> list[Study]:
+    return [shipped_study(name) for name in study_names(ROOT)]
 
 
 def shipped_kernels(problem: str) -> list[Any]:
     """Every kernel of a problem, once. Those that the emulator can't run, or that have no right result, are skipped by
     name. The tests of one kernel run in one process, so that they can share a build.
     """
-    studies = [study for study in (load_study(name, ROOT) for name in study_names(ROOT))]
     kernels = {
         kernel.path: kernel
-        for study in studies
+        for study in shipped_studies()
         if study.settings["problem"] == problem
         for kernel in study.kernels.values()
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas
 from checkout import ROOT
+from shipped_kernels import shipped_study
 
 from kernelsweep.analysis.metric_rows import Metrics
 from kernelsweep.analysis.published import load_published
@@ -18,7 +19,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.problems.exchange import EXCHANGE, parse_arguments
 from kernelsweep.problems.lanes import source_elements
-from kernelsweep.project.project import load_config, load_study
+from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
@@ -239,7 +240,7 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
     the outputs of exchanges are right.
     """
     device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
-    study = load_study(name, ROOT)
+    study = shipped_study(name)
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     rows = []
     for place, (kernel, source) in enumerate(study.kernels.items()):

@@ -49,7 +49,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shar
 
 @contextmanager
 def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
-    """Keep those of `devices` for this process that are free now. Yields their UUIDs."""
+    """Keep the `devices` that are free now for this process. Yields their UUIDs."""
     with ExitStack() as leases:
         free = []
         for device in devices:

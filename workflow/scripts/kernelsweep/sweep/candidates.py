@@ -11,7 +11,7 @@ from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.points import Point
 
-# A search of more configurations takes place among so many of them, drawn at random: each start lists them all.
+# From a larger space, a search draws this many configurations at random: each start lists them all.
 # The best of 4,000 is, on average, among the best 0.025% of all.
 MOST_CONFIGURATIONS = 4_000
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import device_text, size_text
-from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT
+from kernelsweep.judge.claims.claim import CLAIM_KINDS, DIRECTION, OUTPUT, SPEEDUP, Claim
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
@@ -46,6 +46,10 @@ CLAIM_COLUMNS = (
 
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
+
+# What a claimed direction says of the first kernel beside the second: of times, and of other quantities.
+_FASTER = {"above": "faster", "below": "slower", "at_least": "not slower", "at_most": "not faster"}
+_MORE = {"above": "more", "below": "less", "at_least": "not less", "at_most": "not more"}
 
 _DIGITS = 4
 
@@ -134,23 +138,39 @@ def _tables(judged: Sequence[Judged]) -> list[str]:
 
 
 def _table(judged: Sequence[Judged]) -> list[str]:
-    """A table with a blank line below it; nothing without claims."""
+    """A table with a blank line below it; nothing without claims. A source of all rows stands above them."""
     if not judged:
         return []
-    lines = ["| verdict | claim | holds if | measured | elsewhere | source |", "|---|---|---|---|---|---|"]
-    for one in judged:
-        claim = one.claim
-        source = f"{claim.source}: {claim.device}" if claim.device else claim.source
-        source += f" ({claim.code})" if claim.code else ""
-        wanted = (
-            "these elements"
-            if claim.quantity == OUTPUT
-            else relation_text(claim.relation, claim.value, claim.tolerance)
-        )
-        cells = [f"{_SIGNS[one.verdict]} {one.verdict}", claim.text, wanted, _measured(one), _elsewhere(one), source]
-        cells = [cell.replace("|", r"\|") for cell in cells]
+    sources = [_source(one.claim) for one in judged]
+    has_one_source = len(set(sources)) == 1 < len(sources)
+    rows = [
+        [f"{_SIGNS[one.verdict]} {one.verdict}", one.claim.text, _wanted(one.claim), _measured(one), _elsewhere(one)]
+        for one in judged
+    ]
+    heads = ["verdict", "claim", "holds if", "measured", "elsewhere"]
+    if not has_one_source:
+        heads.append("source")
+        rows = [[*row, source] for row, source in zip(rows, sources, strict=True)]
+    lines = [f"Source: {sources[0]}.", ""] if has_one_source else []
+    lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for row in rows:
+        cells = [cell.replace("|", r"\|") for cell in row]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def _source(claim: Claim) -> str:
+    source = f"{claim.source}: {claim.device}" if claim.device else claim.source
+    return f"{source} ({claim.code})" if claim.code else source
+
+
+def _wanted(claim: Claim) -> str:
+    """What a claim wants of the measured quantity: `about 1.7 ± 0.17`, `faster`."""
+    if claim.quantity == OUTPUT:
+        return "these elements"
+    if claim.kind == DIRECTION:
+        return (_FASTER if claim.quantity == SPEEDUP else _MORE)[claim.relation]
+    return relation_text(claim.relation, claim.value, claim.tolerance)
 
 
 def _counted(judged: Sequence[Judged]) -> str:

@@ -97,5 +97,5 @@ def _summary(steps: Sequence[ComparedStep]) -> list[str]:
 
 
 def _sign(difference: float) -> int:
-    # Of 64 lanes, a hundredth is the rounding of what is printed.
+    # Sources print hundredths of a lane.
     return 0 if abs(difference) < 0.01 else 1 if difference > 0 else -1

@@ -1,12 +1,13 @@
 """Bandwidth against array size: each kernel's best configuration, and the published one; cold and hot cache apart.
 
-Kernels that take the same time everywhere share a line. Below, the time of each over the shortest at that size. The
+Kernels that take the same time everywhere share a line. At most MOST_LINES have a colour, those nearest to the fastest
+at any size; the others are grey. Below, the time of each over the shortest at that size. The
 memory's measured limits are drawn too, if the study has them; libraries are drawn by `rivals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,8 @@ LEGEND_LINE_IN = {TWO_COLUMNS: 0.162, ONE_COLUMN: 0.0}
 LEGEND_TITLE = "best configuration; thin: the published one"
 # Kernels whose best times are within this factor of each other at every size share a line.
 ALIKE_WITHIN = 1.05
+# No two lines have one colour.
+MOST_LINES = len(palette.LINE_COLOURS)
 LABEL_PT = {TWO_COLUMNS: 150.0, ONE_COLUMN: ONE_COLUMN.points - 80.0}
 CACHES = ("cold", "hot")
 HEADROOM = 1.12
@@ -67,6 +70,7 @@ FURTHEST_PEAK = 1.6
 LARGEST_RATIO = 16.0
 RATIO_TICKS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 THIN = {"linewidth": 0.5, "marker": "", "zorder": 1.5}
+OTHERS_LOOK = {"color": palette.GREY, "linewidth": 0.6, "alpha": 0.6, "zorder": 1.2}
 LIMIT_STYLE = {"color": palette.GREY, "linewidth": 0.8, "zorder": 1}
 
 
@@ -74,12 +78,16 @@ LIMIT_STYLE = {"color": palette.GREY, "linewidth": 0.8, "zorder": 1}
 class _Lines:
     """The rows with a bandwidth: kernels' best and published configurations, the memory's limits.
 
-    groups  the kernels that share a line, in the order of their story
-    labels  the label of each group
+    groups        the kernels that share a line, in the order of their story
+    labels        the label of each group
+    others        the kernels that are drawn in grey
+    others_label  their label; "" without any
     """
 
     groups: Sequence[Sequence[str]]
     labels: Sequence[str]
+    others: Sequence[str]
+    others_label: str
     best: pandas.DataFrame
     published: pandas.DataFrame
     limits: pandas.DataFrame
@@ -99,8 +107,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         reason = no_bandwidth(rows, data.settings, data.device, FREE)
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No bandwidth to draw.", caption), reason)
     lines = _lines_of(data, with_times, width)
+    if lines.others:
+        caption += f" Grey: all but the {MOST_LINES} lines that come nearest to the shortest time at any size."
     message = _message(data, with_times[with_times["cache"] == caches[0]])
-    labels = [*lines.labels, *map(limit_text, lines.limits["limit"].unique())]
+    others = [lines.others_label] if lines.others else []
+    labels = [*lines.labels, *others, *map(limit_text, lines.limits["limit"].unique())]
     label_lines = sum(label.count("\n") + 1 for label in labels) + 1
     height_in = max(PANEL_IN[width], LEGEND_LINE_IN[width] * label_lines)
     legend = Legend(labels, LEGEND_TITLE, spacing=0.45)
@@ -135,9 +146,24 @@ def _lines_of(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Lines:
         else:
             groups.append([kernel])
     undefined = undefined_kernels(rows)
-    named = [[kernel + (UNDEFINED_MARK if kernel in undefined else "") for kernel in group] for group in groups]
-    labels = ["\n".join(wrap(", ".join(names), LABEL_PT[width])) for names in named]
-    return _Lines(groups, labels, best, _published(data, rows), _limits(data))
+    shown = _nearest(groups, times, undefined)
+    others = [kernel for group in groups if group not in shown for kernel in group]
+
+    def label(kernels: Sequence[str], start: str = "") -> str:
+        names = [kernel + (UNDEFINED_MARK if kernel in undefined else "") for kernel in kernels]
+        return "\n".join(wrap(start + ", ".join(names), LABEL_PT[width])) if names else ""
+
+    return _Lines(
+        shown, [*map(label, shown)], others, label(others, "grey: "), best, _published(data, rows), _limits(data)
+    )
+
+
+def _nearest(groups: Sequence[list[str]], times: pandas.DataFrame, undefined: Collection[str]) -> list[list[str]]:
+    """The MOST_LINES groups that come nearest to the shortest time at any size, in the order of the story."""
+    shortest = times.drop(columns=[kernel for kernel in times if kernel in undefined]).min(axis=1)
+    ratios = {group[0]: (times[group[0]] / shortest).min() for group in groups}
+    nearest = sorted(ratios, key=lambda kernel: ratios[kernel])[:MOST_LINES]
+    return [group for group in groups if group[0] in nearest]
 
 
 def _best(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -163,10 +189,12 @@ def _limits(data: StudyData) -> pandas.DataFrame:
 def _draw_bandwidths(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> None:
     """One cache state's lines."""
     best, published, limits = (rows[rows["cache"] == cache] for rows in (lines.best, lines.published, lines.limits))
-    for kernel in data.kernel_names:
+    for kernel in (name for name in data.kernel_names if name not in lines.others):
         _draw_kernel(axes, lines, kernel, published, "bandwidth_gbs", THIN)
     for first, *_ in lines.groups:
         _draw_kernel(axes, lines, first, best, "bandwidth_gbs")
+    for kernel in lines.others:
+        _draw_kernel(axes, lines, kernel, best, "bandwidth_gbs", OTHERS_LOOK)
     _draw_limits(axes, limits, data.settings["limits"])
     axes.set_title(f"{cache} cache", loc="left")
 
@@ -178,6 +206,8 @@ def _draw_ratios(axes: Axes, lines: _Lines, best: pandas.DataFrame) -> None:
     ratios = best.assign(ratio=best["time_us"] / best["array_size"].map(shortest))
     for first, *_ in lines.groups:
         _draw_kernel(axes, lines, first, ratios, "ratio")
+    for kernel in lines.others:
+        _draw_kernel(axes, lines, kernel, ratios, "ratio", OTHERS_LOOK)
     axes.set_yscale("log", base=2)
     axes.set_ylim(0.93, min(LARGEST_RATIO, max(1.5, ratios["ratio"].max() * HEADROOM)))
     axes.yaxis.set_major_locator(FixedLocator(RATIO_TICKS))
@@ -190,16 +220,18 @@ def _draw_ratios(axes: Axes, lines: _Lines, best: pandas.DataFrame) -> None:
 def _draw_kernel(
     axes: Axes, lines: _Lines, kernel: str, rows: pandas.DataFrame, column: str, look: Mapping[str, Any] | None = None
 ) -> None:
-    """A kernel's line in its group's colour; with a `look` of its own it is no entry of the legend."""
+    """A kernel's line in its group's colour; a thin line, with a `look` of its own, is no entry of the legend."""
     sizes = sorted(int(size) for size in rows["array_size"].unique())
     number = next((number for number, group in enumerate(lines.groups) if kernel in group), None)
-    if number is None or not (rows["kernel"] == kernel).any():
+    if (number is None and kernel not in lines.others) or not (rows["kernel"] == kernel).any():
         return
     markers = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
     # Sizes without a time become NaN, so that the line breaks there.
     values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
-    label = lines.labels[number] if look is None else f"_{kernel}"
-    axes.plot(sizes, values, label=label, **{**style.line_look(number), **(look or markers)})
+    label = lines.others_label if number is None else lines.labels[number] if look is None else f"_{kernel}"
+    axes.plot(
+        sizes, values, label=label, **{**({} if number is None else style.line_look(number)), **(look or markers)}
+    )
     axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 

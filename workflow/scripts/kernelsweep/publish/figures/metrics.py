@@ -47,6 +47,9 @@ PUBLISHED_ROOM = {TWO_COLUMNS: 1.7, ONE_COLUMN: 2.3}
 SMALL_PERCENTAGE = 10.0
 # Values that differ by less than this share say the same of every step: such a metric is a sentence, not a panel.
 LEAST_VARIATION = 0.005
+# Beyond this ratio of the largest to the smallest value, bars would hide the small ones' differences: dots on a
+# logarithmic axis show them, and the smallest dot's distance from the left edge is this share of the dots' range.
+WIDE_RANGE, LEFT_SHARE = 12.0, 0.08
 # From these values on, a panel's numbers are in this unit.
 SCALES = ((1e9, "10⁹ "), (1e6, "10⁶ "), (1e4, "10³ "))
 
@@ -55,7 +58,8 @@ SCALES = ((1e9, "10⁹ "), (1e6, "10⁶ "), (1e4, "10³ "))
 class _Panel:
     """A metric of the drawn steps: its heading, its values and the published ones, in the heading's unit.
 
-    top  the end of its longest possible bar
+    top       the end of its longest possible bar
+    is_wide   whether our values range over more than WIDE_RANGE, without a 0
     """
 
     heading: str
@@ -63,13 +67,18 @@ class _Panel:
     theirs: pandas.Series[float]
     top: float
 
+    @property
+    def is_wide(self) -> bool:
+        least = float(self.ours.min())
+        return least > 0 and float(self.ours.max()) > WIDE_RANGE * least
+
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """Small multiples: a panel for each metric that the study names and that varies, a bar with its value a step.
 
-    Published values stand at a panel's right edge. Steps without any value, and metrics that do not vary, are named in
-    the caption.
+    Where values range widely, dots on a logarithmic axis take the bars' place. Published values stand at a panel's
+    right edge. Steps without any value, and metrics that do not vary, are named in the caption.
     """
     found = step_metrics(data)
     shown = [name for name in data.settings["metrics"] if name in set(found["metric"])]
@@ -83,7 +92,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     varying = [name for name in shown if _varies(found, name)] or shown[:1]
     panels = [_panel(data, found, name, known) for name in varying]
     words = _words(data, panels, known, width)
-    caption = _caption(data, of_shown) + _left_out(data, found, [name for name in shown if name not in varying], known)
+    caption = _caption(data, of_shown)
+    if any(panel.is_wide for panel in panels):
+        caption += " Dots: on a logarithmic axis."
+    caption += _left_out(data, found, [name for name in shown if name not in varying], known)
     frame = Frame(width, title_text, _message(data, found, varying), caption + words.caption)
     columns = min(PANELS_A_ROW, len(panels))
     figure = new_figure(frame, _body_in(words, columns))
@@ -148,10 +160,13 @@ def _body_in(words: _Words, columns: int) -> float:
 
 def _draw_panel(axes: Axes, panel: _Panel, width: Width) -> None:
     rows = range(len(panel.ours))
-    bars = axes.barh(rows, panel.ours.fillna(0.0), height=BAR_HEIGHT, color=palette.BLUE)
-    axes.bar_label(bars, ["–" if pandas.isna(value) else _digits(value) for value in panel.ours], padding=2)
-    has_published = panel.theirs.notna().any()
-    axes.set_xlim(0, panel.top * (PUBLISHED_ROOM if has_published else ROOM)[width])
+    room = (PUBLISHED_ROOM if panel.theirs.notna().any() else ROOM)[width]
+    if panel.is_wide:
+        _draw_dots(axes, panel.ours, room)
+    else:
+        bars = axes.barh(rows, panel.ours.fillna(0.0), height=BAR_HEIGHT, color=palette.BLUE)
+        axes.bar_label(bars, ["–" if pandas.isna(value) else _digits(value) for value in panel.ours], padding=2)
+        axes.set_xlim(0, panel.top * room)
     for row, value in zip(rows, panel.theirs, strict=True):
         if pandas.notna(value):
             axes.text(
@@ -164,8 +179,20 @@ def _draw_panel(axes: Axes, panel: _Panel, width: Width) -> None:
                 color=palette.text_in(palette.VERMILLION),
             )
     axes.set_xticks([])
+    axes.set_xticks([], minor=True)
     axes.tick_params(axis="y", length=0)
     axes.spines["bottom"].set_visible(False)
+
+
+def _draw_dots(axes: Axes, values: pandas.Series[float], room: float) -> None:
+    """A dot with its value a row, on a logarithmic axis whose length is `room` times the dots' range."""
+    least, span = float(values.min()), float(values.max() / values.min())
+    axes.set_xscale("log")
+    axes.set_xlim(least * span**-LEFT_SHARE, least * span**room)
+    axes.plot(values, range(len(values)), "o", color=palette.BLUE, markersize=3.5)
+    for row, value in enumerate(values):
+        text, place = ("–", least) if pandas.isna(value) else (_digits(value), value)
+        axes.annotate(text, (place, row), (4, 0), textcoords="offset points", va="center_baseline")
 
 
 def _message(data: StudyData, found: pandas.DataFrame, shown: Sequence[str]) -> str:

@@ -8,6 +8,8 @@
   const LINES = "lines", POINTS = "points", MAP = "map";
   const VIEWS = { [LINES]: "best over configurations", [POINTS]: "every point", [MAP]: "heat map" };
   const KERNEL = "kernel", BEST = "best", HEIGHT = 420, NEAR = 40;
+  // The properties of a mark that the page's style sheet sets.
+  const LOOK = ["fill", "stroke", "strokeWidth", "opacity", "fontFamily", "fontSize"];
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
 
   const section = document.getElementById("explorer");
@@ -344,6 +346,38 @@
     }
     details.scrollIntoView({ block: "nearest" });
   }
+
+  // The chart as a file of its own: the page's style sheet isn't there, so each mark carries its look.
+  function pictureText() {
+    const svg = chart.querySelector("svg"), copy = svg.cloneNode(true);
+    const originals = svg.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((element, place) => {
+      const look = getComputedStyle(originals[place]);
+      for (const property of LOOK) element.style[property] = look[property];
+    });
+    copy.querySelector(".ring")?.remove();
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.style.background = getComputedStyle(document.body).backgroundColor;
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  // The drawn points: kernel, a column an axis, the quantities with their units, the time's interval, flags.
+  function tableText() {
+    const heads = [KERNEL, ...study.axes.map((axis) => axis.name), ...Object.values(study.quantities), "time_low_us", "time_high_us", "flags"];
+    const rows = drawn.map(({ point }) => [
+      study.kernels[study.kernel[point]], ...study.axes.map((axis) => axis.values[study.at[axis.name][point]] ?? ""),
+      ...Object.keys(study.quantities).map((name) => study.values[name][point] ?? ""),
+      study.low[point], study.high[point], study.remarks[study.flags[point]],
+    ]);
+    return `${d3.csvFormatRows([heads, ...rows])}\n`;
+  }
+
+  const FILES = { svg: ["image/svg+xml", pictureText], csv: ["text/csv", tableText] };
+  section.querySelectorAll(".save").forEach((button) => button.addEventListener("click", () => {
+    const [type, text] = FILES[button.value], href = URL.createObjectURL(new Blob([text()], { type }));
+    create("a", { href, download: `${view.study}.${button.value}` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 1000);
+  }));
 
   const wanted = () => (location.hash.startsWith(ADDRESS) ? Object.fromEntries(new URLSearchParams(location.hash.slice(ADDRESS.length))) : null);
   const follow = () => {

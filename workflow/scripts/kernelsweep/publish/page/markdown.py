@@ -19,6 +19,8 @@ from kernelsweep.publish.page.embed import data_uri, drawing
 _ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
 # What unfolds begins and ends with a line of its own.
 _FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
+# The signs that a verdict begins with, and the classes of their colours.
+_VERDICTS = {"✓": "good", "✗": "bad", "?": "open"}
 # Results are below headings of the second level.
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
 # The language of a fenced block that is a difference; the name of what it is against follows.
@@ -98,12 +100,14 @@ def _is_file(target: str) -> bool:
 
 
 def _name_rows(tokens: Sequence[Token]) -> None:
-    """Make each row's first cell its heading, in place; a kernel's name may break after an underscore."""
+    """Make each row's first cell its heading, in place: verdicts in colours, names with places to break."""
     for row, (token, cell) in enumerate(pairwise(tokens)):
         if token.type == "tr_open" and cell.type == "td_open":
             text, end = tokens[row + 2 : row + 4]
             cell.tag = end.tag = "th"
             cell.attrs["scope"] = "row"
+            if verdict := _VERDICTS.get(text.content.partition(" ")[0]):
+                cell.attrs["class"] = verdict
             for child in text.children or ():
                 if child.type == "code_inline":
                     child.type, child.content = "html_inline", f"<code>{breakable(child.content)}</code>"
@@ -115,9 +119,12 @@ def breakable(name: str) -> str:
 
 
 def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[Token]:
-    """The tokens with links to each heading and table; a table is in a box, which readers scroll with the keyboard."""
+    """The tokens with links to each heading and table; a table is in a box, which readers scroll with the keyboard.
+
+    A table's caption is its title and the heading above it; it is read out, and names the box.
+    """
     numbers: Counter[str] = Counter()
-    anchor = ""
+    anchor, caption, in_heading = "", title, False
     for token in tokens:
         if token.type in ("heading_open", "table_open"):
             numbers[token.type] += 1
@@ -128,8 +135,13 @@ def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[To
         if token.type == "heading_close":
             yield Token("html_block", "", 0, content=f" {link}")
         if token.type == "table_open":
-            box = f'<div class="table" role="region" aria-label="{escape(f"Table: {title}")}" tabindex="0">'
+            box = f'<div class="table" role="region" aria-labelledby="{anchor}-caption" tabindex="0">'
             yield Token("html_block", "", 0, content=f'<div class="linked" id="{anchor}">{link}{box}\n')
         yield token
+        if token.type == "inline" and in_heading:
+            caption = f"{title}: {token.content}"
+        in_heading = token.type == "heading_open"
+        if token.type == "table_open":
+            yield Token("html_block", "", 0, content=f'<caption id="{anchor}-caption">{escape(caption)}</caption>')
         if token.type == "table_close":
             yield Token("html_block", "", 0, content="</div></div>\n")

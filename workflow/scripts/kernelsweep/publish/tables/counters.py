@@ -124,6 +124,12 @@ def _messages(found: pandas.DataFrame, step: int) -> list[str]:
 def _explanation(shown: Sequence[str], data: StudyData) -> str:
     definitions, published = data.metrics.definitions, data.published
     texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
+    rates = [title(name) for name in shown if definitions[name]["unit"] == "GB/s"]
+    if rates and data.has_times:
+        texts.append(
+            f"The bandwidth above is the array's bytes over the time of unprofiled runs; {' and '.join(rates)} "
+            f"{'are' if len(rates) > 1 else 'is'} the bytes that the hardware moved there over the profiled run's time."
+        )
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
     if published is not None and published.metrics:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device}.")

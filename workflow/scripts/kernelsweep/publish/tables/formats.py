@@ -15,7 +15,7 @@ EMPTY = "–"
 
 # Intervals are about 0.2% of a median, so more than four digits would be noise.
 TIME_DIGITS = 4
-# A speedup below this is written with two digits that are not zero, such as 0.021.
+# A speedup below this is written as how many times as long it takes.
 SMALL_SPEEDUP = 0.1
 
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
@@ -122,9 +122,9 @@ def intervals(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
 
 
 def speedups(values: pandas.Series[float]) -> list[str]:
-    """Ratios of times as cells."""
+    """Ratios of times as cells: `1.90×`; where a time is more than ten times as long, `71× slower`."""
     return [
-        EMPTY if pandas.isna(value) else f"{value:.2f}×" if value >= SMALL_SPEEDUP else f"{value:.2g}×"
+        EMPTY if pandas.isna(value) else f"{value:.2f}×" if value >= SMALL_SPEEDUP else f"{1 / value:.0f}× slower"
         for value in values
     ]
 

@@ -54,7 +54,7 @@ def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
 
 
 def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> list[Unit]:
-    """The units with at most so many variants each.
+    """The units with at most `most_variants` variants each.
 
     Variants of several functions stay together: two of them may share a function, and its variables in global memory.
     """
