@@ -17,7 +17,7 @@ rule measure_host:
         "../../envs/kernelsweep.yaml"
     # Run alone (all cores), so that builds and figures don't disturb the host's times; and first, so that nothing has to
     # wait until all cores are free.
-    threads: lambda wildcards: workflow.cores or 1
+    threads: CORES or 1
     resources:
         **at_the_device(resources.shortest_minutes),
     params:

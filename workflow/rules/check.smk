@@ -13,11 +13,11 @@ rule check_problem:
     log:
         files.log("check_problem", "{study}", scope="build"),
     # Before any build, and more than as many jobs together as would fit on the cores that it takes.
-    priority: (workflow.cores or 1) * resources.build_priority(PROJECT) + 1
+    priority: (CORES or 1) * resources.build_priority(PROJECT) + 1
     conda:
         "../../envs/kernelsweep.yaml"
     # Alone, so that nothing runs beside it with the mistake that it finds.
-    threads: lambda wildcards: workflow.cores or 1
+    threads: CORES or 1
     params:
         kernels=for_job(parameters.checked_kernels),
         rivals=for_job(parameters.setting, key="rival_calls"),

@@ -49,7 +49,7 @@ rule measure_kernel:
     conda:
         "../../envs/kernelsweep.yaml"
     # One, unless it compiles while it measures.
-    threads: lambda wildcards: for_job(resources.measuring_threads, cores=workflow.cores)(wildcards)
+    threads: lambda wildcards: for_job(resources.measuring_threads, cores=CORES)(wildcards)
     resources:
         **at_the_device(resources.minutes_of_kernel),
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),

@@ -28,6 +28,9 @@ def jobs_bring_pycuda():
     return settings is not None and DeploymentMethod.CONDA in settings.deployment_method
 
 
+# Snakemake's cores; None where it knows none, as on a cluster. workflow.cores would end the run there.
+CORES = workflow.resource_settings.cores
+
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config)
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
@@ -63,7 +66,7 @@ onstart:
 
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
 if workflow.local_exec and (gpus := sum(model.count for model in PROJECT.models.values())):
-    workflow.register_resource("measuring", resources.most_measuring(gpus, workflow.cores or 1))
+    workflow.register_resource("measuring", resources.most_measuring(gpus, CORES or 1))
 
 
 wildcard_constraints:
