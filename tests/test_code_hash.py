@@ -1,4 +1,4 @@
-"""Which edits of a kernel's source count: those of its code, not those of comments that move no line."""
+"""Which edits of a kernel's source count: edits of its code, not of comments that move no line."""
 
 from __future__ import annotations
 

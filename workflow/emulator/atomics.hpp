@@ -1,4 +1,4 @@
-// Atomic functions, by those of the processor.
+// Atomic functions, which call the processor's.
 #pragma once
 
 #include "counting/events.hpp"

@@ -11,14 +11,14 @@ from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.points import Point
 
-# The most bytes of inputs that are made ahead. Those of six element types and operations, each twice, are less.
+# The most bytes of inputs that are made ahead. Two inputs for each of six element types and operations take fewer.
 _MOST_AHEAD = 2**28
 
 _Data = tuple[Any, ...]  # A point's values on the axes that its data depend on.
 
 
 class Instances:
-    """Makes instances for a task. It keeps those of one point's data, the first input and the second.
+    """Makes instances for a task. It keeps two for the last point's data: one of each input.
 
     A job makes some ahead, with the right results of their points, while the GPU measures for another job. Its workers
     are forks of it, and have them without making or copying anything.
