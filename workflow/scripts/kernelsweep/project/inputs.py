@@ -399,6 +399,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for path in (
             *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
+            files.short_table(platform, study),
             files.steps(platform, study),
             *(files.figure(file, platform, study) for file in drawn_files(project, study, kind_of(platform).has_clock)),
         )
