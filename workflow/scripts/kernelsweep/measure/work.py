@@ -233,8 +233,9 @@ def do_work(
                 total -= before - len(work.missing[visit])
                 if not work.missing[visit]:
                     continue
-            workers.begin(visit)
-            for missing in _in_order(work, task, visit):
+            order = _in_order(work, task, visit)
+            workers.begin(visit, order[0].point)
+            for missing in order:
                 done += 1
                 point = missing.point
                 if point in failed:

@@ -52,15 +52,18 @@ class Worker:
         """The id of the process that has the device open, or None."""
         return self._process.pid if self._process else None
 
-    def begin(self) -> None:
-        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that."""
+    def begin(self, first: Point | None = None) -> None:
+        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
+
+        first  the point that it will check first, so that its data are made meanwhile
+        """
         if self._process is not None:
             return
         self._process = self._prepared or WorkerProcess(self._task.platform, self._instances)
         self._prepared, self._is_ready = None, False
         # The job may have leased its device after it started the process.
         visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        start = {"task": asdict(self._task), "cuda_visible_devices": visible}
+        start = {"task": asdict(self._task), "cuda_visible_devices": visible, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
@@ -183,17 +186,25 @@ class Workers:
         """`instances`, `device`: as for a Worker."""
         self._workers = {visit: Worker(task, instances, device) for visit in visits}
 
-    def begin(self, visit: int) -> None:
-        """Open the workers of this visit and of those that follow. Raises UserError.
+    def start(self, visit: int, first: Point) -> None:
+        """Have the workers of this visit and of those that follow open the device, without waiting for that.
+
+        first  the point that this visit begins with
+        """
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.begin(first if other == visit == 0 else None)
+
+    def begin(self, visit: int, first: Point) -> None:
+        """The same, and wait until all are ready. Raises UserError.
 
         All contexts are made side by side, before anything is measured: so a visit waits for none, and none disturbs a
         measurement.
         """
-        coming = [worker for other, worker in self._workers.items() if other >= visit]
-        for worker in coming:
-            worker.begin()
-        for worker in coming:
-            worker.open()
+        self.start(visit, first)
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.open()
 
     def run(
         self,
