@@ -125,12 +125,15 @@ class Work:
 
 
 def outcomes_without_runs(planned: Sequence[PlannedPoint], report: Mapping[str, Any]) -> dict[Point, Outcome]:
-    """The outcomes of points that are skipped, and of all points if the kernel's build failed, as its report says."""
-    skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
-    if report["status"] == "ok":
-        return skipped
-    failed = Outcome("build_failed", report["message"])
-    return {each.point: skipped.get(each.point, failed) for each in planned}
+    """The outcomes of points that are skipped, and of points whose variant was not built, as the report says."""
+    failed = None if report["status"] == "ok" else report["message"]
+    outcomes = {}
+    for each in planned:
+        if each.skipped:
+            outcomes[each.point] = Outcome("skipped", each.skipped)
+        elif message := failed or report["failed"].get(each.variant):
+            outcomes[each.point] = Outcome("build_failed", message)
+    return outcomes
 
 
 def find_work(
