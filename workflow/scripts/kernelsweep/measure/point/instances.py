@@ -11,8 +11,8 @@ from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.points import Point
 
-# The most bytes of inputs that are made ahead. Two inputs for each of six element types and operations take fewer.
-_MOST_AHEAD = 2**28
+# The most bytes of inputs that are made ahead. Two inputs for each of sixteen element types and operations take fewer.
+_MOST_AHEAD = 2**30
 
 _Data = tuple[Any, ...]  # A point's values on the axes that its data depend on.
 

@@ -32,9 +32,10 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, Platform
+from kernelsweep.platforms.processes import name_this_process
 from kernelsweep.sweep.points import Point
 
-_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None) -> None:
@@ -44,6 +45,7 @@ def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None)
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
+    name_this_process()
     task = read_task(start["task"])
     instances = instances or Instances(task)
     implementation = load(task.platform)
@@ -94,7 +96,6 @@ def serve_platform(platform: str, instances: Instances | None = None) -> None:
     """Serve on this process' standard streams; `platform` as in the module's docstring, `instances` as for serve()."""
     # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    ctypes.CDLL(None).prctl(_PR_SET_NAME, b"worker", 0, 0, 0)  # A fork has its job's name.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
