@@ -668,7 +668,7 @@ def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_
     def killed(*arguments: Any) -> Workers:
         workers = Workers(*arguments)
         if opened_ahead:
-            workers.open_ahead("GPU-1", points[0])
+            workers.open_ahead("GPU-1", point(32))
             assert own_processes(), "they have the device open"
         workers.kill()
         return workers
