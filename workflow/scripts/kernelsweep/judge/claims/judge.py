@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas
@@ -52,7 +52,7 @@ class _Point:
     where      the point in words
     rows       its measurements
     on_host    its measurements with any block size and cache state, which the host's baselines don't have
-    outputs    its measurements whose outputs are compared with published ones
+    outputs    gives its measurements whose outputs are compared with published ones
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
@@ -61,12 +61,19 @@ class _Point:
     where: str
     rows: pandas.DataFrame
     on_host: pandas.DataFrame
-    outputs: pandas.DataFrame
+    outputs: Callable[[], pandas.DataFrame]
     metrics: pandas.DataFrame
     steps: Sequence[Step]
     kernels: Collection[str]
     uncertainties: Mapping[str, float]
     device: Mapping[str, Any]
+    _of_steps: dict[Step, pandas.DataFrame] = field(default_factory=dict)
+
+    def of_step(self, step: Step) -> pandas.DataFrame:
+        """The measurements of a step, which many claims may name."""
+        if step not in self._of_steps:
+            self._of_steps[step] = step.rows(self.rows)
+        return self._of_steps[step]
 
     @property
     def is_recorded(self) -> bool:
@@ -128,7 +135,7 @@ def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, f
         where=reference_text(study),
         rows=at_reference(study, data.measurements),
         on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
-        outputs=with_shown_output(study, data.measurements),
+        outputs=lambda: with_shown_output(study, data.measurements),
         metrics=at_reference(study, data.metrics.rows),
         steps=steps,
         kernels=data.kernel_names,
@@ -198,7 +205,7 @@ def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interv
     if kernel.startswith(BASELINE_PREFIX):
         found = point.on_host[point.on_host["kernel"] == kernel]
     else:
-        found = _step(kernel, unroll, point).rows(point.rows)
+        found = point.of_step(_step(kernel, unroll, point))
     row = _right_row(found, name, point)
     if remark := _flagged(name, row):
         remarks.append(remark)
@@ -258,7 +265,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
     row = found[found["metric"] == metric].iloc[0]
     if pandas.isna(row["value"]):
         raise NotMeasured(str(row["message"]) or f"{metric} has no value")
-    binaries = set(step.rows(point.rows)["binary_sha256"].dropna()) - {""}
+    binaries = set(point.of_step(step)["binary_sha256"].dropna()) - {""}
     if binaries and row["binary_sha256"] not in {"", *binaries}:
         raise NotMeasured(ANOTHER_BUILD)
     value = float(row["value"])
@@ -268,7 +275,8 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 def _output(claim: Claim, point: _Point) -> str:
     """The kernel's output at the reference point, element by element."""
-    rows = point.outputs[point.outputs["array_size"] == len(claim.value.split())]
+    shown = point.outputs()
+    rows = shown[shown["array_size"] == len(claim.value.split())]
     of_arguments = rows[rows["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])
