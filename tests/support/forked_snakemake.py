@@ -4,6 +4,9 @@ The fork is as fresh as a new Python, but for the modules that are imported here
 are what Snakemake and the project's rules import at every start.
 """
 
+# The imports are for their own sake.
+# ruff: noqa: F401
+
 import json
 import os
 import signal

@@ -128,10 +128,7 @@ def _of_arrays(names: Sequence[str]) -> dict[str, object]:
     return {
         "problem": "kernels/arrays/problem.py",
         "axes": {"n": [SIZE], "side": [64], "cache": ["cold"]},
-        "kernels": [
-            {"name": name, "macros": ["side"], "launches": [{"kernel": name, **_LAUNCH}]}
-            for name in names
-        ],
+        "kernels": [{"name": name, "macros": ["side"], "launches": [{"kernel": name, **_LAUNCH}]} for name in names],
     }
 
 
