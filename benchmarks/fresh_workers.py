@@ -60,7 +60,7 @@ OTHERS = 4
 class OneByOne(Workers):
     """Workers that open their contexts one after another, each before its visit."""
 
-    def begin(self, visit: int) -> None:
+    def begin(self, visit: int, first: Point) -> None:
         """Open this visit's worker alone."""
         self._workers[visit].open()
 

@@ -252,6 +252,11 @@ def test_points_run_while_other_variants_are_built_and_one_that_fails_costs_its_
     assert {outcome.status for p, outcome in outcomes.items() if p != points[1]} == {"ok"}
     again = measured_while_built(kernel, points, tmp_path)
     assert again == (outcomes, [points[1]]), "what is built is kept, and only what failed is built and run again"
+    before, ran = measured_while_built(kernel, points, tmp_path, before=True)
+    assert list(before) == points and set(ran) == {*points} - {points[1]}
+    assert {p: (one.status, one.message) for p, one in before.items()} == {
+        p: (one.status, one.message) for p, one in outcomes.items()
+    }
 
 
 @pytest.fixture
@@ -663,7 +668,7 @@ def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_
     def killed(*arguments: Any) -> Workers:
         workers = Workers(*arguments)
         if opened_ahead:
-            workers.open_ahead("GPU-1")
+            workers.open_ahead("GPU-1", point(32))
             assert own_processes(), "they have the device open"
         workers.kill()
         return workers

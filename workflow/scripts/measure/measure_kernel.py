@@ -28,7 +28,7 @@ from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.work import begin_to_build, do_work, find_work, first_point, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -128,7 +128,7 @@ with logged(snakemake.log[0]) as terminal:
                 building.enter_context(workers)
                 with next_on_the_gpu(wildcards.platform, device) as gpu:
                     if gpu:
-                        workers.open_ahead(gpu)
+                        workers.open_ahead(gpu, first_point(work, task))
                     shown = open_device("")
                 # Where a run is broken off, they end before another job has the device.
                 at_the_device.push(lambda kind, *_: workers.stop() if kind else None)

@@ -47,9 +47,10 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._is_ready = False
 
-    def begin(self, device: str | None = None) -> None:
+    def begin(self, first: Point | None = None, device: str | None = None) -> None:
         """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
 
+        first   the point that it will check first, so that its data are made meanwhile
         device  the UUID of its GPU, in place of the one that it was made for
         """
         if self._process is not None:
@@ -58,7 +59,7 @@ class Worker:
         self._prepared, self._is_ready = None, False
         # The job may have leased its device after it started the process.
         visible = device or self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        start = {"task": asdict(self._task), "cuda_visible_devices": visible}
+        start = {"task": asdict(self._task), "cuda_visible_devices": visible, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
@@ -181,24 +182,34 @@ class Workers:
         """`instances`, `device`: as for a Worker."""
         self._workers = {visit: Worker(task, instances, device) for visit in visits}
 
-    def begin(self, visit: int) -> None:
-        """Open the workers of this visit and of those that follow, side by side, so that no visit waits for its own.
+    def start(self, visit: int, first: Point, device: str | None = None) -> None:
+        """Have the workers of this visit and of those that follow open the device, without waiting for that.
+
+        first   the point that this visit begins with
+        device  the UUID of their GPU, in place of the one that they were made for
+        """
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.begin(first if other == visit == 0 else None, device)
+
+    def begin(self, visit: int, first: Point) -> None:
+        """The same, side by side, and wait until all are ready, so that no visit waits for its own.
 
         Raises UserError where one can't start.
         """
-        coming = [worker for other, worker in self._workers.items() if other >= visit]
-        for worker in coming:
-            worker.begin()
-        for worker in coming:
-            worker.open()
+        self.start(visit, first)
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.open()
 
-    def open_ahead(self, device: str) -> None:
+    def open_ahead(self, device: str, first: Point) -> None:
         """Open all workers on a device, by its UUID, that another job still measures on. begin() tries the rest again.
+
+        first  the point that the first of their visits begins with
 
         benchmarks/fresh_workers.py shows that this disturbs no measurement.
         """
-        for worker in self._workers.values():
-            worker.begin(device)
+        self.start(min(self._workers), first, device)
         for worker in self._workers.values():
             with suppress(UserError):  # Such as no memory beside the other job's arrays.
                 worker.open()
