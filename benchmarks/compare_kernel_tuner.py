@@ -7,15 +7,17 @@ process of its own. A configuration counts as found once its result was proven r
 time is within 1% of the best of all. True times are those of the full sweep here: three visits to 0.5%. The reference
 results are computed before, for both sides.
 
-    here, full sweep      every configuration in random order
+    here, full sweep      every configuration in random order; the first of three visits counts
     here, search          Optuna's estimator, with a quarter of the space as its budget
     Kernel Tuner, brute force     every configuration in its order; seven runs each, with `answer` and `verify`
     Kernel Tuner, its strategies  replayed by its simulation mode from the times that brute force took for each
                           configuration, by `--repetitions` seeds: median, and 90% quantile in brackets. Their budget
                           is half of the space
 
-Seconds are counted from the start of each process, once with compiling and once without. `ends` is when the side has
-ended, and `chosen` is the true time of what it then names the best, over the best of all.
+Seconds are counted from the start of each process, once with compiling and once without. Here units are compiled on all
+cores while others run, so the times without are those of a second process that finds all units compiled; those of
+Kernel Tuner are without the seconds in which it compiled. `begins` is when the first configuration was done, `ends`
+when the side has ended, both with compiling, and `chosen` is the true time of what it names the best, over the best.
 
 `--plan` prints the spaces and an estimate of the duration, and needs no GPU.
 """
@@ -33,22 +35,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.own_sweep import ROOT, gpu, leased, require, source_of
+from support.own_sweep import ROOT, leased, require, source_of
 
 from kernelsweep.build import nvcc
-from kernelsweep.build.build import build
+from kernelsweep.build.build_report import new_report
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, KernelTask, measuring_protocol
-from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.work import begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.platforms.kinds import kind_of
@@ -58,14 +62,15 @@ from kernelsweep.sweep.candidates import configuration_of
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import spread_units
+from kernelsweep.sweep.kernels.units import MOST_VARIANTS, spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.yaml_files import read_yaml
 
 CLOSE = 1.01
 SEED = 1
 STRATEGIES = ("random_sample", "genetic_algorithm", "diff_evo", "hybrid_vndx", "adaptive_tabu_greywolf")
-SIDES = ("sweep", "search", "kernel_tuner")
+# Ours each compile in one process, and find all units compiled in the next.
+SIDES = ("sweep", "sweep, compiled", "search", "search, compiled", "kernel_tuner")
 # Seconds for one configuration, as --plan estimates them.
 COMPILE_SECONDS, TUNER_SECONDS = 1.2, 0.4
 
@@ -98,11 +103,14 @@ CASES = {
             "register_tile",
             {
                 **{axis: [2048] for axis in "mnk"},
+                "precision": ["float32"],
                 "block_m": [32, 64, 128],
                 "block_n": [32, 64, 128],
                 "tile_k": [8, 16],
                 "thread_m": [4, 8],
                 "thread_n": [4, 8],
+                "stages": [1],
+                "resident": [1],
                 "cache": ["cold"],
             },
             ("block_m * block_n >= 2048",),
@@ -162,66 +170,67 @@ def tuned(name: str, arch: str) -> Tuned:
 # ---- this project's side ---------------------------------------------------------------------------------------------
 
 
-def run_here(one: Tuned, device: Gpu, folder: Path, budget: int | None, started: float) -> dict[str, Any]:
-    """A full sweep, or a search with this budget: when each configuration was proven right and timed, and its time."""
-    task, compile_s = _built(one, device.platform, device.arch, folder)
+def run_here(one: Tuned, device: Gpu, folder: Path, store: Path, searches: bool, started: float) -> dict[str, Any]:
+    """A full sweep, or a search with a quarter of the space: when each configuration was proven right and timed.
+
+    folder   for the journal and what else lasts as long as the process
+    store    keeps the compiled units
+    started  when the process was started, seconds since the epoch
+    """
     trace: list[tuple[float, Configuration]] = []
 
     def note(done: int, count: int, point: Any, outcome: Outcome) -> None:
         if outcome.status == "ok":
             trace.append((time.time() - started, one.key(point)))
 
-    outcomes = _measured(task, one.planned, device, folder, budget, note)
+    outcomes = _measured(one, device, folder, store, searches, note)
     failed = {point: outcome for point, outcome in outcomes.items() if outcome.status != "ok"}
     times = {
         point: summarise_visits([visit.counted for visit in outcome.visits]).median
         for point, outcome in outcomes.items()
-        if outcome.status == "ok"
+        if outcome.visits
     }
     return {
-        "trace": [(second, second - compile_s, key) for second, key in trace],
-        "compile_s": compile_s,
+        "trace": trace,
         "rows": [(one.key(point), time_us) for point, time_us in times.items()],
         "failed": [f"{outcome.status}: {outcome.message} at {point}" for point, outcome in failed.items()],
     }
 
 
-def prepare(one: Tuned, platform: str, arch: str, folder: Path) -> None:
-    """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
-    first = replace(one, planned=one.planned[:1])
-    task, _ = _built(first, platform, arch, folder)
-    prepare_references(task, first.planned, kind_of(platform).has_clock, print)
-
-
-def _built(one: Tuned, platform: str, arch: str, folder: Path) -> tuple[KernelTask, float]:
-    """The task of running the points, and the seconds that building took, on all cores."""
-    points, binary, kind = [planned.point for planned in one.planned], folder / "kernel.bin", kind_of(platform)
-    source = source_of(one.kernel, folder, arch)
-    begun = time.perf_counter()
-    report = build(source, binary, arch, spread_units(units(one.kernel, points)))
-    if report["status"] != "ok":
-        sys.exit(f"{one.kernel.name} could not be built:\n{report['message']}")
-    seconds = time.perf_counter() - begun
+def _task(one: Tuned, device: Gpu) -> KernelTask:
+    """The task of running the points, whose variants are compiled meanwhile."""
+    kind = kind_of(device.platform)
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    built = BuiltKernel(one.kernel, new_report(device.arch, ""), None)
     protocol = measuring_protocol(config["measuring"], SEED, kind)
-    return BuiltKernel(one.kernel, report, binary).task(kind.implementation, points, protocol), seconds
+    return built.task(kind.implementation, [planned.point for planned in one.planned], protocol)
+
+
+def prepare(one: Tuned, device: Gpu) -> None:
+    """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
+    prepare_references(_task(one, device), one.planned[:1], kind_of(device.platform).has_clock, print)
 
 
 def _measured(
-    task: KernelTask,
-    planned: Sequence[PlannedPoint],
-    device: Gpu,
-    folder: Path,
-    budget: int | None,
-    note: Callable[..., None],
+    one: Tuned, device: Gpu, folder: Path, store: Path, searches: bool, note: Callable[..., None]
 ) -> Mapping[Any, Outcome]:
+    """The outcomes of the points, as the job of a study measures them: units are compiled while others run."""
     described = {"name": device.name, "driver": device.driver}
-    with Journal(folder / "journal.jsonl") as journal:
-        if budget:
-            return search(task, planned, budget, Bench(journal, described, lambda _: note))
-        work = find_work(task, planned, {}, journal, described)
-        with Workers(task, work.visits) as workers:
-            do_work(work, task, journal, workers, note)
+    task, points = _task(one, device), [planned.point for planned in one.planned]
+    of_study = spread_units(units(one.kernel, points), 1 if searches else MOST_VARIANTS)
+    source = source_of(one.kernel, folder, device.arch)
+    workers = max(1, (os.cpu_count() or 1) - 1)
+    with (
+        Journal(folder / "journal.jsonl") as journal,
+        Builder(source, device.arch, of_study, UnitStore(store), workers) as builder,
+    ):
+        if searches:
+            budget = max(1, len(points) // 4)
+            return search(task, one.planned, budget, Bench(journal, described, lambda _: note, builder=builder))
+        work = find_work(task, one.planned, {}, journal, described, builder)
+        with Workers(task, work.visits) as processes:
+            begin_to_build(work, task, builder)
+            do_work(work, task, journal, processes, note, builder=builder)
         return work.results()
 
 
@@ -379,7 +388,7 @@ def replayed(tuner: Tuner, cache: Path, brute: Mapping[str, Any], repetitions: i
 
 def tuner_trace(results: Sequence[Mapping[str, Any]], tuner: Tuner, started: float) -> dict[str, Any]:
     """When each configuration was done, with and without compiling, in seconds of the process; and its time."""
-    trace, rows, compiled, failed = [], [], 0.0, []
+    trace, without, rows, compiled, failed = [], [], [], 0.0, []
     # Kernel Tuner runs the first configuration twice, and reports the second time only.
     compiled += results[0].get("compile_time", 0.0) / 1e3
     for one in results:
@@ -388,18 +397,19 @@ def tuner_trace(results: Sequence[Mapping[str, Any]], tuner: Tuner, started: flo
         if "__error__" in one:
             failed.append(f"{one['__error__']} at {tuner.key(one)}")
             continue
-        trace.append((second, second - compiled, tuner.key(one)))
+        trace.append((second, tuner.key(one)))
+        without.append((second - compiled, tuner.key(one)))
         rows.append((tuner.key(one), one["time"] * 1e3))
     seconds = {
         tuner.key(one): [sum(one[f"{part}_time"] for part in ("compile", "verification", "benchmark")) / 1e3,
                    one["compile_time"] / 1e3]
         for one in results
     }  # fmt: skip
-    begun = trace[0][0] - seconds[trace[0][2]][0] if trace else 0.0
+    begun = trace[0][0] - seconds[trace[0][1]][0] if trace else 0.0
     return {
         "trace": trace,
+        "without": without,
         "rows": rows,
-        "compile_s": compiled,
         "failed": failed,
         "begun_s": begun,
         "seconds": [(one, *both) for one, both in seconds.items()],
@@ -409,7 +419,7 @@ def tuner_trace(results: Sequence[Mapping[str, Any]], tuner: Tuner, started: flo
 def _replayed(results: Sequence[Mapping[str, Any]], tuner: Tuner, brute: Mapping[str, Any]) -> dict[str, Any]:
     """The trace of a replayed strategy: each configuration takes as long as it took brute force, once."""
     seconds = {tuple(one): (whole, compiling) for one, whole, compiling in brute["seconds"]}
-    now, compiled, trace, rows, seen = brute["begun_s"], 0.0, [], [], set()
+    now, compiled, trace, without, rows, seen = brute["begun_s"], 0.0, [], [], [], set()
     times = {tuple(one): time_us for one, time_us in brute["rows"]}
     for one in results:
         if tuner.key(one) in seen:
@@ -418,9 +428,10 @@ def _replayed(results: Sequence[Mapping[str, Any]], tuner: Tuner, brute: Mapping
         whole, compiling = seconds[tuner.key(one)]
         now, compiled = now + whole + one.get("strategy_time", 0.0) / 1e3, compiled + compiling
         if tuner.key(one) in times:
-            trace.append((now, now - compiled, tuner.key(one)))
+            trace.append((now, tuner.key(one)))
+            without.append((now - compiled, tuner.key(one)))
             rows.append((tuner.key(one), times[tuner.key(one)]))
-    return {"trace": trace, "rows": rows}
+    return {"trace": trace, "without": without, "rows": rows}
 
 
 # ---- the comparison --------------------------------------------------------------------------------------------------
@@ -431,26 +442,32 @@ class Found:
     """What a side took: seconds until a configuration as good as the best was found, and until its end.
 
     with_compiling, without  infinite where none was found
+    begins                   seconds until the first configuration was done
     chosen                   the true time of the best that it names, over the best of all
     """
 
     with_compiling: float
     without: float
+    begins: float
     ends: float
     evaluations: float
     chosen: float
 
 
-def found(trace: Sequence[Any], rows: Sequence[Any], truth: Mapping[Configuration, float]) -> Found:
-    """What follows from a side's trace and its times, given the true times."""
+def found(side: Mapping[str, Any], truth: Mapping[Configuration, float]) -> Found:
+    """What follows from a side's traces and its times, given the true times."""
     best = min(truth.values())
-    close = [(one, two) for one, two, key in trace if truth[tuple(key)] <= CLOSE * best]
-    chosen = min(rows, key=lambda row: row[1])[0]
+
+    def until_close(trace: Sequence[Any]) -> float:
+        return min((second for second, key in trace if truth[tuple(key)] <= CLOSE * best), default=math.inf)
+
+    chosen = min(side["rows"], key=lambda row: row[1])[0]
     return Found(
-        with_compiling=min((one for one, _ in close), default=math.inf),
-        without=min((two for _, two in close), default=math.inf),
-        ends=trace[-1][0],
-        evaluations=len(rows),
+        with_compiling=until_close(side["trace"]),
+        without=until_close(side["without"]),
+        begins=side["trace"][0][0],
+        ends=side["trace"][-1][0],
+        evaluations=len(side["rows"]),
         chosen=truth[tuple(chosen)] / best,
     )
 
@@ -471,13 +488,14 @@ def compared(sides: Mapping[str, Any]) -> dict[str, tuple[Found, Found | None]]:
     """Each line of the table: what was found, with the 90% quantile where there are several replays."""
     truth = {tuple(key): time_us for key, time_us in sides["sweep"]["rows"]}
     brute = sides["kernel_tuner"]["brute_force"]
+    ours = {name: {**sides[name], "without": sides[f"{name}, compiled"]["trace"]} for name in ("sweep", "search")}
     lines: dict[str, tuple[Found, Found | None]] = {
-        "here, full sweep": (found(sides["sweep"]["trace"], sides["sweep"]["rows"], truth), None),
-        "here, search": (found(sides["search"]["trace"], sides["search"]["rows"], truth), None),
-        "Kernel Tuner, brute force": (found(brute["trace"], brute["rows"], truth), None),
+        "here, full sweep": (found(ours["sweep"], truth), None),
+        "here, search": (found(ours["search"], truth), None),
+        "Kernel Tuner, brute force": (found(brute, truth), None),
     }
     for strategy, replays in sides["kernel_tuner"]["strategies"].items():
-        lines[f"Kernel Tuner, {strategy}"] = median_found([found(one["trace"], one["rows"], truth) for one in replays])
+        lines[f"Kernel Tuner, {strategy}"] = median_found([found(one, truth) for one in replays])
     return lines
 
 
@@ -490,9 +508,10 @@ def table(lines: Mapping[str, tuple[Found, Found | None]]) -> str:
         ]
         return texts[0] + (f" ({texts[1]})" if len(texts) > 1 else "")
 
-    heads = ["", "found (s)", "without compiling (s)", "ends (s)", "evaluations", "chosen, over the best"]
+    heads = ["", "found (s)", "without compiling (s)", "begins (s)", "ends (s)", "evaluations"]
+    heads.append("chosen, over the best")
     rows = [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-    digits = {"with_compiling": 1, "without": 1, "ends": 1, "evaluations": 0, "chosen": 3}
+    digits = {"with_compiling": 1, "without": 1, "begins": 1, "ends": 1, "evaluations": 0, "chosen": 3}
     for name, both in lines.items():
         rows.append(f"| {name} | {' | '.join(cell(column, places, both) for column, places in digits.items())} |")
     return "\n".join(rows)
@@ -515,12 +534,15 @@ def verdict(lines: Mapping[str, tuple[Found, Found | None]]) -> list[str]:
     return sentences
 
 
-def run_side(side: str, case: str, folder: Path, repetitions: int, timeout_seconds: float) -> dict[str, Any]:
+def run_side(
+    side: str, case: str, device: Gpu, folder: Path, repetitions: int, timeout_seconds: float
+) -> dict[str, Any]:
     """A side's results, from a process of its own. Ends the script where it fails."""
     environment = {"CUDA_ROOT": str(Path(nvcc.find()).resolve().parent.parent), **os.environ}
-    output = folder / f"{side}.json"
+    output = folder / f"{case}, {side}.json"
     command = [sys.executable, __file__, "--side", side, "--case", case, "--output", str(output)]
-    command += ["--repetitions", str(repetitions), "--started", str(time.time())]
+    command += ["--repetitions", str(repetitions), "--device", json.dumps(asdict(device))]
+    command += ["--started", str(time.time())]
     try:
         code = subprocess.run(command, env=environment, timeout=timeout_seconds).returncode
     except subprocess.TimeoutExpired:
@@ -533,15 +555,16 @@ def run_side(side: str, case: str, folder: Path, repetitions: int, timeout_secon
 
 def run_one(settings: argparse.Namespace) -> None:
     """One side of one case, in the process that was started for it."""
-    device = gpu()
+    device = Gpu(**json.loads(settings.device))
     one = tuned(settings.case, device.arch)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if settings.side == "kernel_tuner":
             results = run_kernel_tuner(one, folder, SEED, settings.repetitions, settings.started)
         else:
-            budget = max(1, len(one.planned) // 4) if settings.side == "search" else None
-            results = run_here(one, device, folder, budget, settings.started)
+            kind = settings.side.partition(",")[0]
+            store = settings.output.parent / f"{settings.case}, {kind}, units"
+            results = run_here(one, device, folder, store, kind == "search", settings.started)
     settings.output.write_text(json.dumps(results), encoding="utf-8")
 
 
@@ -567,6 +590,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a side may take (default 300)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json"))
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--device", help=argparse.SUPPRESS)
     parser.add_argument("--started", type=float, help=argparse.SUPPRESS)
     settings = parser.parse_args()
     os.chdir(ROOT)
@@ -582,13 +606,13 @@ def main() -> int:
         for case in [settings.case] if settings.case else CASES:
             one = tuned(case, device.arch)
             print(f"{case}: {len(one.planned)} configurations; the reference ...", flush=True)
-            prepare(one, device.platform, device.arch, Path(scratch))
+            prepare(one, device)
             sides = {}
             for side in SIDES:
                 print(f"{case}: {side} ...", flush=True)
-                sides[side] = run_side(side, case, Path(scratch), settings.repetitions, settings.timeout)
+                sides[side] = run_side(side, case, device, Path(scratch), settings.repetitions, settings.timeout)
             lines = compared(sides)
-            wrong = [text for side in ("sweep", "search") for text in sides[side]["failed"]]
+            wrong = [text for side in SIDES[:-1] for text in sides[side]["failed"]]
             wrong += sides["kernel_tuner"]["brute_force"]["failed"]
             print(f"\n{device.name}, driver {device.driver}: {case}, {len(one.planned)} configurations\n")
             print(table(lines), "", *verdict(lines), *wrong[:5], sep="\n", end="\n\n", flush=True)

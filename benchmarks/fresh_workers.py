@@ -6,7 +6,7 @@
 |---|---|---|
 | python | a new Python each | each is opened alone, before its visit |
 | fork | forks of the job | a kernel's three are opened side by side, before the first sample: as a sweep does |
-| beside | forks of the job | the same, and others are opened while samples are taken |
+| beside | forks of the job | the same, and others are opened and ended while samples are taken |
 
 The ways take turns. For each class of points three numbers are printed: the ratio of the medians to those of `python`
 (geometric mean); the distance between the three visits' medians; and the interquartile range within a visit, both as
@@ -53,14 +53,14 @@ VISITS = 3
 # As config.yaml has it.
 SAMPLING = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
 WAYS = ("python", "fork", "beside")
-# Contexts that are opened beside the samples of a round: each takes about as long as a visit to all points.
+# Contexts that come and go beside the samples of a round: each takes about as long as a visit to all points.
 OTHERS = 4
 
 
 class OneByOne(Workers):
     """Workers that open their contexts one after another, each before its visit."""
 
-    def begin(self, visit: int) -> None:
+    def begin(self, visit: int, first: Point) -> None:
         """Open this visit's worker alone."""
         self._workers[visit].open()
 
@@ -88,19 +88,23 @@ def measured(way: str, task: KernelTask, planned: Sequence[PlannedPoint], journa
                 workers: Workers = OneByOne(task, work.visits)
         else:
             workers = Workers(task, work.visits, instances)
-        opening = threading.Thread(target=lambda: [other.open() for other in others])
+
+        def come_and_go() -> None:
+            for other in others:
+                other.open()
+                other.stop()
+
+        coming = threading.Thread(target=come_and_go)
 
         def progress(*_: object) -> None:
             if not finished and others:
-                opening.start()  # All contexts of the round are open now.
+                coming.start()  # All contexts of the round are open now.
             finished.append(time.perf_counter())
 
         with workers:
             do_work(work, task, opened, workers, progress)
         if others:
-            opening.join()
-        for other in others:
-            other.stop()
+            coming.join()
     outcomes = work.results()
     for one, outcome in outcomes.items():
         if outcome.status != "ok":

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import compare_edits
 import compare_kernel_tuner
@@ -23,6 +24,7 @@ from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
 from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.points import units
@@ -85,21 +87,40 @@ def test_nvbench_gets_every_launch_of_a_plan() -> None:
 # Seconds until the best configuration is found
 
 
-def test_the_references_are_there_before_the_sides_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_sides_compile_while_they_measure_and_find_the_references(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = compare_kernel_tuner.CASES["one_pass"]
-    small = {**case.axes, "width": [64], "height": [32], "block_x": [32], "block_y": [2, 4], "steps": [1]}
+    small = {**case.axes, "width": [64], "height": [32], "block_x": [32], "block_y": [2, 4, 8, 16], "steps": [1]}
     monkeypatch.setitem(compare_kernel_tuner.CASES, "one_pass", replace(case, axes=small))
     one = compare_kernel_tuner.tuned("one_pass", own_sweep.EMULATOR)
-    assert len(one.planned) == 2
+    assert len(one.planned) == 4
+    device = Gpu(own_sweep.EMULATOR, "", own_sweep.EMULATOR, "")
+    task = replace(compare_kernel_tuner._task(one, device), platform="model_clock:ModelClock")
+    monkeypatch.setattr(compare_kernel_tuner, "_task", lambda *_: task)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
     (tmp_path / "kernels").symlink_to(ROOT / "kernels")
     monkeypatch.chdir(tmp_path)
-    compare_kernel_tuner.prepare(one, own_sweep.EMULATOR, own_sweep.EMULATOR, tmp_path)
+    compare_kernel_tuner.prepare(one, device)
     # The sides would compute a reference that they don't find.
     kept = set(tmp_path.glob("results/**/*.np*"))
     assert kept
     for planned in one.planned:
         problem_of(one.kernel.problem.named).prepare(planned.point, compare_kernel_tuner.SEED)
+    sides, units_kept = {}, []
+    for side in compare_kernel_tuner.SIDES[:-1]:
+        (folder := tmp_path / side).mkdir()
+        kind = side.partition(",")[0]
+        store = tmp_path / f"units of {kind}"
+        sides[side] = compare_kernel_tuner.run_here(one, device, folder, store, kind == "search", 0.0)
+        units_kept.append({file: file.stat().st_mtime_ns for file in store.iterdir()})
     assert set(tmp_path.glob("results/**/*.np*")) == kept
+    assert units_kept[0] == units_kept[1] and units_kept[2] == units_kept[3], "a second process compiles nothing"
+    assert [len(side["rows"]) for side in sides.values()] == [4, 4, 1, 1]
+    assert not any(side["failed"] for side in sides.values())
+    sides["kernel_tuner"] = {"brute_force": {**sides["sweep"], "without": sides["sweep"]["trace"]}, "strategies": {}}
+    lines = compare_kernel_tuner.compared(sides)
+    assert lines["here, full sweep"][0].chosen == 1.0 and lines["here, search"][0].evaluations == 1
 
 
 @pytest.mark.nvcc
@@ -135,7 +156,8 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
     results[3]["__error__"] = "a failure"
     brute = compare_kernel_tuner.tuner_trace(results, tuner, started=0.0)
     # The first took two of the seven seconds; the compiler ran for it twice.
-    assert brute["trace"][0] == (7.0, 4.0, tuner.configurations[order[0]]) and brute["begun_s"] == 5.0
+    assert brute["trace"][0] == (7.0, tuner.configurations[order[0]]) and brute["begun_s"] == 5.0
+    assert brute["without"][0] == (4.0, tuner.configurations[order[0]])
     assert len(brute["trace"]) == len(order) - 1 and brute["failed"][0].startswith("a failure at (")
     by_values = {",".join(map(str, values)): one for values, one in zip(order, results, strict=True)}
     cache = {
@@ -149,12 +171,13 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
     times = {tuple(key): time_us for key, time_us in brute["rows"]}
     for searches in replays.values():
         for search in searches:
-            ends = [whole for whole, _, _ in search["trace"]]
+            ends = [second for second, _ in search["trace"]]
             assert ends == sorted(ends) and ends[0] >= 7.0
-            assert len({key for *_, key in search["trace"]}) == len(search["rows"]) <= len(order)
+            assert len({key for _, key in search["trace"]}) == len(search["rows"]) <= len(order)
             assert all(times[key] == time_us for key, time_us in search["rows"])
-    ours = {"trace": [(one, one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
-    sides = {"sweep": ours, "search": ours, "kernel_tuner": {"brute_force": brute, "strategies": replays}}
+    ours = {"trace": [(one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
+    sides = dict.fromkeys(compare_kernel_tuner.SIDES, ours)
+    sides["kernel_tuner"] = {"brute_force": brute, "strategies": replays}
     lines = compare_kernel_tuner.compared(sides)
     assert lines["here, full sweep"][0].chosen == 1.0 and lines["Kernel Tuner, brute force"][0].with_compiling == 87.0
     assert "| here, search | 40.0 | 40.0 |" in compare_kernel_tuner.table(lines)
@@ -162,9 +185,15 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
 
 def test_a_wrong_winner_and_a_lost_race_are_said() -> None:
     truth = {("a",): 10.0, ("b",): 10.05, ("c",): 11.0}
-    ours = compare_kernel_tuner.found([(3, 1, ("c",)), (9, 2, ("b",))], [(("c",), 11.2), (("b",), 10.1)], truth)
-    theirs = compare_kernel_tuner.found([(4, 1, ("a",)), (8, 2, ("c",))], [(("a",), 10.5), (("c",), 10.4)], truth)
-    assert (ours.with_compiling, ours.without, ours.ends, round(ours.chosen, 3)) == (9, 2, 9, 1.005)
+
+    def found(trace: Sequence[Any], without: Sequence[Any], rows: Sequence[Any]) -> compare_kernel_tuner.Found:
+        return compare_kernel_tuner.found({"trace": trace, "without": without, "rows": rows}, truth)
+
+    a, b, c = truth
+    ours = found([(3, c), (9, b)], [(1, c), (2, b)], [(c, 11.2), (b, 10.1)])
+    theirs = found([(4, a), (8, c)], [(1, a), (2, c)], [(a, 10.5), (c, 10.4)])
+    assert (ours.with_compiling, ours.without, round(ours.chosen, 3)) == (9, 2, 1.005)
+    assert (ours.begins, ours.ends) == (3, 9)
     said = compare_kernel_tuner.verdict({"here, search": (ours, None), "Kernel Tuner, brute force": (theirs, None)})
     assert said == [
         "with compiling: here, search takes 2.25 times as long as Kernel Tuner, brute force. Ours loses.",

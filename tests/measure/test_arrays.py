@@ -115,7 +115,7 @@ def test_a_point_of_several_arrays_is_checked_and_restored_before_every_run(plat
     assert places == 8
     platform.time(run.samples(places), 2 * places)
     for place in range(places):
-        run.prepare(place)
+        run.preparation(place)()
         run.launches(place)()
         run.check_run()
         for name, right in memory.fetched_results().items():

@@ -43,6 +43,7 @@ from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
+from kernelsweep.platforms.processes import PROCESS_NAME, own_processes
 from kernelsweep.problems.reduction import REDUCTION, make_reduction
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
@@ -251,6 +252,11 @@ def test_points_run_while_other_variants_are_built_and_one_that_fails_costs_its_
     assert {outcome.status for p, outcome in outcomes.items() if p != points[1]} == {"ok"}
     again = measured_while_built(kernel, points, tmp_path)
     assert again == (outcomes, [points[1]]), "what is built is kept, and only what failed is built and run again"
+    before, ran = measured_while_built(kernel, points, tmp_path, before=True)
+    assert list(before) == points and set(ran) == {*points} - {points[1]}
+    assert {p: (one.status, one.message) for p, one in before.items()} == {
+        p: (one.status, one.message) for p, one in outcomes.items()
+    }
 
 
 @pytest.fixture
@@ -624,7 +630,7 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
         assert job.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     children = psutil.Process(job.pid).children()
-    (worker,) = (child for child in children if child.name() == "worker")
+    (worker,) = (child for child in children if child.name() == PROCESS_NAME)
     job.kill()
     job.wait()
     psutil.wait_procs([worker], timeout=10)
@@ -653,13 +659,17 @@ def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_pa
     assert "died (signal 9)" in failed.message
 
 
-def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("opened_ahead", [False, True])
+def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path, opened_ahead: bool) -> None:
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
     planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
 
     def killed(*arguments: Any) -> Workers:
         workers = Workers(*arguments)
+        if opened_ahead:
+            workers.open_ahead("GPU-1", point(32))
+            assert own_processes(), "they have the device open"
         workers.kill()
         return workers
 

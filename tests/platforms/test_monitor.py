@@ -11,6 +11,7 @@ import pynvml
 import pytest
 
 from kernelsweep.measure.point.energy import energy_of_run
+from kernelsweep.platforms import monitor
 from kernelsweep.platforms.monitor import Monitor
 from kernelsweep.platforms.platform import Conditions, Platform
 
@@ -99,22 +100,28 @@ def test_a_gpu_that_tells_nothing_is_no_error(gpu: FakeGpu) -> None:
         setattr(gpu, name, None)
     assert Monitor(UUID).conditions() == Conditions()
     assert Monitor(UUID).energy_mj() is None
-    assert Monitor(UUID).other_processes([1]) == ()
+    assert Monitor(UUID).other_processes() == ()
 
 
 @pytest.mark.parametrize(
-    ("listed", "own", "others"),
+    ("listed", "others"),
     [
-        pytest.param([], [10], (), id="nothing told"),
-        pytest.param([10, 11], [10, 11], (), id="only we"),
-        pytest.param([10, 99, 42], [10, 11], (42, 99), id="we and others"),
-        pytest.param([5000], [10], (), id="we, by the pid of another namespace"),
-        pytest.param([5001, 5000], [10], (5000, 5001), id="we and another, by pids of another namespace"),
+        pytest.param([], (), id="nothing told"),
+        pytest.param([10, 11], (), id="only we"),
+        pytest.param([10, 99, 42], (42, 99), id="we and others"),
+        pytest.param([10, 77], (), id="we, and one that has ended since"),
+        pytest.param([5001, 5000], (), id="we, by the pids of another namespace"),
+        pytest.param([5001, 5000, 5002], (5000, 5001, 5002), id="we and another, by pids of another namespace"),
     ],
 )
-def test_other_processes(gpu: FakeGpu, listed: list[int], own: list[int], others: tuple[int, ...]) -> None:
+def test_other_processes(
+    gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch, listed: list[int], others: tuple[int, ...]
+) -> None:
+    names = {10: "kernelsweep", 11: "kernelsweep", 99: "python3", 42: "Xorg"}
+    monkeypatch.setattr(monitor, "process_name", names.get)
+    monkeypatch.setattr(monitor, "own_processes", lambda: [10, 11])
     gpu.pids = listed
-    assert Monitor(UUID).other_processes(own) == others
+    assert Monitor(UUID).other_processes() == others
 
 
 # Energy

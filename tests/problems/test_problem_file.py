@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems.own import comparison
+from kernelsweep.problems.own import comparison, result_limits
 from kernelsweep.problems.own.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.own.doubts import doubts
 from kernelsweep.problems.own.file_instance import FileInstance
@@ -270,6 +270,27 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
     assert [computed(unseeded), computed(unseeded)] == [1, 1]
     assert computed(text.replace("astype(np.float64)", "astype(float)")) == 1
     assert len({file.parent for file in files(".npy")}) == 1, "references of older code are deleted"
+
+
+def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(
+    read: Callable[..., ProblemFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    between = result_limits._between
+    monkeypatch.setattr(result_limits, "_between", lambda dtype, *more: found.append(1) or between(dtype, *more))
+
+    def ends(text: str, folder: Path | None = tmp_path / "kept", seed: int = 1) -> list[list[int]]:
+        instance = read(text).instance(POINT, seed, folder)
+        instance.expect(POINT)
+        parts = [part for part in instance.limits()["C"].parts() if part]
+        return [np.concatenate([part[end] for part in parts]).tolist() for end in (0, 1)]
+
+    without = ends(MATMUL, None)
+    assert ends(MATMUL) == without and len(found) == 2
+    assert ends(MATMUL) == without and len(found) == 2, "the second instance finds what the first has kept"
+    assert ends(MATMUL, seed=2) != without and len(found) == 3
+    one_bound = MATMUL[: MATMUL.index("def error_bound")] + "def error_bound():\n    return {'C': 0.5}\n"
+    assert ends(one_bound) == ends(one_bound, None) and len(found) == 5
 
 
 def test_a_reduction_is_compared_by_its_result_and_2_to_the_32_elements_cost_one_tile(

@@ -195,7 +195,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
     best = fastest_at_largest_size(project / RESULTS / "measurements.csv")
     rate, share = f"{float(best['bandwidth_gbs']):,.0f} GB/s", f"{float(best['peak_fraction']):.1%}"
     answer = [f"<code>{best['kernel']}</code>", rate, share, "✓ ", "fastest at"]
-    summary = [*answer, "Every point that was run is right", "Every kernel's points"]
+    summary = [*answer, "Every point that was run is right", "Points by study, and how well their times repeat"]
     order = [
         *summary,
         'id="study-warp_shuffle"',

@@ -145,18 +145,25 @@ NO_LENGTH_3 = 'static_assert(LENGTH != 3, "no such length");'
 
 
 def measured_while_built(
-    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator"
+    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator", before: bool = False
 ) -> tuple[dict[Point, Outcome], list[Point]]:
     """The outcomes, and the points that were run for them. Each point has a variant of its own: LENGTH is 2, 3, ...
 
-    Variants are compiled while others run. The journal and the compiled units stay in `folder`.
+    before  whether all variants are compiled before any runs, instead of while others run
+
+    The journal and the compiled units stay in `folder`.
     """
     variants = [([instantiation(kernel, each)], {"LENGTH": str(length)}) for length, each in enumerate(points, start=2)]
     planned = [PlannedPoint(each, variant_name(*of)) for each, of in zip(points, variants, strict=True)]
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)
+    ran: list[Point] = []
+    if before:
+        binary = folder / "before.bin"
+        report = build(source_of(kernel.path), binary, target, units_of(variants))
+        task = BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol)
+        return measured(task, planned, report, folder / "before.jsonl", lambda done, count, p, _: ran.append(p)), ran
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
     task = unbuilt.task(kind_of(target).implementation, points, protocol)
-    ran: list[Point] = []
     builder = Builder(source_of(kernel.path), target, units_of(variants), UnitStore(folder / "units"), workers=2)
     with Journal(folder / "built.jsonl") as journal, builder:
         work = find_work(task, planned, {}, journal, DEVICE, builder)

@@ -34,6 +34,7 @@ rule make_table:
         ),
         csv=files.table("csv"),
         tex=files.table("tex"),
+        short=files.short_table(),
         steps=files.steps(),
     log:
         files.log("make_table", "{study}"),

@@ -1,7 +1,7 @@
 """Compile one kernel with every variant that its sweep needs, and write the build report.
 
-A kernel that doesn't compile is shown on the terminal with the compiler's message; its points become rows with the
-status build_failed. A missing compiler fails the job.
+What doesn't compile is shown on the terminal with the compiler's message; its points become rows with the status
+build_failed. A missing compiler fails the job.
 """
 
 from pathlib import Path
@@ -29,3 +29,6 @@ with logged(snakemake.log[0]) as terminal:
     print(report["message"])
     if report["status"] != "ok":
         print(f"{snakemake.input.kernel} does not compile:\n{report['message']}", file=terminal)
+    elif report["failed"]:
+        (first, message), count = next(iter(report["failed"].items())), len(report["failed"])
+        print(f"{snakemake.input.kernel}: {count} variants do not compile, such as {first}:\n{message}", file=terminal)

@@ -26,8 +26,12 @@ with logged(snakemake.log[0]):
         task = built.task("", counted, Protocol(None, seed=params.seed))
         runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         for point in counted:
+            variant = instantiation(kernel, point)
+            if message := report["failed"].get(variant):
+                runs.append(CountedPoint(point, Outcome("build_failed", message), {}))
+                continue
             try:
-                runs.append(within(params.timeout_seconds, partial(runner.count, point, instantiation(kernel, point))))
+                runs.append(within(params.timeout_seconds, partial(runner.count, point, variant)))
             except (TimeoutError, RuntimeError) as error:
                 runs.append(CountedPoint(point, Outcome("timed_out", str(error)), {}))
     for run in runs:

@@ -22,11 +22,15 @@ def pictures(kernel, report, binary, steps):
     points = [Point(step["point"]) for step in steps]
     task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=snakemake.params.seed))
     runner = CountingRunner(task, kernel.path.read_text(encoding="utf-8"))
-    traces = [trace_block(runner, point, instantiation(kernel, point)) for point in points]
-    return [
-        draw(step["name"], point_text({axis: value for axis, value in point.items() if value is not None}), trace)
-        for step, point, trace in zip(steps, points, traces, strict=True)
-    ]
+    drawings = []
+    for step, point in zip(steps, points, strict=True):
+        variant = instantiation(kernel, point)
+        if variant in report["failed"]:
+            drawings.append(empty(step["name"], "The variant could not be compiled."))
+            continue
+        shown = point_text({axis: value for axis, value in point.items() if value is not None})
+        drawings.append(draw(step["name"], shown, trace_block(runner, point, variant)))
+    return drawings
 
 
 with logged(snakemake.log[0]):

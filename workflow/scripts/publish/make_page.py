@@ -62,7 +62,7 @@ with logged(snakemake.log[0]):
         answers=answers(studies, read_best(inputs.best), counted, device, proofs),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, proofs, base),
-        summary=html(Path(inputs.summary), "points", "every kernel's points", base),
+        summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         points=points,

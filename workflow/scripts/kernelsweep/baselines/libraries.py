@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from kernelsweep.build.build_report import new_report
 from kernelsweep.code_hash import code_hash
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.problem import Problem
@@ -259,7 +260,7 @@ def library_report(
     library  the library that nvcc compiled, for one of COMPILED
     built    its build report
     """
-    report: dict[str, Any] = {"status": "ok", "message": "", "target": built["target"], "variants": {}}
+    report = new_report(built["target"], "")
     if built["status"] != "ok":
         return {**report, "status": built["status"], "message": built["message"]}
     run = {each.variant: each.point for each in planned if not each.skipped}

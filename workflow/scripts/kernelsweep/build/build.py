@@ -67,8 +67,9 @@ def build(
     workers  how many units are compiled side by side; None for a unit a core
     store    keeps the units of a kernel with several
 
-    A kernel that doesn't compile gets a report with the status build_failed and an empty binary, so that the run
-    continues with the other kernels. Raises BuildError if the compiler is missing.
+    The report names the variants of a unit that doesn't compile, with the reason; the others run. Where none does, it
+    has the status build_failed and the binary is empty, so that the run continues with the other kernels. Raises
+    BuildError if the compiler is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
     report = new_report(target, compiler_of(target))
@@ -77,16 +78,22 @@ def build(
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
         # A single unit stays beside its binary, for readers.
         stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
-        try:
-            built = list(threads.map(compiler.compiled, units, stems))
-        except BuildError as error:
-            threads.shutdown(cancel_futures=True)
-            report.update(status="build_failed", message=macro_clash(source.file, units) + str(error))
-            built = []
-        write_binary(binary, stems if built else [])
-        report["message"] = report["message"] or "\n".join(dict.fromkeys(message for message, _ in built if message))
-        for number, (unit, (_, functions)) in enumerate(zip(units, built, strict=False)):
-            report["variants"] |= variant_reports(unit, functions, number)
+        futures = [threads.submit(compiler.compiled, *each) for each in zip(units, stems, strict=True)]
+        errors = {number: error for number, future in enumerate(futures) if (error := future.exception())}
+        for number, error in errors.items():
+            if not isinstance(error, BuildError):
+                raise error
+            message = macro_clash(source.file, [units[number]]) + str(error)
+            report["failed"] |= {variant_name(each, units[number].macros): message for each in units[number].variants}
+        built = [number for number in range(len(units)) if number not in errors]
+        write_binary(binary, [stems[number] for number in built])
+        if errors and not built:
+            report.update(status="build_failed", message=next(iter(report["failed"].values())), failed={})
+            return report
+        warnings = [futures[number].result()[0] for number in built]
+        report["message"] = "\n".join(dict.fromkeys(filter(None, warnings)))
+        for place, number in enumerate(built):
+            report["variants"] |= variant_reports(units[number], futures[number].result()[1], place)
     return report
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, process
 from kernelsweep.measure.arguments import check_fit
-from kernelsweep.measure.second_input import has_second_input, second_seed
+from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.registry import problem_of
@@ -79,9 +79,7 @@ def _prepare(task: KernelTask, instances: Sequence[Sequence[PlannedPoint]], has_
         for each in points:
             check_fit(task, each, instance)
         problem.prepare(point, seed)
-        arrays = instance.arrays(point).values()
-        inputs = [array.contents.nbytes for array in arrays if array.contents is not None]
-        if has_second_input(sum(inputs), sum(array.size * array.dtype.itemsize for array in arrays), has_clock):
+        if is_run_again(instance, point, has_clock):
             problem.prepare(point, second_seed(seed))
 
 

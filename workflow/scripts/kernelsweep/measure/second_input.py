@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kernelsweep.problems.problem import Instance, Point
+
 # A point is run with a second input, too, if its inputs are at most so large: to make and upload it, and to compute its
 # reference, takes seconds for a gigabyte. Without a clock, if all of its arrays are: a run takes as long as the check.
 _BYTES = 2**28
@@ -11,6 +13,16 @@ _BYTES_WITHOUT_CLOCK = 2**18
 def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> bool:
     """Whether a point is small enough, by the bytes of its inputs (each counted once where it repeats) and arrays."""
     return input_bytes <= _BYTES if has_clock else array_bytes <= _BYTES_WITHOUT_CLOCK
+
+
+def is_run_again(first: Instance, point: Point, has_clock: bool) -> bool:
+    """The same for a point whose data are not in memory yet.
+
+    first  its instance of the first input
+    """
+    arrays = first.arrays(point).values()
+    inputs = [array.contents.nbytes for array in arrays if array.contents is not None]
+    return has_second_input(sum(inputs), sum(array.size * array.dtype.itemsize for array in arrays), has_clock)
 
 
 def second_seed(seed: int) -> int:

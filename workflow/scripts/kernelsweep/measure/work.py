@@ -125,12 +125,15 @@ class Work:
 
 
 def outcomes_without_runs(planned: Sequence[PlannedPoint], report: Mapping[str, Any]) -> dict[Point, Outcome]:
-    """The outcomes of points that are skipped, and of all points if the kernel's build failed, as its report says."""
-    skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
-    if report["status"] == "ok":
-        return skipped
-    failed = Outcome("build_failed", report["message"])
-    return {each.point: skipped.get(each.point, failed) for each in planned}
+    """The outcomes of points that are skipped, and of points whose variant was not built, as the report says."""
+    failed = None if report["status"] == "ok" else report["message"]
+    outcomes = {}
+    for each in planned:
+        if each.skipped:
+            outcomes[each.point] = Outcome("skipped", each.skipped)
+        elif message := failed or report["failed"].get(each.variant):
+            outcomes[each.point] = Outcome("build_failed", message)
+    return outcomes
 
 
 def find_work(
@@ -194,6 +197,11 @@ def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
 
 
+def first_point(work: Work, task: KernelTask) -> Point:
+    """The point with which the missing visits begin."""
+    return _in_order(work, task, work.visits[0])[0].point
+
+
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
     builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))
@@ -233,8 +241,9 @@ def do_work(
                 total -= before - len(work.missing[visit])
                 if not work.missing[visit]:
                     continue
-            workers.begin(visit)
-            for missing in _in_order(work, task, visit):
+            order = _in_order(work, task, visit)
+            workers.begin(visit, order[0].point)
+            for missing in order:
                 done += 1
                 point = missing.point
                 if point in failed:

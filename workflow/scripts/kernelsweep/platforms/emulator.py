@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ class EmulatorPlatform:
     def energy_mj(self) -> int | None:
         return None
 
-    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
+    def other_processes(self) -> tuple[int, ...]:
         return ()
 
     def start_profiler(self) -> None:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -314,8 +314,8 @@ class GpuPlatform:
     def energy_mj(self) -> int | None:
         return self._monitor.energy_mj()
 
-    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
-        return self._monitor.other_processes(own_pids)
+    def other_processes(self) -> tuple[int, ...]:
+        return self._monitor.other_processes()
 
     def start_profiler(self) -> None:
         self.synchronize()

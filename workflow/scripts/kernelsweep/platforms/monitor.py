@@ -6,12 +6,13 @@ counters of throttled time 1 ms. So these counters are not read, and energy only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pynvml
 
 from kernelsweep.platforms.platform import Conditions
+from kernelsweep.platforms.processes import PROCESS_NAME, own_processes, process_name
 
 # NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which are
 # the same for every point.
@@ -55,20 +56,21 @@ class Monitor:
         energy_mj: int | None = self._ask(pynvml.nvmlDeviceGetTotalEnergyConsumption)
         return energy_mj
 
-    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
-        """The ids of other compute processes on the GPU; empty if there are none, or if NVML lists none.
+    def other_processes(self) -> tuple[int, ...]:
+        """The ids of compute processes on the GPU that are not kernelsweep's; empty if NVML lists none.
 
-        own_pids  the ids of our processes that have a context on this GPU now, as os.getpid() returns them
+        Ours are known by their name. Only one of them measures at a time, and the others' contexts rest.
 
         In a container, NVML may hide the processes outside, which are then missed. Or it may list all processes by the
-        ids that they have outside, and ours can't be recognised. If none of own_pids is listed, and no more processes
+        ids that they have outside, and ours can't be recognised. If no process of ours is listed, and no more processes
         than ours, all are taken to be ours. If more are listed, all are returned, including ours.
         """
         listed = {int(process.pid) for process in self._ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3) or ()}
-        own = set(own_pids)
-        if listed.isdisjoint(own) and len(listed) <= len(own):
-            return ()
-        return tuple(sorted(listed - own))
+        names = {number: process_name(number) for number in sorted(listed)}
+        if PROCESS_NAME in names.values():
+            ours = (PROCESS_NAME, None)  # One without a name has ended since.
+            return tuple(number for number, name in names.items() if name not in ours)
+        return tuple(names) if len(names) > len(own_processes()) else ()
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """NVML's answer about the GPU, or None if it has none."""

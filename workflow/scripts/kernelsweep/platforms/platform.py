@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -158,8 +158,8 @@ class Platform(Protocol):
     def energy_mj(self) -> int | None:
         """The device's energy counter in millijoules, or None if it has none."""
 
-    def other_processes(self, own_pids: Collection[int]) -> tuple[int, ...]:
-        """The ids of other processes on the device, besides `own_pids`, as far as the platform knows them."""
+    def other_processes(self) -> tuple[int, ...]:
+        """The ids of processes on the device that are not kernelsweep's, as far as the platform knows them."""
 
     def start_profiler(self) -> None:
         """Have a profiler that observes this process record the launches that follow."""

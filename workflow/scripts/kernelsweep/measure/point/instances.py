@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kernelsweep.measure.second_input import second_seed
+from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.points import Point
 
-# The most bytes of inputs that are made ahead. Two inputs for each of six element types and operations take fewer.
-_MOST_AHEAD = 2**28
+# The most bytes of inputs that are made ahead. Two inputs for each of sixteen element types and operations take fewer.
+_MOST_AHEAD = 2**30
 
 _Data = tuple[Any, ...]  # A point's values on the axes that its data depend on.
 
@@ -50,6 +50,13 @@ class Instances:
                         size += _input_bytes(self._ahead[place], point)
                     if is_checked:
                         self._ahead[place].expect(point)
+
+    def make(self, point: Point, has_clock: bool) -> None:
+        """Make the instances of a point that is going to be checked, and find its right results."""
+        first = self.at(point)
+        first.expect(point)
+        if self._task.protocol.second_input and is_run_again(first, point, has_clock):
+            self.at(point, True).expect(point)
 
     def at(self, point: Point, is_second: bool = False) -> Instance:
         """The instance of a point, or that of the second input."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from math import gcd
 from typing import Any
 
@@ -155,18 +156,23 @@ class KernelMemory:
         """Whether some array is restored before every run."""
         return any(map(self._works_on_copy, self._arrays))
 
-    def restore(self, place: int = 0) -> None:
-        """Queue the restoration of all arrays whose contents the point changes."""
-        for name, array in self._arrays.items():
-            if self._works_on_copy(name):
-                target, source = self._memory_of(name, place), self._buffers.get(name, Role.ARRAY)
-                self._platform.copy(target, source, _bytes(array))
+    def restorations(self, place: int = 0) -> list[Callable[[], None]]:
+        """Functions that queue the restoration of all arrays whose contents the point changes."""
+        return [
+            partial(
+                self._platform.copy, self._memory_of(name, place), self._buffers.get(name, Role.ARRAY), _bytes(array)
+            )
+            for name, array in self._arrays.items()
+            if self._works_on_copy(name)
+        ]
 
-    def poison(self, place: int = 0) -> None:
-        """Queue the overwriting of all arrays without contents, so that missing writes show."""
-        for name, array in self._arrays.items():
-            if array.contents is None:
-                self._platform.fill(self._memory_of(name, place), _bytes(array), self._poison_of(array))
+    def poisonings(self, place: int = 0) -> list[Callable[[], None]]:
+        """Functions that queue the overwriting of all arrays without contents, so that missing writes show."""
+        return [
+            partial(self._platform.fill, self._memory_of(name, place), _bytes(array), self._poison_of(array))
+            for name, array in self._arrays.items()
+            if array.contents is None
+        ]
 
     def results(self, place: int = 0) -> Results:
         """The results of the last run at a place, by the names of their arrays."""

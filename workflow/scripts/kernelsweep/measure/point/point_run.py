@@ -23,15 +23,16 @@ class Samples:
     """
 
     def __init__(self, run: PointRun, places: int) -> None:
-        self._run = run
-        self._next = itertools.cycle([(place, run.launches(place)) for place in range(places)])
+        # Poison, so that a kernel can't leave out work because it was done before.
+        self._next = itertools.cycle(
+            [(place, run.preparation(place, poisoned=True), run.launches(place)) for place in range(places)]
+        )
         self.place = 0
 
     def __call__(self, start: Callable[[], None], stop: Callable[[], None]) -> None:
         """Queue one sample."""
-        self.place, launch = next(self._next)
-        self._run.memory.poison(self.place)  # So that a kernel can't leave out work because it was done before.
-        self._run.prepare(self.place)
+        self.place, prepare, launch = next(self._next)
+        prepare()
         start()
         launch()
         stop()
@@ -87,9 +88,8 @@ class PointRun:
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""
-        self.memory.restore()
-        self.memory.poison()
-        self.launches()()
+        for queue in (*self.memory.restorations(), *self.memory.poisonings(), self.launches()):
+            queue()
         self.platform.synchronize()
 
     def judge(self, instance: Instance, depth: int, place: int = 0) -> Judgement:
@@ -106,11 +106,22 @@ class PointRun:
         """Whether the cache is flushed before each timed run."""
         return bool(self.point["cache"] == "cold")
 
-    def prepare(self, place: int = 0) -> None:
-        """Queue what comes before a timed run: restore arrays and flush the cache, if the point needs that."""
-        self.memory.restore(place)
+    def preparation(self, place: int = 0, poisoned: bool = False) -> Callable[[], None]:
+        """A function that queues what comes before a timed run: restore arrays and flush the cache, if needed.
+
+        poisoned  whether arrays without contents are overwritten, too
+
+        Make it once a point, as launches().
+        """
+        steps = [*(self.memory.poisonings(place) if poisoned else ()), *self.memory.restorations(place)]
         if self.is_cold:
-            self.platform.flush_cache()
+            steps.append(self.platform.flush_cache)
+
+        def queue() -> None:
+            for step in steps:
+                step()
+
+        return queue
 
     def samples(self, places: int = 1) -> Samples:
         """What a platform times of the point."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -52,14 +51,12 @@ class Runner:
         point: Point,
         variant: str,
         check: bool = True,
-        companions: Collection[int] = (),
         updated: Collection[str] = (),
         unit: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
         check       False for a point that was checked before, which then is only timed
-        companions  the process ids of our other processes that have the device open
         updated     the arrays that the check found to be changed, for a point that was checked before
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
 
@@ -83,7 +80,7 @@ class Runner:
             if self._sampling:
                 samples = run.samples(self._memory.prepare_places())
                 visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
-                visit.other_processes = bool(self._platform.other_processes([os.getpid(), *companions]))
+                visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj
                 visit.seconds = round(time.perf_counter() - started, 6)

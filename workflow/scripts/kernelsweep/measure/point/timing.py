@@ -40,4 +40,4 @@ def take_samples(run: PointRun, timed: Samples, sampling: Sampling, pause: Calla
 def measure_energy(run: PointRun, seconds: float) -> Energy | None:
     """The energy of one run of a point, repeated for `seconds`; None if the device does not tell."""
     needs_preparation = run.memory.needs_restoring or run.is_cold
-    return energy_of_run(run.platform, run.launches(), run.prepare if needs_preparation else None, seconds)
+    return energy_of_run(run.platform, run.launches(), run.preparation() if needs_preparation else None, seconds)

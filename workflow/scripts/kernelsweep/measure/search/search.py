@@ -99,18 +99,17 @@ def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, be
     with _Evaluator(task, bench, total) as evaluate:
         for place, at_place in places.items():
             strategy = _strategy([configuration_of(each.point, problem) for each in at_place], budget, task, place)
-            running: list[tuple[int, Future[Outcome]]] = []
             count = min(budget, len(at_place))
-            for step in range(count + AHEAD):
-                if AHEAD <= step < len(running) + AHEAD:
-                    number, done = running[step - AHEAD]
-                    point, outcome = at_place[number].point, done.result()
-                    rough[point] = outcome
-                    cost = bench.cost(point, outcome, problem)
-                    strategy.tell(number, cost.value if cost else inf)
-                if step < count:
-                    number = strategy.ask()
-                    running.append((number, evaluate(at_place[number])))
+            asked = [strategy.ask() for _ in range(min(AHEAD, count))]
+            running = evaluate([at_place[number] for number in asked])
+            for step in range(count):
+                number, point = asked[step], at_place[asked[step]].point
+                rough[point] = running[step].result()
+                cost = bench.cost(point, rough[point], problem)
+                strategy.tell(number, cost.value if cost else inf)
+                if len(asked) < count:
+                    asked.append(strategy.ask())
+                    running += evaluate([at_place[asked[-1]]])
     full: dict[Point, Outcome] = {}
     while missing := [
         each
@@ -177,19 +176,30 @@ class _Evaluator:
         self._open = ExitStack()
         self._at_device: _AtDevice | None = None
 
-    def __call__(self, planned: PlannedPoint) -> Future[Outcome]:
-        """A point's outcome, from the journal if it has it."""
+    def __call__(self, planned: Sequence[PlannedPoint]) -> list[Future[Outcome]]:
+        """The outcomes of points, from the journal if it has them."""
         bench = self._bench
-        work = find_work(self._task, [planned], bench.known, bench.journal, bench.device, bench.builder)
+        works = [
+            find_work(self._task, [each], bench.known, bench.journal, bench.device, bench.builder) for each in planned
+        ]
+        if missing := [each for each, work in zip(planned, works, strict=True) if not work.is_done]:
+            # It is a fork of this process as long as that has no threads, and the builder's are some.
+            worker = None if self._at_device else self._open.enter_context(Workers(self._task, [0]))
+            if bench.builder:
+                bench.builder.ask(each.variant for each in missing)
+            if worker:
+                self._at_device = self._opened(worker, missing[0].point)
+        return [self._outcome(work) for work in works]
+
+    def _outcome(self, work: Work) -> Future[Outcome]:
+        """The outcome of the one point of a work."""
         if work.is_done:
             with self._one_at_a_time:
                 self._done += 1
-            outcome: Future[Outcome] = Future()
-            outcome.set_result(work.results()[planned.point])
-            return outcome
-        if bench.builder:
-            bench.builder.ask([planned.variant])
-        self._at_device = self._at_device or self._opened()
+            known: Future[Outcome] = Future()
+            known.set_result(work.results()[work.order[0]])
+            return known
+        assert self._at_device is not None
         return self._at_device.threads.submit(self._run, work, self._at_device)
 
     def _run(self, work: Work, at_device: _AtDevice) -> Outcome:
@@ -211,15 +221,18 @@ class _Evaluator:
             at_device.show(self._done, self._total, missing.point, outcome)
         return outcome
 
-    def _opened(self) -> _AtDevice:
+    def _opened(self, worker: Workers, first: Point) -> _AtDevice:
+        """The devices, and a worker for each, besides the one that is there: all open theirs while units compile."""
         show = self._bench.open_device("search")
-        gpus = [None, *self._open.enter_context(self._bench.further_gpus())]
+        further = self._open.enter_context(self._bench.further_gpus())
         recorder = self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256))
+        workers = [worker, *(self._open.enter_context(Workers(self._task, [0], device=gpu)) for gpu in further)]
         idle: SimpleQueue[Workers] = SimpleQueue()
-        for gpu in gpus:
-            idle.put(self._open.enter_context(Workers(self._task, [0], device=gpu)))
+        for each in workers:
+            each.start(0, first)
+            idle.put(each)
         # A thread a GPU: with one, the points run in the order in which they were proposed.
-        threads = self._open.enter_context(_Threads(len(gpus)))
+        threads = self._open.enter_context(_Threads(len(workers)))
         return _AtDevice(threads, idle, recorder, show)
 
     def __enter__(self) -> _Evaluator:

@@ -47,20 +47,19 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._is_ready = False
 
-    @property
-    def pid(self) -> int | None:
-        """The id of the process that has the device open, or None."""
-        return self._process.pid if self._process else None
+    def begin(self, first: Point | None = None, device: str | None = None) -> None:
+        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
 
-    def begin(self) -> None:
-        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that."""
+        first   the point that it will check first, so that its data are made meanwhile
+        device  the UUID of its GPU, in place of the one that it was made for
+        """
         if self._process is not None:
             return
         self._process = self._prepared or WorkerProcess(self._task.platform, self._instances)
         self._prepared, self._is_ready = None, False
         # The job may have leased its device after it started the process.
-        visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        start = {"task": asdict(self._task), "cuda_visible_devices": visible}
+        visible = device or self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+        start = {"task": asdict(self._task), "cuda_visible_devices": visible, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
@@ -183,17 +182,37 @@ class Workers:
         """`instances`, `device`: as for a Worker."""
         self._workers = {visit: Worker(task, instances, device) for visit in visits}
 
-    def begin(self, visit: int) -> None:
-        """Open the workers of this visit and of those that follow. Raises UserError.
+    def start(self, visit: int, first: Point, device: str | None = None) -> None:
+        """Have the workers of this visit and of those that follow open the device, without waiting for that.
 
-        All contexts are made side by side, before anything is measured: so a visit waits for none, and none disturbs a
-        measurement.
+        first   the point that this visit begins with
+        device  the UUID of their GPU, in place of the one that they were made for
         """
-        coming = [worker for other, worker in self._workers.items() if other >= visit]
-        for worker in coming:
-            worker.begin()
-        for worker in coming:
-            worker.open()
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.begin(first if other == visit == 0 else None, device)
+
+    def begin(self, visit: int, first: Point) -> None:
+        """The same, side by side, and wait until all are ready, so that no visit waits for its own.
+
+        Raises UserError where one can't start.
+        """
+        self.start(visit, first)
+        for other, worker in self._workers.items():
+            if other >= visit:
+                worker.open()
+
+    def open_ahead(self, device: str, first: Point) -> None:
+        """Open all workers on a device, by its UUID, that another job still measures on. begin() tries the rest again.
+
+        first  the point that the first of their visits begins with
+
+        benchmarks/fresh_workers.py shows that this disturbs no measurement.
+        """
+        self.start(min(self._workers), first, device)
+        for worker in self._workers.values():
+            with suppress(UserError):  # Such as no memory beside the other job's arrays.
+                worker.open()
 
     def run(
         self,
@@ -217,7 +236,6 @@ class Workers:
             variant,
             seconds,
             check=visit == 0,
-            companions=[worker.pid for other, worker in self._workers.items() if other != visit and worker.pid],
             updated=checked.updated if checked else [],
             unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
         )
@@ -231,13 +249,17 @@ class Workers:
         for worker in self._workers.values():
             worker.kill()
 
+    def stop(self) -> None:
+        """Kill all workers and wait for their ends."""
+        self.kill()
+        for worker in self._workers.values():
+            worker.stop()
+
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
-        for worker in self._workers.values():
-            worker.stop()
+        self.stop()
 
 
 def _crash_hint(implementation: str) -> str:

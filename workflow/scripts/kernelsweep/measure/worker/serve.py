@@ -3,13 +3,15 @@
 Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
 of JSON from standard input and answers each with a line on standard output:
 
-    {"task": ..., "cuda_visible_devices": ...}      {"ready": true}, once the platform is open and the kernel loaded
+    {"task": ..., "cuda_visible_devices": ..., "first": ...}
+                                                    {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
     {"free_memory": true}                           {"freed": true}, once all buffers are given back
 
-The first is a task.KernelTask, and the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null. The second has the
-arguments of runner.Runner.run; `lost` says whether the process lost its context. The process ends after such an answer,
-and when its input ends. `refused` is the text of a UserError, as where a function of the user's has raised.
+The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, and the point that will be
+checked first, or null: its data are made while the device is opened. The second has the arguments of runner.Runner.run;
+`lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
+`refused` is the text of a UserError, as where a function of the user's has raised.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import json
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any, TextIO
 
@@ -29,9 +32,10 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, Platform
+from kernelsweep.platforms.processes import name_this_process
 from kernelsweep.sweep.points import Point
 
-_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None) -> None:
@@ -41,10 +45,16 @@ def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None)
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
+    name_this_process()
     task = read_task(start["task"])
-    platform: Platform = load(task.platform)()
-    runner = Runner(platform, task, instances)
-    print(json.dumps({"ready": True}), file=answers, flush=True)
+    instances = instances or Instances(task)
+    implementation = load(task.platform)
+    with ThreadPoolExecutor(1) as other:
+        if start["first"]:  # An exception is raised again when the point is run.
+            other.submit(instances.make, Point(start["first"]), implementation.has_clock)
+        platform: Platform = implementation()
+        runner = Runner(platform, task, instances)
+        print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
         if "free_memory" in request:
@@ -86,7 +96,6 @@ def serve_platform(platform: str, instances: Instances | None = None) -> None:
     """Serve on this process' standard streams; `platform` as in the module's docstring, `instances` as for serve()."""
     # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    ctypes.CDLL(None).prctl(_PR_SET_NAME, b"worker", 0, 0, 0)  # A fork has its job's name.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.problems.own.array_values import (
     ArrayValue,
@@ -20,11 +22,17 @@ from kernelsweep.problems.own.array_values import (
     read_mapping,
     read_only,
 )
-from kernelsweep.problems.own.comparison import difference, error_share
+from kernelsweep.problems.own.comparison import AT_ONCE, difference, error_share
 from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.own.reference_store import ReferenceStore
-from kernelsweep.problems.own.result_limits import has_limits, limits_of
-from kernelsweep.problems.problem import Array, Elements, Judgement, Limits, Point, Scalar
+from kernelsweep.problems.own.result_limits import has_limits, limits_of, whole_limits
+from kernelsweep.problems.problem import Array, Elements, Judgement, Limit, Limits, Point, Scalar
+
+# The ends of what is right, by which the store keeps them.
+_ENDS = ("lowest", "highest")
+
+# The modules that find them, besides this one and float_order.py.
+_LIMITS_CODE = ("result_limits.py", "comparison.py", "array_values.py")
 
 
 @dataclass(frozen=True)
@@ -93,9 +101,9 @@ class FileInstance:
         return self._kept("error_bound", given, [self._key("error_bound"), self._reference_key])
 
     def expect(self, point: Point) -> None:
-        """See problem.Instance: have the reference and its bounds on disk. Raises UserError."""
+        """See problem.Instance: have the reference, its bounds and its limits on disk. Raises UserError."""
         if "reference" in self.functions:
-            _ = self.expected, self.bounds
+            _ = self.expected, self.bounds, self.limits()
 
     def arrays(self, point: Point) -> dict[str, Array]:
         """See problem.Instance."""
@@ -118,10 +126,46 @@ class FileInstance:
         self._check_names_and_shapes(self.outputs)
         if not all(has_limits(array.dtype, self.bounds.get(name)) for name, array in self.outputs.items()):
             return {}
-        return {
-            name: limits_of(array.dtype, self.expected[name], self.bounds.get(name))
-            for name, array in self.outputs.items()
-        }
+        return {name: self._limits_of(name, array) for name, array in self.outputs.items()}
+
+    def _limits_of(self, name: str, output: ArrayValue) -> Limits:
+        """The limits of one output: those that are kept, or found when they are asked for."""
+        found = limits_of(output.dtype, self.expected[name], self.bounds.get(name))
+        kept = [self._ends[key] for end in _ENDS if (key := f"{name}.{end}") in self._ends]
+        if not kept:
+            return found
+        starts = range(0, output.size, AT_ONCE)
+        lowest, highest = kept
+
+        def parts() -> Iterator[Limit]:
+            for start in starts:
+                stop = min(start + AT_ONCE, output.size)
+                yield lowest.part(start, stop), highest.part(start, stop)
+
+        return replace(found, parts=parts)
+
+    @cached_property
+    def _ends(self) -> dict[str, ArrayValue]:
+        """The lowest and the highest right values of each output with a bound, as the store keeps them.
+
+        To find them takes seconds for 10^8 elements, in which a GPU would wait.
+        """
+        if not self.store:
+            return {}
+        types = {name: output.dtype.name for name, output in self.outputs.items()}
+        here = Path(__file__)
+        code = code_hash([here, *map(here.with_name, _LIMITS_CODE), here.parents[2] / "float_order.py"])
+        key = [*_ENDS, types, code, self._key("error_bound") if "error_bound" in self.functions else None]
+        key.append(self._reference_key)
+        kept = self.store.load(key)
+        if kept is not None:
+            return kept
+        ends: dict[str, ArrayValue] = {}
+        for name, bound in self.bounds.items():
+            if found := whole_limits(self.outputs[name].dtype, self.expected[name], bound):
+                ends |= {f"{name}.{end}": array for end, array in zip(_ENDS, found, strict=True)}
+        self.store.save(key, ends)
+        return ends
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""

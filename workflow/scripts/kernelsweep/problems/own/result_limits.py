@@ -27,19 +27,38 @@ def has_limits(dtype: np.dtype[Any], bound: ArrayValue | None) -> bool:
 
 
 def limits_of(dtype: np.dtype[Any], expected: ArrayValue, bound: ArrayValue | None) -> Limits:
-    """The limits of an output with such elements; see comparison.difference() for the other two."""
-
-    def parts() -> Iterator[Limit | None]:
-        for start in range(0, expected.size, AT_ONCE):
-            stop = min(start + AT_ONCE, expected.size)
-            part = expected.part(start, stop)
-            if bound is None:
-                yield _only(dtype, part)
-            else:
-                yield _between(dtype, part, np.broadcast_to(bound.part(start, stop), part.shape))
-
+    """The limits of an output with such elements, found part by part; see comparison.difference() for the other two."""
     share = None if bound is None else lambda found: error_share(found, expected, bound)
-    return Limits(is_exact=bound is None, parts=parts, error_share=share)
+    return Limits(bound is None, lambda: _parts(dtype, expected, bound, expected.size), share)
+
+
+def whole_limits(dtype: np.dtype[Any], expected: ArrayValue, bound: ArrayValue) -> tuple[ArrayValue, ArrayValue] | None:
+    """The limits of a float output: the order of its lowest and of its highest right floats, which repeat as both do.
+
+    None if they weren't found.
+    """
+    sizes = {expected.elements.size, bound.elements.size}
+    count = max(sizes) if len(sizes - {1}) <= 1 else expected.size
+    ends = np.empty((2, count), f"i{dtype.itemsize}")
+    start = 0
+    for part in _parts(dtype, expected, bound, count):
+        if part is None:
+            return None
+        ends[:, start : start + part[0].size] = part
+        start += part[0].size
+    lowest, highest = (ArrayValue(end.dtype, expected.shape, end) for end in ends)
+    return lowest, highest
+
+
+def _parts(dtype: np.dtype[Any], expected: ArrayValue, bound: ArrayValue | None, count: int) -> Iterator[Limit | None]:
+    """The limits of the first `count` elements, some at a time; None where they weren't found."""
+    for start in range(0, count, AT_ONCE):
+        stop = min(start + AT_ONCE, count)
+        part = expected.part(start, stop)
+        if bound is None:
+            yield _only(dtype, part)
+        else:
+            yield _between(dtype, part, np.broadcast_to(bound.part(start, stop), part.shape))
 
 
 def _only(dtype: np.dtype[Any], expected: np.ndarray[Any, Any]) -> Limit | None:

@@ -111,7 +111,10 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         html=html(folder / "table.md", f"study-{name}", study["title"], base) + why,
         figures=figures,
         files={
-            "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
+            "The table": [
+                *(link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")),
+                link(folder / "table_short.tex", base, "TEX for a column"),
+            ],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,
         },
