@@ -37,8 +37,10 @@ def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) 
     """The rows whose outputs the study compares with published ones, of any array size; none if it compares times."""
     shows = problem_of(study["problem"]).shows_output
     rows = at_reference(study, measurements, free=("block_size", "array_size"))
+    if shows is None:
+        return rows.iloc[:0]
     points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    shown = [shows is not None and shows(point, study["reference"]) for point in points]
+    shown = [shows(point, study["reference"]) for point in points]
     return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")
 
 

@@ -52,28 +52,23 @@ class _Point:
     where      the point in words
     rows       its measurements
     on_host    its measurements with any block size and cache state, which the host's baselines don't have
-    outputs    gives its measurements whose outputs are compared with published ones
+    outputs    its measurements whose outputs are compared with published ones
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
+    times      those that were looked up, with a remark, or why there is none; by kernel and unroll factor
     """
 
     where: str
     rows: pandas.DataFrame
     on_host: pandas.DataFrame
-    outputs: Callable[[], pandas.DataFrame]
+    outputs: pandas.DataFrame
     metrics: pandas.DataFrame
     steps: Sequence[Step]
     kernels: Collection[str]
     uncertainties: Mapping[str, float]
     device: Mapping[str, Any]
-    _of_steps: dict[Step, pandas.DataFrame] = field(default_factory=dict)
-
-    def of_step(self, step: Step) -> pandas.DataFrame:
-        """The measurements of a step, which many claims may name."""
-        if step not in self._of_steps:
-            self._of_steps[step] = step.rows(self.rows)
-        return self._of_steps[step]
+    times: dict[tuple[str, int], tuple[Interval, str] | NotMeasured] = field(default_factory=dict)
 
     @property
     def is_recorded(self) -> bool:
@@ -135,7 +130,7 @@ def _point(at: Mapping[str, Any], data: StudyData, uncertainties: Mapping[str, f
         where=reference_text(study),
         rows=at_reference(study, data.measurements),
         on_host=at_reference(study, data.measurements, free=("block_size", "cache")),
-        outputs=lambda: with_shown_output(study, data.measurements),
+        outputs=with_shown_output(study, data.measurements),
         metrics=at_reference(study, data.metrics.rows),
         steps=steps,
         kernels=data.kernel_names,
@@ -201,15 +196,30 @@ def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
 
 
 def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interval:
-    name = step_name(kernel, unroll)
-    if kernel.startswith(BASELINE_PREFIX):
-        found = point.on_host[point.on_host["kernel"] == kernel]
-    else:
-        found = point.of_step(_step(kernel, unroll, point))
-    row = _right_row(found, name, point)
-    if remark := _flagged(name, row):
+    """A kernel's time at a point. Many claims need the same ones, and each takes milliseconds to look up."""
+    if (kernel, unroll) not in point.times:
+        point.times[kernel, unroll] = _found_time(kernel, unroll, point)
+    known = point.times[kernel, unroll]
+    if isinstance(known, NotMeasured):
+        raise known
+    time, remark = known
+    if remark:
         remarks.append(remark)
-    return time_interval(row)
+    return time
+
+
+def _found_time(kernel: str, unroll: int, point: _Point) -> tuple[Interval, str] | NotMeasured:
+    """A kernel's time and a remark on it, or why there is none."""
+    name = step_name(kernel, unroll)
+    try:
+        if kernel.startswith(BASELINE_PREFIX):
+            found = point.on_host[point.on_host["kernel"] == kernel]
+        else:
+            found = _step(kernel, unroll, point).rows(point.rows)
+        row = _right_row(found, name, point)
+    except NotMeasured as reason:
+        return reason
+    return time_interval(row), _flagged(name, row)
 
 
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:
@@ -265,7 +275,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
     row = found[found["metric"] == metric].iloc[0]
     if pandas.isna(row["value"]):
         raise NotMeasured(str(row["message"]) or f"{metric} has no value")
-    binaries = set(point.of_step(step)["binary_sha256"].dropna()) - {""}
+    binaries = set(step.rows(point.rows)["binary_sha256"].dropna()) - {""}
     if binaries and row["binary_sha256"] not in {"", *binaries}:
         raise NotMeasured(ANOTHER_BUILD)
     value = float(row["value"])
@@ -275,8 +285,7 @@ def _metric_of(kernel: str, unroll: int, metric: str, point: _Point) -> Interval
 
 def _output(claim: Claim, point: _Point) -> str:
     """The kernel's output at the reference point, element by element."""
-    shown = point.outputs()
-    rows = shown[shown["array_size"] == len(claim.value.split())]
+    rows = point.outputs[point.outputs["array_size"] == len(claim.value.split())]
     of_arguments = rows[rows["arguments"] == claim.arguments]
     found = _step(claim.kernel, claim.unroll, point).rows(of_arguments)
     return str(_right_row(found, f"{claim.kernel} with {claim.arguments}", point)["output"])
