@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
-from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.results import MESSAGE_LENGTH
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.points import Point, points
