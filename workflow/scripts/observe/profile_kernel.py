@@ -1,7 +1,9 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
 from pathlib import Path
+from textwrap import shorten
 
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
@@ -34,7 +36,9 @@ with logged(snakemake.log[0]) as terminal:
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
     chosen = points_to_profile(params.study, sweep)
-    reasons = {each.point: each.skipped or why_not_compiled(each, report) for each in chosen}
+    reasons = {
+        each.point: shorten(each.skipped or why_not_compiled(each, report) or "", MESSAGE_LENGTH) for each in chosen
+    }
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
     runnable = [each for each in chosen if not reasons[each.point]]
 

@@ -50,7 +50,7 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
 _MOST_PROVEN = 8
 
 
-def proven_points(sweep: KernelSweep) -> list[Point]:
+def proven_points(sweep: KernelSweep) -> Sequence[Point]:
     """The points of a kernel's proof beside a GPU: the emulator's sweep, or a few of it where that may be long."""
     if sweep.kernel.listed:
         return corner_points(sweep, _MOST_PROVEN, lambda point: not sweep.skip_reason(point))
