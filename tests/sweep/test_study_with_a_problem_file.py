@@ -18,12 +18,18 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.point.fit import of_size
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import find_work
+from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.sanitizer.selection import points_to_check
+from kernelsweep.observe.searched_points import searched_points
+from kernelsweep.project.inputs import observed_binary
+from kernelsweep.project.inputs import searched_points as searched_points_of
 from kernelsweep.project.parameters import checked_kernels, planned_kernels, translation_units
 from kernelsweep.project.project import Project, load_project, load_study
 from kernelsweep.project.resources import measuring_threads
+from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
 from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
@@ -214,6 +220,32 @@ def test_a_start_makes_few_points_of_a_million_that_a_search_may_measure(
     assert checked_kernels(project, "own") and measuring_threads(*place, cores=16) == 10
     assert translation_units(project, "emulator", "own", "own")
     assert made < 20_000
+
+
+def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[..., Project]) -> None:
+    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
+    searching = {**STUDY, "search": {"budget": 4, "at": {"width": 128, "height": 61}}}
+    project = load(searching, platform="nvidia-h200", gpu_models=models)
+    candidates = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
+    assert candidates is not None
+    measured = [candidates[number] for number in (0, 3, 5, 1)]
+    times = {"5": "ok", "3": "ok", "4": "ok", "": "wrong_result"}
+    rows = [
+        {**{column: str(value) for column, value in point_columns(point).items()}, "status": status, "time_us": time}
+        for point, (time, status) in zip(measured, times.items(), strict=True)
+    ]
+    found = searched_points(rows, candidates)
+    assert found == [measured[1], measured[2], measured[0]]
+    source = project.kernel("own", "own")
+    sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
+    assert nearest_point({**dict(measured[0]), "cache": "cold"}, sweep) == found[0], "the fastest at its size"
+    assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
+    kernel = ("nvidia-h200", "own", "own")
+    assert observed_binary(project, *kernel) == [] and searched_points_of(project, *kernel)
+    assert build_target(project) == []
+    assert observed_binary(load(), "emulator", "own", "own") and not searched_points_of(
+        load(), "emulator", "own", "own"
+    )
 
 
 def changed(**changes: Any) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class KernelSweep:
     target           what the kernel is compiled for, as in points.skip_reason
     tied             groups of axes that vary together
     searched         whether the study searches: then the points are those that may be measured, or a selection to check
+    measured         the points that a search has measured, in place of those; None where it doesn't matter
     """
 
     kernel: KernelSource
@@ -40,9 +41,12 @@ class KernelSweep:
     target: str | None
     tied: Sequence[Sequence[str]] = ()
     searched: bool = False
+    measured: Sequence[Point] | None = None
 
     def points(self) -> Sequence[Point]:
         """Every point of the sweep; where the problem doesn't list excluded points, only those that run."""
+        if self.measured is not None:
+            return self.measured
         sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
         if self.kernel.problem.lists_excluded:
             return points(*sweeps)
