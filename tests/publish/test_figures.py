@@ -125,7 +125,9 @@ def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations(
 def test_no_two_kernels_have_one_colour_and_the_slower_ones_are_grey() -> None:
     study, rows = shipped("bandwidth_bound", H200["name"])
     names = study_kernels(study)
-    slower = rows["kernel"].map({name: 1 + 0.2 * place for place, name in enumerate(names)}).fillna(1.0)
+    # The story's first step keeps its colour though it is the slowest.
+    order = [*names[1:], names[0]]
+    slower = rows["kernel"].map({name: 1 + 0.2 * place for place, name in enumerate(order)}).fillna(1.0)
     times = {name: rows[name] * slower for name in ("time_us", "time_low_us", "time_high_us")}
     figure = draw(bandwidth, study, rows.assign(**times), H200)
     (legend,) = figure.findobj(Legend)
@@ -133,7 +135,7 @@ def test_no_two_kernels_have_one_colour_and_the_slower_ones_are_grey() -> None:
     colours = [line.get_color() for line, label in zip(legend.get_lines(), shown, strict=True) if label in names]
     assert len(set(colours)) == len(colours) == bandwidth.MOST_LINES < len(names)
     (grey,) = [label for label in shown if label.startswith("grey: ")]
-    assert names[-1] in grey and names[0] not in grey
+    assert names[-1] in grey and names[0] not in grey and names[1] not in grey
 
 
 def test_without_a_library_it_says_so() -> None:
@@ -216,7 +218,7 @@ def test_a_papers_figure_has_no_texts_of_its_own_and_its_font(tmp_path: Path) ->
         layout.chosen_widths(["two_columns"], "all", "Ariall")
 
 
-@pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:2]])
+@pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:1]])
 def test_texts_stay_inside_clear_of_each_other_and_legible(figure: str, name: str) -> None:
     data = shipped_data(name, H200["name"])
     drawn = module_of(figure).draw(data)

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 
+import pandas
 import pytest
 import yaml
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
+from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.captions import captions
-from kernelsweep.publish.tables.formats import as_latex
+from kernelsweep.publish.tables.formats import as_latex, as_short_latex
 from kernelsweep.publish.tables.of_study import table_of
+from kernelsweep.publish.tables.short import short_table
+from kernelsweep.share.recording import recorded_device
 from kernelsweep.sweep.config_file import study_names
 
-# The text width that the tables ask for in their first line, and how far a line may run over it: less than is seen.
+# The text widths that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
 \usepackage[textwidth=16.5cm]{geometry}
 \usepackage{booktabs,siunitx}
 \usepackage[demo]{graphicx}
 \begin{document}
 %s
+\clearpage
+\setlength{\columnwidth}{3.5in}
+%s
 \end{document}
 """
 MOST_OVER_PT = 1.0
+
+
+RECORDING = ROOT / "resources/recordings/nvidia-h200"
+# The studies with the longest names, libraries, and axes of their own.
+IN_SHORT = ("unrolling", "stepwise", "bandwidth_bound", "transpose", "matmul", "convolution", "histogram")
 
 
 def has_latex() -> bool:
@@ -37,6 +51,23 @@ def has_latex() -> bool:
     if not shutil.which("pdflatex"):
         return False
     return subprocess.run(["kpsewhich", "siunitx.sty"], stdout=subprocess.DEVNULL).returncode == 0
+
+
+def short(name: str) -> str:
+    """A shipped study's table_short.tex, with an H200's recorded times."""
+    data = recorded(name)
+    return as_short_latex(short_table(table_of(data)[0], data))
+
+
+def recorded(name: str) -> StudyData:
+    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
+    rows = recorded_rows()
+    return StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device)
+
+
+@cache
+def recorded_rows() -> pandas.DataFrame:
+    return load_measurements([RECORDING / "measurements.csv.gz"])
 
 
 def table_of_shipped(name: str, device: dict[str, object]) -> str:
@@ -57,7 +88,8 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
     tables.append(captions("warp_shuffle", {"ladder": odd_texts, "empty": odd_texts | {"missing": "no times"}}))
     assert tables[-1].count("includegraphics") == 1
     # One run of LaTeX for all of them, each on a page of its own.
-    (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
+    pages = ["\n\\clearpage\n".join(each) for each in (tables, map(short, IN_SHORT))]
+    (tmp_path / "tables.tex").write_text(DOCUMENT % tuple(pages), encoding="utf-8")
     run = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"],
         cwd=tmp_path,
@@ -69,6 +101,28 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
     assert [points for points in over if float(points) > MOST_OVER_PT] == []
     # A table that doesn't fit a page is not set at all, but only warned of.
     assert "Float too large" not in run.stdout
+
+
+def test_a_short_table_has_each_steps_time_with_its_interval_and_says_why_there_is_none() -> None:
+    data = recorded("unrolling")
+    table, _ = table_of(data)
+    text = as_short_latex(short_table(table, data))
+    row = table[(table["kernel"] == "unrolled") & (table["unroll"] == 8)].iloc[0]
+    numbers = r"& ([\d.]+)\((\d+)\) & (\d+) & ([\d.]+) & ([\d.]+) "
+    found = re.search(r"\\texttt\{unrolled\} & 512\$\\times\$8 " + numbers, text)
+    assert found
+    time, side = float(found[1]), int(found[2]) / 100
+    assert time == pytest.approx(row["time_us"], abs=0.005)
+    assert time - side - 0.005 <= row["time_low_us"] and row["time_high_us"] <= time + side + 0.005
+    assert [float(each) for each in found.groups()[2:]] == pytest.approx(
+        [row["bandwidth_gbs"], 100 * row["peak_fraction"], row["speedup"]], abs=0.5
+    )
+    # The host's sums are another matter, and a mark says which code is undefined.
+    assert "cpu" not in text and r"volatile $\dagger$" in text and "undefined behaviour" in text
+    assert "Gpixel/s" in short("convolution") and r"\texttt{cublas\_matmul} & tf32 & 342" in short("matmul")
+    emulated = shipped_data("unrolling", str(EMULATOR["name"]))
+    for without in (emulated, recorded("exchanges")):
+        assert re.fullmatch(r"% .*times.*\.\n", as_short_latex(short_table(table_of(without)[0], without)))
 
 
 def test_the_citation_is_of_this_version() -> None:

@@ -59,8 +59,10 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
     alone = summary_text(row_counts([excused, row("ok")]), "here")
     assert alone.endswith("Every point that was run is right.\n") and not listed(alone)
-    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [])
-    assert "✓ 1 of 1" in render_index(IndexPage([entry], [], [], []))
+    alone = [Link("s/report.html", "s")]
+    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [], alone)
+    index = render_index(IndexPage([entry], [], [], []))
+    assert "✓ 1 of 1" in index and '<a href="s/report.html">s</a>' in index
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:
@@ -85,13 +87,13 @@ def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
     assert any("unrolling/unrolled" in line and "timed_out" in line for line in lines)
 
 
-def test_points_are_counted_by_kernel_and_status_and_skipped_ones_by_reason() -> None:
+def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> None:
     reason = "block size 32: the kernel supports 64 to 1024"
     rows = [*[row("ok")] * 3, row("wrong_result"), *[row("skipped", "interleaved", message=reason)] * 2]
     summary = summary_text(row_counts(rows), "measured on a GPU")
     assert "6 points, measured on a GPU" in summary
-    assert "| unrolling | unrolled | 3 |  | 1 |" in summary
-    assert "| unrolling | interleaved |  | 2 |  |" in summary
+    # A row of its own has only a kernel that is not all right.
+    assert "| unrolling | all | 3 | 2 | 1 |\n| unrolling | unrolled | 3 |  | 1 |\n\n" in summary
     assert f"unrolling/interleaved, 2 points: {reason}" in summary
     assert len(listed(summary)) == 1
     assert "## Times" not in summary

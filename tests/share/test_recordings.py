@@ -10,11 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas
 import pytest
 from checkout import ROOT
 
+from kernelsweep.analysis.step_metrics import sources
+from kernelsweep.analysis.study_data import read_study_data
 from kernelsweep.errors import UserError
-from kernelsweep.share.recording import check_recording
+from kernelsweep.share.recording import check_recording, recorded_device
 
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
 
@@ -85,6 +88,26 @@ def test_a_mistake_in_a_recording_is_told(small: Path, spoil: Callable[[Path], N
     with pytest.raises(UserError, match=r"^resources/recordings/small") as error:
         check_recording(small, private=["node-0042"])
     assert expected in str(error.value)
+
+
+def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Path) -> None:
+    # Pins: counters with the date of a sweep that ran a day after them.
+    environment = json.loads((small / "environment.json").read_text()) | {
+        "measured": "2026-01-03T10:00:00Z",
+        "other_runs": [{"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}}],
+        "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"]}],
+    }
+    (small / "device.json").write_text(json.dumps(recorded_device(environment, "small")))
+    settings, rows = {"published": None, "problem": "reduction"}, [small / "measurements.csv.gz"]
+    devices = {
+        study: read_study_data(study, settings, rows, small / "device.json").device
+        for study in ("unrolling", "transpose", "staged")
+    }
+    days = {study: device["provenance"].partition(" on NVIDIA H200 on ")[2][:10] for study, device in devices.items()}
+    assert days == {"unrolling": "2026-01-03", "transpose": "2026-01-01", "staged": "2026-01-03"}
+    counted = pandas.DataFrame({"source": ["ncu"]})
+    assert sources(counted, devices["unrolling"]) == "Nsight Compute, 2026-01-02"
+    assert sources(counted, devices["staged"]) == "Nsight Compute"
 
 
 def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ rule make_table:
         ),
         csv=files.table("csv"),
         tex=files.table("tex"),
+        short=files.short_table(),
         steps=files.steps(),
     log:
         files.log("make_table", "{study}"),
@@ -173,6 +174,7 @@ rule make_index:
         platforms=for_job(parameters.indexed_platforms),
         own=list(PROJECT.models),
         studies={platform: PROJECT.studies_of(platform) for platform in PROJECT.platforms},
+        alone=for_job(parameters.indexed_studies),
         recordings=parameters.indexed_recordings(PROJECT),
         comparisons=for_job(parameters.indexed_comparisons),
         code=code_of("publish/make_index.py"),

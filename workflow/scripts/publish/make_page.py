@@ -56,13 +56,13 @@ with logged(snakemake.log[0]):
     found = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
 
     content = Page(
-        title=f"{params.title}: {device['name']}",
+        title=f"{params.title} – {device['name']}",
         index=[link(Path(path), base) for path in params.index],
         facts=run_facts(counted, proofs, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device, proofs),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, proofs, base),
-        summary=html(Path(inputs.summary), "points", "every kernel's points", base),
+        summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
         chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
         points=points,

@@ -111,6 +111,7 @@ def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str
     return messages[0] if messages else "The counters have no values at the reference point."
 
 
-def sources(found: pandas.DataFrame) -> str:
-    """The tools that counted, for readers."""
-    return " and ".join(SOURCES.get(source, source) for source in sorted(set(found["source"])))
+def sources(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+    """The tools that counted, for readers; with the day of a recording's counters if that was another run's."""
+    days = {NCU: f", {device['profiled']}"} if "profiled" in device else {}
+    return " and ".join(SOURCES.get(source, source) + days.get(source, "") for source in sorted(set(found["source"])))

@@ -29,7 +29,7 @@ class StudyData:
     settings      the study's checked settings
     measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries, the
                   driver and the host
-    device        the platform's device.json
+    device        the platform's device.json, with what its `by_study` says of this study
     published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
@@ -114,10 +114,11 @@ def read_study_data(
     Raises UserError, naming the file, where one cannot be read.
     """
     read = read_proofs(proofs)
+    described = read_device(device)
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read)),
-        device=read_device(device),
+        device={**described, **described.get("by_study", {}).get(name, {})},
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},

@@ -259,6 +259,11 @@ def history(name: str, platform: str = "{platform}") -> str:
     return f"{RESULTS}/{platform}/history/{name}"
 
 
+def short_table(platform: str = "{platform}", study: str = "{study}") -> str:
+    """A study's table in short, for a column of a paper."""
+    return f"{RESULTS}/{platform}/studies/{study}/table_short.tex"
+
+
 def table(suffix: str, platform: str = "{platform}", study: str = "{study}") -> str:
     """A study's table, for readers (suffix md), programs (csv) or LaTeX (tex)."""
     return f"{RESULTS}/{platform}/studies/{study}/table.{suffix}"

@@ -415,6 +415,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for path in (
             *(files.table(suffix, platform, study) for suffix in ("md", "csv", "tex")),
+            files.short_table(platform, study),
             files.steps(platform, study),
             *(files.figure(file, platform, study) for file in drawn_files(project, study, kind_of(platform).has_clock)),
         )
@@ -462,8 +463,10 @@ def page_samples(project: Project, scope: str) -> list[str]:
 
 
 def indexed(project: Project) -> list[str]:
-    """The measurements of this run's platforms, and what describes them: the index tells of these."""
-    return [file for one in project.platforms for file in (files.measurements(one), files.device(one))]
+    """The results of this run's platforms that the index tells of or leads to."""
+    texts = [text for one in project.platforms for text in (files.best("md", one), files.claims("md", one))]
+    of_one = (files.measurements, files.device, files.summary, files.environment)
+    return [*texts, *(file(one) for one in project.platforms for file in of_one)]
 
 
 def indexed_recordings(project: Project) -> list[str]:

@@ -471,6 +471,18 @@ def indexed_platforms(project: Project) -> dict[str, str]:
     return {platform: files.measurements(platform) for platform in known}
 
 
+def indexed_studies(project: Project) -> dict[str, list[str]]:
+    """The pages of studies that were run by themselves, by platform, where the platform's page lacks the study."""
+    pages = {
+        platform: sorted(Path(files.RESULTS, platform).glob("studies/*/report.html"))
+        for platform in indexed_platforms(project)
+    }
+    return {
+        platform: [page.as_posix() for page in found if page.parent.name not in project.studies_of(platform)]
+        for platform, found in pages.items()
+    }
+
+
 def indexed_recordings(project: Project) -> dict[str, str]:
     """The folders of the recordings that the index holds this run's GPUs against, by name."""
     return {name: files.recording(name) for name in recordings(project.root)} if project.models else {}

@@ -34,24 +34,15 @@ def summary_text(
     planned: Sequence[PlannedKernel] = (),
     proofs: Proofs | None = None,
 ) -> str:
-    """The summary as Markdown: points by kernel and status, skipped points by reason, failed points by name.
+    """The summary as Markdown: points by study and status, skipped points by reason, failed points by name.
+
+    Kernels have rows of their own where a point failed or a check is missing.
 
     metrics  the rows of metrics.csv; those without a value are named
     planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
     proofs   of the kernels; None for a recording, which has none
     """
-    statuses = list(counted.by_status())
-    kernels = dict.fromkeys((study, kernel) for study, kernel, _ in counted.points)
-    lines = [f"# Summary: {counted.points.total()} points, {provenance}", ""]
-    proven = "" if proofs is None else " proven |"
-    lines += [
-        f"| study | kernel | {' | '.join(statuses)} |{proven}",
-        f"|---|---|{'---:|' * len(statuses)}{proven and '---|'}",
-    ]
-    for study, kernel in kernels:
-        cells = " | ".join(str(counted.points[study, kernel, status] or "") for status in statuses)
-        words = "" if proofs is None else f" {_proven(proofs.get((study, kernel)))} |"
-        lines.append(f"| {study} | {kernel} | {cells} |{words}")
+    lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs)]
     if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
         lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
     if excluding := [kernel for kernel in planned if kernel.excluded]:
@@ -62,6 +53,31 @@ def summary_text(
     lines += proof_summary(proofs or {}, counted.points)
     lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
     return "\n".join(lines) + "\n"
+
+
+def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
+    """A row for each study, and below it one for each of its kernels that is not all right."""
+    statuses = list(counted.by_status())
+    heads = ["study", "kernel", *statuses, *([] if proofs is None else ["proven"])]
+    lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * len(statuses)}{'' if proofs is None else '---|'}"]
+    studies: dict[str, list[str]] = {}
+    for study, kernel in dict.fromkeys((study, kernel) for study, kernel, _ in counted.points):
+        studies.setdefault(study, []).append(kernel)
+
+    def row(study: str, name: str, counts: Mapping[str, int], proven: str) -> str:
+        cells = [study, name, *(str(counts.get(status) or "") for status in statuses)]
+        return f"| {' | '.join([*cells, *([] if proofs is None else [proven])])} |"
+
+    for study, kernels in studies.items():
+        found = {kernel: (proofs or {}).get((study, kernel)) for kernel in kernels}
+        known = [proof for proof in found.values() if proof is not None]
+        proven = f"{sum(proof.is_proven for proof in known)} of {len(known)} kernels" if known else ""
+        lines.append(row(study, "all", counted.by_status(study), proven))
+        for kernel, proof in found.items():
+            if counted.failed[study, kernel] or (proof is not None and not proof.is_proven):
+                counts = {status: counted.points[study, kernel, status] for status in statuses}
+                lines.append(row(study, kernel, counts, _proven(proof)))
+    return lines
 
 
 def _proven(proof: KernelProof | None) -> str:

@@ -196,10 +196,33 @@ def _check_private(text: str, private: Iterable[str], shown: str) -> None:
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The device description of a recording, with a provenance that names the recording."""
+    """The device description of a recording, with a provenance that names the recording.
+
+    Under `by_study` are the keys that a study has of its own: `provenance` where it was measured in another run, and
+    `profiled`, the days on which its counters were collected where that was another run.
+    """
     device = dict(environment["device"])
+
+    def provenance(days: Iterable[str]) -> str:
+        where = f"resources/recordings/{name}"
+        return f"recorded on {device['name']} on {' and '.join(sorted(days))}, driver {device['driver']} ({where})"
+
     day = environment["measured"][:10]
-    device["provenance"] = (
-        f"recorded on {device['name']} on {day}, driver {device['driver']} (resources/recordings/{name})"
-    )
-    return device
+    in_this_run = environment["configuration"].get("config", {}).get("studies", ())
+    measured = _days(environment.get("other_runs", ()), "kernels")
+    by_study: dict[str, dict[str, str]] = {
+        study: {"provenance": provenance({*days, day} if study in in_this_run else days)}
+        for study, days in measured.items()
+    }
+    for study, days in _days(environment.get("counters", ()), "studies").items():
+        by_study.setdefault(study, {})["profiled"] = " and ".join(sorted(days))
+    return device | {"provenance": provenance([day]), "by_study": by_study}
+
+
+def _days(runs: Iterable[Mapping[str, Any]], key: str) -> dict[str, set[str]]:
+    """The days of runs by the studies that stand under a key of theirs."""
+    days: dict[str, set[str]] = {}
+    for run in runs:
+        for study in run[key]:
+            days.setdefault(study, set()).add(run["measured"][:10])
+    return days

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas
@@ -56,6 +56,7 @@ class _Point:
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
+    times      those that were looked up, with a remark, or why there is none; by kernel and unroll factor
     """
 
     where: str
@@ -67,6 +68,7 @@ class _Point:
     kernels: Collection[str]
     uncertainties: Mapping[str, float]
     device: Mapping[str, Any]
+    times: dict[tuple[str, int], tuple[Interval, str] | NotMeasured] = field(default_factory=dict)
 
     @property
     def is_recorded(self) -> bool:
@@ -194,15 +196,30 @@ def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
 
 
 def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interval:
-    name = step_name(kernel, unroll)
-    if kernel.startswith(BASELINE_PREFIX):
-        found = point.on_host[point.on_host["kernel"] == kernel]
-    else:
-        found = _step(kernel, unroll, point).rows(point.rows)
-    row = _right_row(found, name, point)
-    if remark := _flagged(name, row):
+    """A kernel's time at a point. Many claims need the same ones, and each takes milliseconds to look up."""
+    if (kernel, unroll) not in point.times:
+        point.times[kernel, unroll] = _found_time(kernel, unroll, point)
+    known = point.times[kernel, unroll]
+    if isinstance(known, NotMeasured):
+        raise known
+    time, remark = known
+    if remark:
         remarks.append(remark)
-    return time_interval(row)
+    return time
+
+
+def _found_time(kernel: str, unroll: int, point: _Point) -> tuple[Interval, str] | NotMeasured:
+    """A kernel's time and a remark on it, or why there is none."""
+    name = step_name(kernel, unroll)
+    try:
+        if kernel.startswith(BASELINE_PREFIX):
+            found = point.on_host[point.on_host["kernel"] == kernel]
+        else:
+            found = _step(kernel, unroll, point).rows(point.rows)
+        row = _right_row(found, name, point)
+    except NotMeasured as reason:
+        return reason
+    return time_interval(row), _flagged(name, row)
 
 
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:

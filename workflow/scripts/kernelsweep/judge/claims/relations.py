@@ -51,7 +51,8 @@ def decide(relation: str, measured: Interval, value: float, tolerance: float = 0
 
 
 def relation_text(relation: str, value: str, tolerance: float | None) -> str:
-    """A relation to a value in words: `about 1.7 ± 0.17`, `above 1`."""
+    """A relation to a value in words: `1.53 to 1.87`, `at least 2`."""
     if relation == ABOUT:
-        return f"about {value} ± {tolerance:g}"
+        assert tolerance is not None
+        return f"{float(value) - tolerance:.4g} to {float(value) + tolerance:.4g}"
     return f"{'exactly' if relation == EQUAL else relation.replace('_', ' ')} {value}"

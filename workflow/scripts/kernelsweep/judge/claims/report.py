@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,6 +51,8 @@ _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 # What a claimed direction says of the first kernel beside the second: of times, and of other quantities.
 _FASTER = {"above": "faster", "below": "slower", "at_least": "not slower", "at_most": "not faster"}
 _MORE = {"above": "more", "below": "less", "at_least": "not less", "at_most": "not more"}
+
+_WANTED = "holds if"
 
 _DIGITS = 4
 
@@ -112,9 +115,10 @@ def claims_text(
         "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
         " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
         " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
-        " A ratio of 1 satisfies no claim of a change. What follows ± is the tolerance of this check, not the source's."
-        " `ours`: a side is our synchronised form of published code."
-        " Sources and tolerances: docs/claims.md of kernelsweep.",
+        " A ratio of 1 satisfies no claim of a change. A range under `holds if` has the published number in its middle;"
+        " its width is ours, because no source prints an error. `ours`: a side is our synchronised form of published"
+        " code."
+        " Sources and widths: docs/claims.md of kernelsweep.",
     ]
     for name, of_study in of_studies.items():
         lines += [*([""] if lines[-1] else []), f"## {titles[name]}", ""]
@@ -147,12 +151,13 @@ def _table(judged: Sequence[Judged]) -> list[str]:
         [f"{_SIGNS[one.verdict]} {one.verdict}", one.claim.text, _wanted(one.claim), _measured(one), _elsewhere(one)]
         for one in judged
     ]
-    heads = ["verdict", "claim", "holds if", "measured", "elsewhere"]
+    heads = ["verdict", "claim", _WANTED, "measured", "elsewhere"]
     if not has_one_source:
         heads.append("source")
         rows = [[*row, source] for row, source in zip(rows, sources, strict=True)]
     lines = [f"Source: {sources[0]}.", ""] if has_one_source else []
-    lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    # What is set right is never broken into lines.
+    lines += [f"| {' | '.join(heads)} |", f"|{''.join('---:|' if head == _WANTED else '---|' for head in heads)}"]
     for row in rows:
         cells = [cell.replace("|", r"\|") for cell in row]
         lines.append(f"| {' | '.join(cells)} |")
@@ -165,7 +170,7 @@ def _source(claim: Claim) -> str:
 
 
 def _wanted(claim: Claim) -> str:
-    """What a claim wants of the measured quantity: `about 1.7 ± 0.17`, `faster`."""
+    """What a claim wants of the measured quantity: `1.53 to 1.87`, `faster`."""
     if claim.quantity == OUTPUT:
         return "these elements"
     if claim.kind == DIRECTION:
@@ -203,5 +208,7 @@ def _interval(judged: Judged) -> str:
     """A quantity with its interval, if that has a width: `1.987 (1.974 to 2.001)`."""
     assert judged.measured is not None
     measured = judged.measured
-    value, low, high = (f"{end:.{_DIGITS}g}" for end in (measured.value, measured.low, measured.high))
-    return value if low == high else f"{value} ({low} to {high})"
+    if measured.low == measured.high:
+        return f"{measured.value:.{_DIGITS}g}"
+    decimals = max(_DIGITS - 1 - math.floor(math.log10(abs(measured.value) or 1)), 0)
+    return f"{measured.value:.{decimals}f} ({measured.low:.{decimals}f} to {measured.high:.{decimals}f})"

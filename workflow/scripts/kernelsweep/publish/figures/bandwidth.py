@@ -1,8 +1,8 @@
 """Bandwidth against array size: each kernel's best configuration, and the published one; cold and hot cache apart.
 
-Kernels that take the same time everywhere share a line. At most MOST_LINES have a colour, those nearest to the fastest
-at any size; the others are grey. Below, the time of each over the shortest at that size. The
-memory's measured limits are drawn too, if the study has them; libraries are drawn by `rivals`.
+Kernels that take the same time everywhere share a line. At most MOST_LINES have a colour: the story's first step, and
+those nearest to the fastest at any size; the others are grey. Below, the time of each over the shortest at that size.
+The memory's measured limits are drawn too, if the study has them; libraries are drawn by `rivals`.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No bandwidth to draw.", caption), reason)
     lines = _lines_of(data, with_times, width)
     if lines.others:
-        caption += f" Grey: all but the {MOST_LINES} lines that come nearest to the shortest time at any size."
+        caption += (
+            f" Grey: all but the first step and the {MOST_LINES - 1} lines that come nearest to the shortest time at"
+            " any size."
+        )
     message = _message(data, with_times[with_times["cache"] == caches[0]])
     others = [lines.others_label] if lines.others else []
     labels = [*lines.labels, *others, *map(limit_text, lines.limits["limit"].unique())]
@@ -146,7 +149,7 @@ def _lines_of(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Lines:
         else:
             groups.append([kernel])
     undefined = undefined_kernels(rows)
-    shown = _nearest(groups, times, undefined)
+    shown = _coloured(groups, times, undefined)
     others = [kernel for group in groups if group not in shown for kernel in group]
 
     def label(kernels: Sequence[str], start: str = "") -> str:
@@ -158,12 +161,15 @@ def _lines_of(data: StudyData, rows: pandas.DataFrame, width: Width) -> _Lines:
     )
 
 
-def _nearest(groups: Sequence[list[str]], times: pandas.DataFrame, undefined: Collection[str]) -> list[list[str]]:
-    """The MOST_LINES groups that come nearest to the shortest time at any size, in the order of the story."""
+def _coloured(groups: Sequence[list[str]], times: pandas.DataFrame, undefined: Collection[str]) -> list[list[str]]:
+    """The first group, which has the story's first step, and those that come nearest to the shortest time at any size.
+
+    At most MOST_LINES, in the order of the story.
+    """
     shortest = times.drop(columns=[kernel for kernel in times if kernel in undefined]).min(axis=1)
-    ratios = {group[0]: (times[group[0]] / shortest).min() for group in groups}
-    nearest = sorted(ratios, key=lambda kernel: ratios[kernel])[:MOST_LINES]
-    return [group for group in groups if group[0] in nearest]
+    ratios = {group[0]: (times[group[0]] / shortest).min() for group in groups[1:]}
+    nearest = sorted(ratios, key=lambda kernel: ratios[kernel])[: MOST_LINES - 1]
+    return [group for group in groups if group is groups[0] or group[0] in nearest]
 
 
 def _best(rows: pandas.DataFrame) -> pandas.DataFrame:

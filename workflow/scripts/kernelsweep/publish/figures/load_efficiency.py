@@ -97,7 +97,7 @@ def _caption(data: StudyData, found: pandas.DataFrame) -> str:
         "Efficiency: of the bytes in the sectors that loads touch, those that threads asked for.",
     ]
     if not found.empty:
-        texts.append(f"Counters: {sources(found)}. Time: measured without the profiler.")
+        texts.append(f"Counters: {sources(found, data.device)}. Time: measured without the profiler.")
     if data.published and found["published"].notna().any():
         texts.append(f"Published: {data.published.device} ({data.published.source}).")
     if undefined_kernels(data.kernel_rows) & {step.kernel for step in data.steps}:

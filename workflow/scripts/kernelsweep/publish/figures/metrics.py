@@ -239,7 +239,7 @@ def _caption(data: StudyData, found: pandas.DataFrame) -> str:
     steps, published = data.steps, data.published
     texts = [f"{device_text(data.device)}. Reference point: {reference_text(data.settings)}.{grids_text(steps)}"]
     if not found.empty:
-        texts.append(f"Counters: {sources(found)}. Collected in runs that are not timed.")
+        texts.append(f"Counters: {sources(found, data.device)}. Collected in runs that are not timed.")
     if published and found["published"].notna().any():
         texts.append(f"Red: {published.label}, {published.device}.")
         if published.only_ratios:

@@ -31,11 +31,11 @@ FIGURE = Declaration(
     purpose="the ratios of times that a source prints, beside ours",
     needs=("times", "published"),
 )
-# A row's height, with the two sides on one line or on two.
-ROW_IN = {TWO_COLUMNS: 0.2, ONE_COLUMN: 0.34}
+# A row's height, with the two sides beside the axis or above it.
+ROW_IN = {TWO_COLUMNS: 0.2, ONE_COLUMN: 0.3}
 FRAME_IN = 0.45
-# Room for a number beside its point, as a share of the axis.
-ROOM = 1.14
+# The axis ends this far beyond the largest ratio; behind it are two columns of numbers, each this wide.
+ROOM, NUMBER_PT = 1.07, 27.0
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,20 @@ class _Row:
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each published ratio: the source's as a diamond, ours as a dot with its 95% interval."""
+    """A row for each published ratio: the source's as a diamond, ours as a dot with its interval, and both numbers."""
     published = data.published.ratios if data.published else ()
     undefined = undefined_kernels(data.measurements)
     steps = timed(data.at_reference(), data.device)
     rows = [_row(one, data, steps, undefined) for one in published]
-    frame = Frame(width, FIGURE.heading(data.title), _message(rows), _caption(data, published, undefined))
+    frame = Frame(width, FIGURE.heading(data.title), _message(rows), _caption(data, rows, published, undefined))
     if not rows:
         return empty_figure(frame, "The study names no file of published ratios.")
     figure = new_figure(
         frame, FRAME_IN + ROW_IN[ONE_COLUMN if width.stacks else TWO_COLUMNS] * len(rows), with_legend=1
     )
     axes = figure.subplots()
-    _draw_rows(axes, rows, "\nover " if width.stacks else " over ")
+    _draw_rows(axes, rows)
+    _write_sides(axes, rows, width)
     legend_above(figure, axes.get_legend_handles_labels()[0])
     return figure
 
@@ -80,34 +81,51 @@ def _row(one: PublishedRatio, data: StudyData, reference: pandas.DataFrame, unde
     return _Row((names[0], names[1]), one.value, ratio(over, under) if over and under else None)
 
 
-def _draw_rows(axes: Axes, rows: list[_Row], between: str) -> None:
+def _draw_rows(axes: Axes, rows: list[_Row]) -> None:
     high = max([row.published for row in rows] + [row.measured.high for row in rows if row.measured])
     label: str | None = "measured"
     for place, row in enumerate(rows):
+        _write(axes, place, 2, f"{row.published:.2f}×", palette.VERMILLION)
         if row.measured is None:
-            axes.text(1.0, place, " no time", color=palette.GREY, va="center")
+            _write(axes, place, 1, "–", palette.BLUE)
             continue
         axes.plot([row.measured.low, row.measured.high], [place, place], color=palette.BLUE, linewidth=1.0)
         axes.plot([row.measured.value], [place], "o", color=palette.BLUE, markersize=4.5, label=label, zorder=3)
         label = None
-        axes.annotate(
-            f"{row.measured.value:.2f}×",
-            (max(row.measured.high, row.published), place),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=palette.GREY,
-        )
+        _write(axes, place, 1, f"{row.measured.value:.2f}×", palette.BLUE)
     values = [row.published for row in rows]
     axes.plot(values, range(len(rows)), linestyle="none", label="published", **PUBLISHED)
     axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
     axes.set_xlim(0, high * ROOM)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_yticks(range(len(rows)), [between.join(row.sides) for row in rows])
-    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(rows) - 0.5, -0.7)
     axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set_xlabel("speedup (×)")
+
+
+def _write_sides(axes: Axes, rows: list[_Row], width: Width) -> None:
+    """The names of the rows: beside the axis, or where that would leave it no room, above each row."""
+    names = [" over ".join(row.sides) for row in rows]
+    axes.set_yticks(range(len(rows)), [""] * len(rows) if width.stacks else names)
+    axes.tick_params(axis="y", length=0)
+    for place, name in enumerate(names if width.stacks else ()):
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        at = axes.get_yaxis_transform()
+        axes.text(0.01, place - 0.43, name, transform=at, va="center_baseline", bbox=paper, zorder=2)
+
+
+def _write(axes: Axes, row: int, column: int, text: str, colour: str) -> None:
+    """A number in one of the columns to the right of the axis."""
+    axes.annotate(
+        text,
+        (1, row),
+        xytext=(column * NUMBER_PT, 0),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
+        va="center_baseline",
+        color=palette.text_in(colour),
+    )
 
 
 def _message(rows: list[_Row]) -> str:
@@ -119,12 +137,14 @@ def _message(rows: list[_Row]) -> str:
     return f"{larger} of {len(known)} ratios are larger here than published, {smaller} smaller."
 
 
-def _caption(data: StudyData, published: tuple[PublishedRatio, ...], undefined: set[str]) -> str:
+def _caption(data: StudyData, rows: list[_Row], published: tuple[PublishedRatio, ...], undefined: set[str]) -> str:
     sources = list_texts(list(dict.fromkeys(one.source for one in published))) if published else "none"
     texts = [
         f"{device_text(data.device)}; {reference_text(data.settings)}.",
         f"Line: 95% interval. Published: source {sources}, which prints no times.",
     ]
+    if any(row.measured is None for row in rows):
+        texts.append("–: no time of ours.")
     if any({one.kernel, one.reference_kernel} & undefined for one in published):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

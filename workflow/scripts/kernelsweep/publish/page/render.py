@@ -46,7 +46,7 @@ class Page:
     answers        the answer of each study
     settings       the studies' problems and references, by which sizes are named
     failed         the points that failed, by name, as HTML
-    summary        every kernel's points, as HTML
+    summary        each study's points and how well their times repeat, as HTML
     points         the timed points by study, for the explorer (explorer.py)
     missing        why chapters are missing, as HTML
     configuration  the resolved one, as text

@@ -53,7 +53,7 @@ def metrics_text(found: pandas.DataFrame, data: StudyData) -> TableText | None:
     for name in shown:
         columns += _columns(found, name, len(steps), data.published)
     told = found[found["metric"].isin(shown)]
-    who = sources(told)
+    who = sources(told, data.device)
     marks, notes = numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
         title=TITLE_OF_COUNTS if set(told["source"]) == {COUNTED} else TITLE,

@@ -21,11 +21,13 @@ SMALL_SPEEDUP = 0.1
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
-# The letters of a line of a cell: words, and numbers alone, such as the output of half a warp.
+# The letters of a line of a cell: words, and numbers alone, such as the output of half a warp. In a table that fits a
+# column of a page: names of kernels, and configurations.
 WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
+NAME_LETTERS, CONFIGURATION_LETTERS = 20, 12
 
-# A number: its digits before and after the point, and its unit.
-CELL_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)([%×]?)")
+# A number: its digits before and after the point, its uncertainty in the last of them, and its unit.
+CELL_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)(?:\((\d+)\))?([%×]?)")
 
 # The most columns of a tabular of a table below, besides those that name its rows.
 MOST_COLUMNS = 7
@@ -49,7 +51,8 @@ LATEX_SPECIAL = {
     "–": "--",
     "…": r"\ldots{}",
     "|": r"\textbar{}",
-    "†": r"\textdagger{}",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
     "·": r"$\cdot$",
     "→": r"$\to$",
     "\N{NO-BREAK SPACE}": "~",
@@ -227,6 +230,31 @@ def as_latex(text: TableText) -> str:
     return "\n".join(lines)
 
 
+def as_short_latex(text: TableText | str) -> str:
+    r"""A short table for a column of 3.5 in, as as_latex(), labelled `tab:unrolling-short`; a text as a remark."""
+    if isinstance(text, str):
+        return f"% {text}\n"
+    names = [rf"\texttt{{{_stacked(_lines('_', kernel, NAME_LETTERS), 't', 'l')}}}" for kernel in text.kernels]
+    first, *columns = text.columns
+    broken = replace(first, cells=["\n".join(_lines("×/", cell, CONFIGURATION_LETTERS)) for cell in first.cells])
+    tabular = _tabular(names, [broken, *columns], range(len(names)), text.main_rows)
+    lines = [
+        r"% Needs \usepackage{booktabs,siunitx}, and a column 3.5 in wide.",
+        *_latex_float(text, text.title, f"{_label(text.title)}-short", tabular),
+    ]
+    return "\n".join(lines)
+
+
+def _lines(signs: str, text: str, letters: int) -> list[str]:
+    """A text broken behind signs into lines of at most so many letters."""
+    lines = [""]
+    for part in re.findall(f"[^{signs}]*[{signs}]|[^{signs}]+", text):
+        if lines[-1] and len(lines[-1] + part) > letters:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
 def _label(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.split(":")[0].lower()).strip("-")
 
@@ -245,7 +273,7 @@ def _latex_float(text: TableText, title: str, label: str, tables: Sequence[str])
     return [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{escape(title.rstrip('.') + '. ' + text.provenance)}}}",
+        rf"  \caption{{{escape(title.rstrip('.') + ('' if title.endswith('?') else '.') + ' ' + text.provenance)}}}",
         rf"  \label{{tab:{label}}}",
         r"  \scriptsize",
         r"  \setlength{\tabcolsep}{2pt}",
@@ -324,16 +352,18 @@ def _kind(column: Column) -> str:
     if not column.right or not numbers_of or re.search(r"\d", "".join(others)):
         return "r" if column.right else "l"
     whole, decimals = (max(len(found[part].replace(",", "")) for found in numbers_of) for part in (1, 2))
-    unit = max((found[3] for found in numbers_of), key=len)
-    room = f",table-space-text-post={{{escape(unit)}}}" if unit else ""
-    return f"S[table-format={whole}.{decimals}{room}]" if decimals else f"S[table-format={whole}{room}]"
+    uncertain = max(len(found[3] or "") for found in numbers_of)
+    unit = max((found[4] for found in numbers_of), key=len)
+    form = f"{whole}.{decimals}" if decimals else f"{whole}"
+    form += f"({uncertain})" if uncertain else ""
+    return f"S[table-format={form}{f',table-space-text-post={{{escape(unit)}}}' if unit else ''}]"
 
 
 def _heading(column: Column) -> str:
     r"""A column's header on several lines, unit or device below, so that columns stay as narrow as their numbers."""
     first, bracket, second = column.header.partition(" (")
     lines = textwrap.wrap(first, HEADING_LETTERS) + textwrap.wrap(bracket.strip() + second, HEADING_LETTERS)
-    return escape(column.header) if len(lines) == 1 else _stacked(lines, "b", "r" if column.right else "l")
+    return _stacked(lines, "b", "r" if column.right else "l")
 
 
 def _cell(text: str, kind: str) -> str:
@@ -342,12 +372,14 @@ def _cell(text: str, kind: str) -> str:
         found = CELL_NUMBER.fullmatch(text)
         if found is None:
             return f"{{{escape(text)}}}"
-        return text.replace(",", "").removesuffix(found[3]) + (f"{{{escape(found[3])}}}" if found[3] else "")
-    lines = textwrap.wrap(text, WORDS_LETTERS if re.search("[a-z]", text) else OUTPUT_LETTERS)
-    return escape(text) if len(lines) <= 1 else _stacked(lines, "t", "l")
+        return text.replace(",", "").removesuffix(found[4]) + (f"{{{escape(found[4])}}}" if found[4] else "")
+    letters = WORDS_LETTERS if re.search("[a-z]", text) else OUTPUT_LETTERS
+    return _stacked([line for part in text.split("\n") for line in textwrap.wrap(part, letters)], "t", "l")
 
 
 def _stacked(lines: Sequence[str], line_up: str, side: str) -> str:
+    if len(lines) <= 1:
+        return escape("".join(lines))
     stacked = r"\\".join(map(escape, lines))
     return rf"\begin{{tabular}}[{line_up}]{{@{{}}{side}@{{}}}}{stacked}\end{{tabular}}"
 
