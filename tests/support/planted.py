@@ -169,7 +169,8 @@ def measured_while_built(
         return measured(task, planned, report, folder / "before.jsonl", lambda done, count, p, _: ran.append(p)), ran
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
     task = unbuilt.task(kind_of(target).implementation, points, protocol)
-    builder = Builder(source_of(kernel.path), target, units_of(variants), UnitStore(folder / "units"), workers=2)
+    builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
+    builder.offer(units_of(variants))
     with Journal(folder / "built.jsonl") as journal, builder:
         work = find_work(task, planned, {}, journal, DEVICE, builder)
         with Workers(task, work.visits) as workers:
