@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.errors import UserError
@@ -21,6 +21,9 @@ MOST_POINTS = 10_000_000
 
 # A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
 _MOST_TRIED = 100_000
+
+# Launches are computed at up to this many points, from the first to the last, which takes a tenth of a second.
+_MOST_LAUNCHED = 4_000
 
 
 def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[str]) -> None:
@@ -54,11 +57,12 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
 
 
-def _check_launches(kernel: KernelSource, points: Iterable[Point]) -> None:
+def _check_launches(kernel: KernelSource, points: Sequence[Point]) -> None:
     """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
     if kernel.listed:
-        for point in itertools.islice(points, _MOST_TRIED):
-            kernel.listed.at(point)
+        step = math.ceil(len(points) / _MOST_LAUNCHED) or 1
+        for number in range(0, len(points), step):
+            kernel.listed.at(points[number])
 
 
 def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:
