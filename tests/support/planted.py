@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,11 @@ __global__ void {name}({parameter}, Element *partials, size_t array_size)
 """
 CONST = "const Element *data"
 RIGHT = "partials[blockIdx.x] = result;"
+
+
+def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
+    """The variants of these points, sorted, without duplicates."""
+    return sorted({instantiation(kernel, one) for one in run})
 
 
 def source_of(kernel: Path) -> Source:

@@ -164,11 +164,6 @@ def _compiled(kernel: KernelSource, point: Point) -> tuple[list[str], dict[str, 
     return [f"{kernel.name}<{', '.join(arguments)}>"], {}
 
 
-def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
-    """The variants of these points, sorted, without duplicates."""
-    return sorted({instantiation(kernel, point) for point in run})
-
-
 def units(kernel: KernelSource, run: Iterable[Point]) -> list[Unit]:
     """The translation units with the variants of these points."""
     return units_of(_compiled(kernel, point) for point in run)
