@@ -110,6 +110,22 @@ def measured_report(project: Project, platform: str, study: str, kernel: str) ->
     return [build_report(project, platform, study, kernel)]
 
 
+def observed_binary(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The binary of a kernel that is observed; none of a search, whose job builds some of the points it measured."""
+    return [] if searched_points(project, platform, study, kernel) else [binary(project, platform, study, kernel)]
+
+
+def observed_report(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The report on that binary's build."""
+    return [] if searched_points(project, platform, study, kernel) else [build_report(project, platform, study, kernel)]
+
+
+def searched_points(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The points that a search has measured; none where nothing is searched."""
+    is_search = bool(project.studies[study].settings["search"]) and kind_of(platform).has_clock
+    return [files.points(platform, study, kernel)] if is_search else []
+
+
 def build_reports(project: Project, platform: str) -> list[str]:
     """The reports on the builds of a platform's kernels that are compiled before they are measured."""
     return [

@@ -79,12 +79,12 @@ class LastWords(logging.Filter):
             self._failed += logs
         if _FAILED in message and (sentences := self._sentences()):
             record.msg, record.args = "\n".join(sentences), ()
-        pages = [f"  All pages  {index.resolve().as_uri()}"] if (index := Path(files.index())).is_file() else []
-        if message.startswith(_NOTHING) and pages:
-            record.msg, record.args = f"{message}\n\n{pages[0]}\n", ()
+        has_index = Path(files.index()).is_file()
+        if message.startswith(_NOTHING) and has_index:
+            record.msg, record.args = f"{message}\n\n{_all_pages()}\n", ()
         if message.startswith(_ELAPSED) and (answers := self._answers()):
-            if len(answers) > 1:
-                answers += pages
+            if len(answers) > 1 and has_index:
+                answers.append(_all_pages())
             print("\n" + "\n\n".join(answers) + "\n", file=sys.stderr, flush=True)
             return False
         return not (self._is_quiet and (_CHATTER.match(message) or event in _CHATTER_EVENTS or self._is_early(record)))
@@ -107,10 +107,19 @@ class LastWords(logging.Filter):
     def _answers(self) -> list[str]:
         """The answers, the longest last: a platform with times has more to say than the emulator.
 
-        A run without one names its files, unless a job failed.
+        A run without one names its files, or the page of all pages, unless a job failed.
         """
         found = sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))
-        if found or self._failed or not self._wanted:
+        # The marks of jobs that have ended are hidden.
+        wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
+        if found or self._failed or not wanted:
             return found
-        more = len(self._wanted) - _NAMED_FILES
-        return ["  Made  " + ", ".join(self._wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+        if files.index() in wanted:
+            return [_all_pages()]
+        more = len(wanted) - _NAMED_FILES
+        return ["  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _all_pages() -> str:
+    """The line with the address of the page that leads to all pages."""
+    return f"  All pages  {Path(files.index()).resolve().as_uri()}"

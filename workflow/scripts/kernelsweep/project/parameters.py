@@ -170,17 +170,23 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
     platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
     checked = []
     for kernel in project.studies[study].kernels:
-        points = [
-            point
-            for platform in platforms
-            for point in listed_points(project.config, project.studies[study], kernel, platform) or []
-        ]
+        points = [point for platform in platforms for point in _of_each_size(project, platform, study, kernel)]
         if points:
             smallest = min(points, key=project.studies[study].problem.size)
             settings = kernel_settings(project, study, kernel)
             file = inputs.kernel_file(project, study, kernel)
             checked.append({"kernel": settings, "file": file, "point": dict(smallest)})
     return checked
+
+
+def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> list[Point]:
+    """A point of each problem size that a kernel of a problem file has on a platform."""
+    of_study = project.studies[study]
+    listed = listed_points(project.config, of_study, kernel, platform)
+    if listed is None:
+        return []
+    sizes = [axis for axis in listed.axes if not of_study.problem.axes[axis].of_kernel]
+    return [listed[int(numbers[0])] for numbers in listed.groups(sizes)]
 
 
 def tied(project: Project, study: str) -> list[list[str]]:
