@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.observe.listed_points import nearest_point
-from kernelsweep.results import MESSAGE_LENGTH
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.points import Point, points
