@@ -68,7 +68,8 @@ def seconds(source: Source, arch: str, units: list[Unit], folder: Path, cores: i
     """Until the first of the units is compiled, and until all are."""
     names = [variant_name(unit.variants[0], unit.macros) for unit in units]
     started = time.perf_counter()
-    with Builder(source, arch, units, UnitStore(folder / "store"), cores) as builder:
+    with Builder(source, arch, UnitStore(folder / "store"), cores) as builder:
+        builder.offer(units)
         builder.ask(names)
         builder.wait(names[0])
         first = time.perf_counter() - started

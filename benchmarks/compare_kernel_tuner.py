@@ -62,8 +62,9 @@ from kernelsweep.sweep.candidates import configuration_of
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import MOST_VARIANTS, spread_units
-from kernelsweep.sweep.points import units
+from kernelsweep.sweep.kernels.units import spread_units
+from kernelsweep.sweep.points import ValidPoints, units
+from kernelsweep.sweep.spaces import combinations_of
 from kernelsweep.sweep.yaml_files import read_yaml
 
 CLOSE = 1.01
@@ -217,16 +218,24 @@ def _measured(
     """The outcomes of the points, as the job of a study measures them: units are compiled while others run."""
     described = {"name": device.name, "driver": device.driver}
     task, points = _task(one, device), [planned.point for planned in one.planned]
-    of_study = spread_units(units(one.kernel, points), 1 if searches else MOST_VARIANTS)
     source = source_of(one.kernel, folder, device.arch)
     workers = max(1, (os.cpu_count() or 1) - 1)
     with (
         Journal(folder / "journal.jsonl") as journal,
-        Builder(source, device.arch, of_study, UnitStore(store), workers) as builder,
+        Builder(source, device.arch, UnitStore(store), workers) as builder,
     ):
         if searches:
-            budget = max(1, len(points) // 4)
-            return search(task, one.planned, budget, Bench(journal, described, lambda _: note, builder=builder))
+            plans = {each.point: each for each in one.planned}
+            bench = Bench(
+                journal,
+                described,
+                lambda _: note,
+                plans.__getitem__,
+                builder=builder,
+                units=lambda point: units(one.kernel, [point]),
+            )
+            return search(task, ValidPoints(combinations_of(points)), max(1, len(points) // 4), bench)
+        builder.offer(spread_units(units(one.kernel, points)))
         work = find_work(task, one.planned, {}, journal, described, builder)
         with Workers(task, work.visits) as processes:
             begin_to_build(work, task, builder)
@@ -367,7 +376,10 @@ def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, star
 
 
 def replayed(tuner: Tuner, cache: Path, brute: Mapping[str, Any], repetitions: int) -> dict[str, list[dict[str, Any]]]:
-    """Each strategy's searches, by Kernel Tuner's simulation mode, from the cache file that brute force left."""
+    """Each strategy's searches, by Kernel Tuner's simulation mode, from the cache file that brute force left.
+
+    A strategy that fails is left out.
+    """
     from kernel_tuner import tune_kernel
 
     found: dict[str, list[dict[str, Any]]] = {strategy: [] for strategy in STRATEGIES}
@@ -375,13 +387,18 @@ def replayed(tuner: Tuner, cache: Path, brute: Mapping[str, Any], repetitions: i
         for repetition in range(repetitions):
             np.random.seed(repetition)
             random.seed(repetition)
-            results, _ = tune_kernel(
-                **tuner.call,
-                cache=str(cache),
-                simulation_mode=True,
-                strategy=strategy,
-                strategy_options={"max_fevals": len(tuner.configurations) // 2},
-            )
+            try:
+                results, _ = tune_kernel(
+                    **tuner.call,
+                    cache=str(cache),
+                    simulation_mode=True,
+                    strategy=strategy,
+                    strategy_options={"max_fevals": len(tuner.configurations) // 2},
+                )
+            except Exception as error:  # diff_evo of Kernel Tuner 1.5 needs more than 32 configurations.
+                print(f"Kernel Tuner, {strategy}: {type(error).__name__}: {error}; it is left out", flush=True)
+                del found[strategy]
+                break
             found[strategy].append(_replayed(results, tuner, brute))
     return found
 

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from support.own_sweep import ROOT
@@ -25,6 +24,7 @@ from support.recorded_space import RecordedSpace, spaces_in
 
 from kernelsweep.measure.search.proposals import Parzen, Random, Space, Strategy
 from kernelsweep.measure.search.search import AHEAD
+from kernelsweep.sweep.spaces import Combinations, combinations_of
 
 CLOSE = 1.01  # A configuration this near to the best is as good.
 FEWEST = 200  # Smaller spaces need no search.
@@ -33,7 +33,7 @@ FEWEST = 200  # Smaller spaces need no search.
 class Climb:
     """Local search: a random configuration, then neighbours that differ on one axis, until none is better; again."""
 
-    def __init__(self, configurations: Sequence[Mapping[str, Any]], seed: str) -> None:
+    def __init__(self, configurations: Combinations, seed: str) -> None:
         self._configurations, self._random, self._space = configurations, random.Random(seed), Space(configurations)
         self._at: tuple[int, float] | None = None
 
@@ -53,11 +53,11 @@ class Climb:
             self._at = number, cost
 
     def _distance(self, one: int, other: int) -> int:
-        pairs = zip(self._configurations[one].values(), self._configurations[other].values(), strict=True)
+        pairs = zip(self._configurations[one], self._configurations[other], strict=True)
         return sum(value != others for value, others in pairs)
 
 
-STRATEGIES: Mapping[str, Callable[[Sequence[Mapping[str, Any]], str], Strategy]] = {
+STRATEGIES: Mapping[str, Callable[[Combinations, str], Strategy]] = {
     "random": Random,
     "local search": Climb,
     "estimator alone": partial(Parzen, random_every=0),
@@ -71,7 +71,7 @@ TOLD_LATE = {"the same, told late": AHEAD}
 
 def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> list[float]:
     """The least cost over the best of all, after each evaluation."""
-    search = STRATEGIES[strategy](space.configurations, f"{seed}")
+    search = STRATEGIES[strategy](combinations_of(space.configurations), f"{seed}")
     ahead = TOLD_LATE.get(strategy, 1)
     asked: list[int] = []
     for step in range(evaluations + ahead):

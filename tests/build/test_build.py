@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
-from planted import point, source_of
+from planted import instantiations, point, source_of
 
 from kernelsweep.build import gcc, nvcc, toolkit
 from kernelsweep.build.binaries import unit_files
@@ -27,7 +27,6 @@ from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import Unit, spread_units
-from kernelsweep.sweep.points import instantiations
 from kernelsweep.sweep.resolve import kernel_units
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
@@ -365,25 +364,18 @@ def shipped_kernels() -> list[Any]:
 
 
 def variants(kernel: KernelSource) -> list[str]:
-    """A kernel's variants of two block sizes and every unroll factor that it supports, for sums of int32 and float64
-    (the narrowest and the widest type); and of the smallest and the largest of both for each other type and operation.
-    An exchange has the variants of its study.
+    """A kernel's variants of two block sizes, each with the smallest and the largest unroll factor, for sums of int32
+    and float64 (the narrowest and the widest type); and of the largest of both for each other type and operation. An
+    exchange has the variants of its study.
     """
     if kernel.problem is EXCHANGE:
         (unit,) = kernel_units(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
         return sorted(unit.functions)
-    block_sizes = [64, 1024]
-    whole = itertools.product(["int32", "float64"], ["sum"], block_sizes, kernel.unroll)
+    sums = itertools.product(["int32", "float64"], ["sum"], [64, 1024], [min(kernel.unroll), max(kernel.unroll)])
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
-    corners = [
-        (*combination, block_size, unroll)
-        for combination in rest
-        for block_size in (block_sizes[0], block_sizes[-1])
-        for unroll in (min(kernel.unroll), max(kernel.unroll))
-    ]
     every = [
         point(2**20, block, unroll=unroll, dtype=dtype, operation=operation)
-        for dtype, operation, block, unroll in (*whole, *corners)
+        for dtype, operation, block, unroll in (*sums, *((*each, 1024, max(kernel.unroll)) for each in rest))
     ]
     return instantiations(kernel, (point for point in every if kernel.unsupported(point) is None))
 

@@ -18,7 +18,7 @@ from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.scatter import estimate, range_squared, student_quantile
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
-from kernelsweep.judge.comparison.text import Sides, comparison_text
+from kernelsweep.judge.comparison.text import Sides, comparison_text, headline
 from kernelsweep.judge.comparison.verdicts import (
     FASTER,
     NOT_COMPARED,
@@ -337,11 +337,17 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     path = tmp_path / "journal/s/k.jsonl"
     ran(path, "first", ["a1", "a2"])
     # A comment.
-    assert before(path, ran(path, "with a comment", ["a1", "a2"])) == (["", ""], [SAME_CODE, SAME_CODE], [])
+    rows = ran(path, "with a comment", ["a1", "a2"])
+    assert before(path, rows) == (["", ""], [SAME_CODE, SAME_CODE], [])
+    points, _ = compare_points([], rows, MARGIN, previous(rows, path.parents[2]).reasons)
+    assert headline(points, MARGIN) == "No code changed: the edit left the machine code as it was, at 2 points of s/k."
     second = ran(path, "second", ["b1", "b2"])
     # Another comment: the comparison is about the edit before it, and says so.
     commented = [{**row, "source_sha256": "with another comment"} for row in second]
     assert before(path, commented) == (["a1", "a2"], ["", ""], ["s/k"])
+    points, _ = compare_points(previous(commented, path.parents[2]).rows, commented, MARGIN)
+    said = "The latest edit of s/k changed no code; of the edit before it: Same: s/k (at 2²⁰)."
+    assert headline(points, MARGIN, ["s/k"]).startswith(said)
     # This edit changes one variant alone; it did not cause the earlier change of the other variant.
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
     # And the other way round, where the point that stays was measured last.

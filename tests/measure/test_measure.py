@@ -204,7 +204,12 @@ def test_after_two_points_that_never_end_the_others_are_skipped(tmp_path: Path) 
 
 def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path, "if (array_size == 64) __builtin_abort();")
-    failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
+    ran: list[Point] = []
+    outcomes = run(
+        kernel, [point(size) for size in SIZES], tmp_path, visits=2, progress=lambda *told: ran.append(told[2])
+    )
+    failed = assert_only_64_failed(outcomes, "launch_failed")
+    assert sorted(one["array_size"] for one in ran) == sorted([*SIZES, 32, 96, 128]), "a point that fails has one visit"
     assert "died (signal 6). The likely cause is an access out of bounds" in failed.message
     assert "proofs.csv" in failed.message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,8 @@ from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.points import Point, ValidPoints, instantiation, units
+from kernelsweep.sweep.spaces import combinations_of
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
@@ -42,7 +43,7 @@ class Searched:
     def __init__(
         self,
         folder: Path,
-        known: Callable[[Point], Outcome | None] = lambda _: None,
+        skipped: str | None = None,
         objective: Quantity = BUILT_IN["time_us"],
         blocks: Sequence[int] = BLOCKS,
         gpus: Sequence[str] = (),
@@ -54,7 +55,7 @@ class Searched:
         task, _ = built(kernel, points, folder, visits=3)
         task = replace(task, platform="model_clock:ModelClock")
         store = UnitStore(folder / "units")
-        self.builder = Builder(source_of(kernel.path), "emulator", units(kernel, points), store, 2)
+        self.builder = Builder(source_of(kernel.path), "emulator", store, 2)
         if not compiled:
             task = replace(task, binary="", variants={})
         self.ran: dict[str, list[Point]] = {}
@@ -70,18 +71,17 @@ class Searched:
 
         self.journal = folder / "journal.jsonl"
         with Journal(self.journal) as journal, self.builder:
-            not_run = {p: outcome for p in points if (outcome := known(p))}
             bench = Bench(
                 journal,
                 DEVICE,
                 open_device,
-                not_run,
+                lambda p: PlannedPoint(p, instantiation(kernel, p), skipped),
                 objective=objective,
                 further_gpus=lambda: nullcontext(gpus),
                 builder=None if compiled else self.builder,
+                units=lambda p: units(kernel, [p]),
             )
-            planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
-            self.outcomes = search(task, planned, BUDGET, bench)
+            self.outcomes = search(task, ValidPoints(combinations_of(points)), BUDGET, bench)
 
 
 def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop(
@@ -111,9 +111,9 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     assert again.outcomes == first.outcomes
     assert again.ran == ({"search": wrong} if wrong else {}), "the journal has all but what has failed"
 
-    none = Searched(tmp_path, known=lambda _: Outcome("build_failed", "no such header"))
+    none = Searched(tmp_path, skipped="only for a GPU of another kind")
     assert not none.ran and len(none.outcomes) == BUDGET * len(SIZES), "as many rows as are planned"
-    assert {outcome.status for outcome in none.outcomes.values()} == {"build_failed"}
+    assert {outcome.status for outcome in none.outcomes.values()} == {"skipped"}
 
     several = tmp_path / "several"
     several.mkdir()
@@ -181,7 +181,7 @@ def test_racing_leaves_out_visits_and_changes_no_best_configuration(
 
 
 def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None:
-    space = [
+    rows = [
         {"a": a, "b": b, "c": c, "word": word}
         for a in range(12)
         for b in range(12)
@@ -190,11 +190,13 @@ def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None
         if (a + b) % 3
     ]
 
+    space = combinations_of(rows)
+
     def best_of(strategy: Any) -> float:
         costs = []
         for _ in range(100):
             number = strategy.ask()
-            one = space[number]
+            one = rows[number]
             cost = 10 + abs(one["a"] - 7) + abs(one["b"] - 3) + 0.5 * one["c"] + (one["word"] == "cold")
             costs.append(float("inf") if one["c"] == 5 or one["a"] == 2 else cost)
             strategy.tell(number, costs[-1])

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from checkout import ROOT
-from planted import built, planted_kernel, point
+from planted import built, instantiations, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.build.toolkit import tool_version
@@ -34,7 +34,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, instantiations, points
+from kernelsweep.sweep.points import Point, instantiation, points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas
 import pytest
 from checkout import ROOT
-from planted_mistakes import BY_STUDY, PLANTED, RIGHT, SIZE, table_of_findings, write_repository
+from planted_mistakes import BY_STUDY, ON_EMULATOR, PLANTED, RIGHT, SIZE, table_of_findings, write_repository
 from workflow_runs import snakemake
 
 from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
@@ -21,7 +23,13 @@ from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
 # One run of the pipeline has all kernels.
 pytestmark = pytest.mark.xdist_group("planted_proofs")
 
-CASES = [(study, mistake) for study in ("sums", "arrays") for mistake in BY_STUDY[study]]
+GPU = [pytest.mark.gpu, pytest.mark.nvcc]
+CASES = [
+    pytest.param(platform, study, mistake, marks=GPU if platform == "gpu" else [])
+    for platform, by_study in (("emulator", ON_EMULATOR), ("gpu", BY_STUDY))
+    for study in ("sums", "arrays")
+    for mistake in by_study[study]
+]
 
 # The mistakes that a GPU's measured points show as well, each as this status.
 SEEN_ON_A_GPU = {
@@ -50,24 +58,40 @@ class Run:
         """Whether there was no GPU."""
         return self.results.name == "emulator"
 
-
-@pytest.fixture(scope="module", params=["emulator", pytest.param("gpu", marks=[pytest.mark.gpu, pytest.mark.nvcc])])
-def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The right kernels and those with mistakes, in which `all` has run."""
-    folder, is_gpu = tmp_path_factory.mktemp("planted"), request.param == "gpu"
-    # A GPU's first points take seconds to start.
-    write_repository(folder, timeout_seconds=10 if is_gpu else 2)
-    place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", str(os.cpu_count() if is_gpu else 2))
-    run = snakemake(folder, *place, "all", "--config", f"platform={request.param}", "sweep=quick")
-    assert run.returncode != 0, run.stdout
-    found = list(folder.glob("results/*/proofs.csv"))
-    assert len(found) == 1, run.stdout
-    if is_gpu:
-        print(f"\n{table_of_findings(found[0].parent)}")
-    return Run(found[0].parent, run.stdout)
+    @property
+    def mistakes(self) -> Mapping[str, Sequence[str]]:
+        """By study."""
+        return ON_EMULATOR if self.on_emulator else BY_STUDY
 
 
-@pytest.mark.parametrize(("study", "mistake"), CASES)
+@pytest.fixture(scope="module")
+def all_run_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """Gives the right kernels and those with mistakes, in which `all` has run once on a platform."""
+
+    @cache
+    def all_run(platform: str) -> Run:
+        folder, is_gpu = tmp_path_factory.mktemp("planted"), platform == "gpu"
+        # A GPU's first points take seconds to start, and on a busy machine any do.
+        write_repository(folder, BY_STUDY if is_gpu else ON_EMULATOR, timeout_seconds=10)
+        # On the emulator, the kernel that never ends sleeps beside two others.
+        place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", str(os.cpu_count() if is_gpu else 3))
+        run = snakemake(folder, *place, "all", "--config", f"platform={platform}", "sweep=quick")
+        assert run.returncode != 0, run.stdout
+        found = list(folder.glob("results/*/proofs.csv"))
+        assert len(found) == 1, run.stdout
+        if is_gpu:
+            print(f"\n{table_of_findings(found[0].parent)}")
+        return Run(found[0].parent, run.stdout)
+
+    return all_run
+
+
+@pytest.fixture(params=["emulator", pytest.param("gpu", marks=GPU)])
+def planted(request: pytest.FixtureRequest, all_run_on: Callable[[str], Run]) -> Run:
+    return all_run_on(request.param)
+
+
+@pytest.mark.parametrize(("planted", "study", "mistake"), CASES, indirect=["planted"])
 def test_a_planted_mistake_is_found_and_named(planted: Run, study: str, mistake: str) -> None:
     check, finding, *_ = PLANTED[mistake]
     rows = read_rows(planted.results / f"proofs/{study}/{mistake}.csv")
@@ -89,7 +113,7 @@ def test_a_planted_mistake_is_found_and_named(planted: Run, study: str, mistake:
 def test_measured_points_show_mistakes_in_results(planted: Run, study: str) -> None:
     rows = [row for row in read_rows(planted.results / "measurements.csv") if row["study"] == study]
     statuses = {row["kernel"]: row["status"] for row in rows}
-    seen = {mistake: status for mistake, status in SEEN_ON_A_GPU.items() if mistake in BY_STUDY[study]}
+    seen = {mistake: status for mistake, status in SEEN_ON_A_GPU.items() if mistake in planted.mistakes[study]}
     assert {mistake: statuses[mistake] for mistake in seen} == seen
     assert statuses[RIGHT] == "ok"
 
@@ -100,12 +124,12 @@ def test_a_right_kernel_is_proven(planted: Run) -> None:
         assert re.search(rf"\| {study} \| all \|.*\| 1 of {len(BY_STUDY[study]) + 1} kernels \|", summary), summary
     assert f"| {RIGHT} |" not in summary.replace(f"| sanitized | {RIGHT} |", "")
     page = (planted.results / "report.html").read_text()
-    kernels = sum(len(mistakes) + 1 for mistakes in BY_STUDY.values())
+    kernels = sum(len(mistakes) + 1 for mistakes in planted.mistakes.values())
     proven = re.search(
         rf"\d of {kernels} kernels by 5 checks at \d points;.* \d+ not proven \(proofs.csv\)", planted.said
     )
     assert proven and f"proven: {proven[0]}" in planted.said and f"Proven: {proven[0]}" in page
-    assert f"1 of {len(BY_STUDY['arrays']) + 1} kernels proven" in page
+    assert f"1 of {len(planted.mistakes['arrays']) + 1} kernels proven" in page
     table = pandas.read_csv(planted.results / "studies/arrays/table.csv").set_index("kernel")["proven"]
     assert table[RIGHT] == "5 checks, 1 points" and "race" in table["missing_syncthreads"]
 
@@ -115,7 +139,7 @@ def test_compute_sanitizer_proves_what_the_emulator_does_not_run(planted: Run) -
     assert {row["finding"] for row in rows if row["tool"] == "emulator"} == {"not_checked"}
     summary = (planted.results / "summary.md").read_text()
     if planted.on_emulator:
-        assert len(rows) == len(BY_STUDY["sanitized"]) + 1
+        assert len(rows) == len(planted.mistakes["sanitized"]) + 1
         assert f"- sanitized/{RIGHT}" in summary.partition("## Not proven: not checked")[2], summary
         return
     found = {(row["kernel"], row["check"]) for row in rows if row["tool"] != "emulator" and row["finding"]}

@@ -84,6 +84,18 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
     assert passes(words, "Elapsed time: 0:00:01") is None
     page = (tmp_path / "results/index.html").as_uri()
     assert capsys.readouterr().err == f"\nOne line.\n\nTwo\nlines.\n\n  All pages  {page}\n\n"
+    nothing = "Nothing to be done (all requested files are present and up to date)."
+    assert passes(words, nothing) == f"{nothing}\n\n  All pages  {page}\n"
+
+
+def test_a_run_without_an_answer_names_its_files(capsys: pytest.CaptureFixture[str]) -> None:
+    words = LastWords(list)
+    passes(words, "rule compare_devices", event="job_info", input=["x.csv"], output=["a.md"], log=["x.log"])
+    passes(words, "rule devices", event="job_info", input=[".end", "a.md", "b.csv", "c.csv", "d.svg"], output=[])
+    assert passes(words, "Elapsed time: 0:00:01") is None
+    assert capsys.readouterr().err == "\n  Results  a.md, b.csv, c.csv and 1 more\n\n"
+    passes(words, "Error in rule compare_devices", event="job_error", log=["x.log"])
+    assert passes(words, "Elapsed time: 0:00:01") == "Elapsed time: 0:00:01"
 
 
 def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work() -> None:

@@ -278,3 +278,20 @@ def test_a_hundred_thousand_points_take_less_than_two_seconds(driver: object, ex
 def test_a_page_says_that_it_holds_no_more_points() -> None:
     assert too_many(MOST_POINTS) == ""
     assert "measurements.csv" in too_many(MOST_POINTS + 1)
+
+
+def test_the_hosts_time_has_no_block_size_to_choose() -> None:
+    known = {
+        **dict.fromkeys(MEASUREMENT_COLUMNS, ""),
+        "study": "s",
+        "status": "ok",
+        "array_size": "1024",
+        "unroll": "1",
+    }
+    times = {"time_us": "2", "time_low_us": "1", "time_high_us": "3"}
+    measured = [("sum", "64"), ("sum", "128"), ("cpu_numpy", "1")]
+    rows = [{**known, **times, "kernel": kernel, "block_size": size} for kernel, size in measured]
+    study = {"title": "S", "problem": "reduction", "reference": {}, "tied": [], "names": ["sum"], "gridded": []}
+    shown = explorer_data({"s": study}, rows, [], [])["s"]
+    assert [axis["values"] for axis in shown["axes"]] == [["64", "128"]]
+    assert shown["at"] == {"block_size": [0, 1, -1]}

@@ -59,8 +59,10 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
     alone = summary_text(row_counts([excused, row("ok")]), "here")
     assert alone.endswith("Every point that was run is right.\n") and not listed(alone)
-    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [])
-    assert "✓ 1 of 1" in render_index(IndexPage([entry], [], [], []))
+    alone = [Link("s/report.html", "s")]
+    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [], alone)
+    index = render_index(IndexPage([entry], [], [], []))
+    assert "✓ 1 of 1" in index and '<a href="s/report.html">s</a>' in index
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:

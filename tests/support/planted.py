@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,11 @@ CONST = "const Element *data"
 RIGHT = "partials[blockIdx.x] = result;"
 
 
+def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
+    """The variants of these points, sorted, without duplicates."""
+    return sorted({instantiation(kernel, one) for one in run})
+
+
 def source_of(kernel: Path) -> Source:
     """A kernel's file with the folders that the workflow gives it."""
     return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime())
@@ -164,7 +169,8 @@ def measured_while_built(
         return measured(task, planned, report, folder / "before.jsonl", lambda done, count, p, _: ran.append(p)), ran
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
     task = unbuilt.task(kind_of(target).implementation, points, protocol)
-    builder = Builder(source_of(kernel.path), target, units_of(variants), UnitStore(folder / "units"), workers=2)
+    builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
+    builder.offer(units_of(variants))
     with Journal(folder / "built.jsonl") as journal, builder:
         work = find_work(task, planned, {}, journal, DEVICE, builder)
         with Workers(task, work.visits) as workers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,18 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.point.fit import of_size
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import find_work
-from kernelsweep.project.parameters import planned_kernels
+from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.sanitizer.selection import points_to_check
+from kernelsweep.observe.searched_points import searched_points
+from kernelsweep.project.inputs import observed_binary
+from kernelsweep.project.inputs import searched_points as searched_points_of
+from kernelsweep.project.parameters import checked_kernels, planned_kernels, translation_units
 from kernelsweep.project.project import Project, load_project, load_study
+from kernelsweep.project.resources import measuring_threads
+from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
 from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
@@ -91,7 +99,7 @@ def load(tmp_path: Path) -> Callable[..., Project]:
 def points_of(project: Project, platform: str = "emulator") -> list[Point]:
     found = listed_points(project.config, project.studies["own"], "own", platform)
     assert found is not None
-    return found
+    return list(found)
 
 
 def test_a_quick_sweep_has_the_reference_points_size_and_every_configuration(load: Callable[..., Project]) -> None:
@@ -185,6 +193,59 @@ def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_al
     )
     planned = planned_kernels(project, "emulator/studies/own")[0]
     assert planned["rows"] == len(checked) < planned["valid"] == 63 * 2 * 2
+
+
+def test_a_start_makes_few_points_of_a_million_that_a_search_may_measure(
+    load: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axes = {**STUDY["axes"], "tile": list(range(1, 1025)), "unroll": list(range(1, 701))}
+    searching = {**STUDY, "axes": axes, "platforms": {}, "restrictions": ["tile % 4 != 3"]}
+    made = 0
+    init = Point.__init__
+
+    def counted(self: Point, values: Mapping[str, Any]) -> None:
+        nonlocal made
+        made += 1
+        init(self, values)
+
+    monkeypatch.setattr(Point, "__init__", counted)
+    at = {"width": 128, "height": 61, "cache": "cold"}
+    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
+    project = load({**searching, "search": {"budget": 9, "at": at}}, platform="nvidia-h200", gpu_models=models)
+    place = (project, "nvidia-h200", "own", "own")
+    planned = planned_kernels(project, "nvidia-h200/studies/own")[0]
+    assert (planned["rows"], planned["valid"]) == (9, 768 * 2 * 700) and planned["valid"] > MOST_CONFIGURATIONS
+    found = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
+    assert found is not None and len(found) == MOST_CONFIGURATIONS and found[-1]["tile"] % 4 != 3
+    assert checked_kernels(project, "own") and measuring_threads(*place, cores=16) == 10
+    assert translation_units(project, "emulator", "own", "own")
+    assert made < 20_000
+
+
+def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[..., Project]) -> None:
+    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
+    searching = {**STUDY, "search": {"budget": 4, "at": {"width": 128, "height": 61, "cache": "cold"}}}
+    project = load(searching, platform="nvidia-h200", gpu_models=models)
+    candidates = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
+    assert candidates is not None
+    measured = [candidates[number] for number in (0, 2, 1)]
+    times = {"5": "ok", "3": "ok", "": "wrong_result"}
+    rows = [
+        {**{column: str(value) for column, value in point_columns(point).items()}, "status": status, "time_us": time}
+        for point, (time, status) in zip(measured, times.items(), strict=True)
+    ]
+    found = searched_points(rows, candidates)
+    assert found == [measured[1], measured[0]]
+    source = project.kernel("own", "own")
+    sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
+    assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"
+    assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
+    kernel = ("nvidia-h200", "own", "own")
+    assert observed_binary(project, *kernel) == [] and searched_points_of(project, *kernel)
+    assert build_target(project) == []
+    assert observed_binary(load(), "emulator", "own", "own") and not searched_points_of(
+        load(), "emulator", "own", "own"
+    )
 
 
 def changed(**changes: Any) -> dict[str, Any]:

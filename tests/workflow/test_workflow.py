@@ -155,7 +155,7 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
     for copy in copies:
         (project / copy).unlink()
     study = project / "config/studies/unrolling.yaml"
-    study.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder, error]", study.read_text()))
+    study.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", study.read_text()))
     drawn = ("unrolling", *copies, "--config", "platform=recording/nvidia-h200")
     run = snakemake(project, *drawn)
     assert run.returncode == 0, run.stdout
@@ -167,7 +167,7 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
     assert on_the_host and all("Xeon" in name for name in on_the_host)
     unrolling = results / "studies/unrolling"
     assert "ecorded on NVIDIA H200 on 20" in (unrolling / "table.md").read_text()
-    for figure, extension in itertools.product(("ladder", "error", "correctness"), ("svg", "png", "pdf")):
+    for figure, extension in itertools.product(("ladder", "correctness"), ("svg", "png", "pdf")):
         assert (unrolling / f"figures/{figure}.{extension}").stat().st_size > 0
     # The README's figure and table equal the recording's to the byte, and so does the page of claims.
     assert all((project / copy).read_bytes() == (root / copy).read_bytes() for copy in copies)

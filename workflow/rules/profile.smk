@@ -10,8 +10,9 @@ rule profile_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        binary=for_job(inputs.observed_binary),
+        report=for_job(inputs.observed_report),
+        searched=for_job(inputs.searched_points),
         device=files.device(),
     output:
         metrics=files.profiled_metrics(),
@@ -35,6 +36,9 @@ rule profile_kernel:
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
         search=for_job(parameters.setting, key="search"),
+        include=include_folders(Path.cwd()),
+        store=files.unit_store(),
+        target=for_job(parameters.build_target),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:

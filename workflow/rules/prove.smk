@@ -32,6 +32,7 @@ rule prove_kernel:
         axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
+        search=for_job(parameters.setting, key="search"),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         include=include_folders(Path.cwd()),

@@ -14,8 +14,9 @@ rule sanitize_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.binary),
-        report=for_job(inputs.build_report),
+        binary=for_job(inputs.observed_binary),
+        report=for_job(inputs.observed_report),
+        searched=for_job(inputs.searched_points),
         device=files.device(),
     output:
         result=files.sanitized("json"),
@@ -36,6 +37,9 @@ rule sanitize_kernel:
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
         search=for_job(parameters.setting, key="search"),
+        include=include_folders(Path.cwd()),
+        store=files.unit_store(),
+        target=for_job(parameters.build_target),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],

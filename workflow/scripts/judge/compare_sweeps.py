@@ -45,7 +45,7 @@ with logged(snakemake.log[0]):
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")
-    Path(snakemake.output.comment).write_text(comment_text(points, margin), encoding="utf-8")
+    Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged), encoding="utf-8")
     Path(snakemake.output.summary).write_text(
         json.dumps(comparison_summary(points, margin), indent=1) + "\n", encoding="utf-8"
     )

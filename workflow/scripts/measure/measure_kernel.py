@@ -34,10 +34,11 @@ from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import free_gpus, leased_device, next_on_the_gpu
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import MOST_VARIANTS, spread_units
+from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study_quantities import objective_of
@@ -56,7 +57,9 @@ with logged(snakemake.log[0]) as terminal:
     objective = objective_of(params.compared)
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
-    planned = sweep.planned()
+    candidates = sweep.candidates() if params.search and kind.has_clock else None
+    # A search has a plan of what it proposes only.
+    planned = sweep.planned() if candidates is None else []
     protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
     built = BuiltKernel(kernel, report, binary)
     task = built.task(kind.implementation, [each.point for each in planned], protocol)
@@ -76,19 +79,22 @@ with logged(snakemake.log[0]) as terminal:
     with Journal(path, notify, others) as journal, ExitStack() as building, ExitStack() as at_the_device:
         builder = None
         if binary is None:
-            run = [each.point for each in planned if not each.skipped]
-            own_units = spread_units(units(kernel, run), 1 if params.search else MOST_VARIANTS)
             include = [Path(name) for name in params.include]
             constants = list(kernel.listed.constants) if kernel.listed else []
             files = Source(kernel_file, include, options=kernel.options, constants=constants)
             # A core is left for the points.
             workers = max(1, snakemake.threads - 1)
-            builder = Builder(files, params.target, own_units, UnitStore(Path(params.store)), workers)
-            building.enter_context(builder)
+            builder = building.enter_context(Builder(files, params.target, UnitStore(Path(params.store)), workers))
+            run = [each.point for each in planned if not each.skipped]
+            builder.offer(spread_units(units(kernel, run)))
 
         @cache
         def prepare():
-            prepare_references(task, planned, kind.has_clock, notify)
+            checked = planned
+            if candidates is not None:
+                sizes = candidates.groups(axes_of_places(candidates, kernel.problem))
+                checked = [sweep.plan(candidates[int(numbers[0])]) for numbers in sizes]
+            prepare_references(task, checked, kind.has_clock, notify)
 
         @cache
         def lease():
@@ -103,18 +109,19 @@ with logged(snakemake.log[0]) as terminal:
             shown = progress(f"{name} {phase}".strip(), kernel.problem, terminal, objective)
             return at_the_device.enter_context(shown).show
 
-        if params.search and kind.has_clock:
+        if candidates is not None:
             bench = Bench(
                 journal,
                 device,
                 open_device,
-                known_outcomes,
+                sweep.plan,
                 source,
                 objective,
                 lambda: free_gpus(lease()),
                 builder,
+                lambda point: units(kernel, [point]),
             )
-            outcomes = search(task, planned, params.search["budget"], bench)
+            outcomes = search(task, candidates, params.search["budget"], bench)
         else:
             work = find_work(task, planned, known_outcomes, journal, device, builder)
             if not work.is_done:

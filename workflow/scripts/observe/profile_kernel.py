@@ -1,7 +1,11 @@
 """Run a few points of one kernel under Nsight Compute: rows for metrics.csv, and the reports for its window."""
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import shorten
 
+from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
@@ -12,29 +16,39 @@ from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile, why_not_compiled
 from kernelsweep.observe.requests import Requests
+from kernelsweep.observe.searched_points import build_searched, searched_points
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.results import METRIC_COLUMNS, write_rows
+from kernelsweep.results import METRIC_COLUMNS, each_row, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.own_study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel = kernel_of_job(
         **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
     )
     device = read_device(snakemake.input.device)
-    report = read_report(Path(snakemake.input.report))
     name = f"{wildcards.study}/{kernel.name}"
     folder = Path(snakemake.output.reports)
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
+    conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
-    chosen = points_to_profile(params.study, sweep)
-    reasons = {each.point: each.skipped or why_not_compiled(each, report) for each in chosen}
+    if snakemake.input.searched:
+        sweep = replace(sweep, measured=searched_points(each_row(snakemake.input.searched[0]), sweep.candidates()))
+        chosen = points_to_profile(params.study, sweep)
+        points = [each.point for each in chosen]
+        build = (params.target, params.include, params.store, scratch, snakemake.threads)
+        report, binary = build_searched(kernel, points, *build)
+    else:
+        chosen = points_to_profile(params.study, sweep)
+        report, binary = read_report(Path(snakemake.input.report[0])), Path(snakemake.input.binary[0])
+    reasons = {
+        each.point: shorten(each.skipped or why_not_compiled(each, report) or "", MESSAGE_LENGTH) for each in chosen
+    }
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
     runnable = [each for each in chosen if not reasons[each.point]]
 
@@ -43,7 +57,7 @@ with logged(snakemake.log[0]) as terminal:
     if ncu is None:
         rows += [row for each in runnable for row in empty_rows(each.point, metrics, MISSING)]
     elif runnable:
-        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+        built = BuiltKernel(kernel, report, binary)
         platform = kind_of(wildcards.platform).implementation
         task = built.task(platform, [each.point for each in runnable], Protocol(None, seed=params.seed))
         with leased_device(wildcards.platform, device, notifier(terminal, name)):

@@ -26,7 +26,8 @@ with logged(snakemake.log[0]) as terminal:
     report = read_report(Path(snakemake.input.report))
     kind = KINDS[EMULATOR]
 
-    sweep = KernelSweep(kernel, params.axes, MULTIPROCESSORS, params.restrictions, report["target"], params.tied)
+    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
+    sweep = KernelSweep(kernel, params.axes, MULTIPROCESSORS, *conditions)
     planned = sweep.planned(proven_points(sweep))
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     task = BuiltKernel(kernel, report, Path(snakemake.input.binary)).task(

@@ -1,6 +1,8 @@
 """Run a few points of one kernel under one of compute-sanitizer's tools: its findings as JSON, and its raw log."""
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
@@ -12,28 +14,38 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, ru
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
 from kernelsweep.observe.sanitizer.selection import points_to_check
+from kernelsweep.observe.searched_points import build_searched, searched_points
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
+from kernelsweep.results import each_row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.points import instantiation
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     kernel = kernel_of_job(
         **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
     )
     device = read_device(snakemake.input.device)
-    report = read_report(Path(snakemake.input.report))
     raw = Path(snakemake.output.raw)
     if kind.needs_gpu:
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
-    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
+    conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
-    chosen = points_to_check(sweep, report["variants"])
+    if snakemake.input.searched:
+        found = searched_points(each_row(snakemake.input.searched[0]), sweep.candidates())
+        sweep = replace(sweep, measured=found)
+        chosen = points_to_check(sweep, [instantiation(kernel, point) for point in found])
+        build = (params.target, params.include, params.store, scratch, snakemake.threads)
+        report, binary = build_searched(kernel, [each.point for each in chosen], *build)
+    else:
+        report, binary = read_report(Path(snakemake.input.report[0])), Path(snakemake.input.binary[0])
+        chosen = points_to_check(sweep, report["variants"])
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,
@@ -51,7 +63,7 @@ with logged(snakemake.log[0]) as terminal:
         result = Result(status="skipped", reason=why, **known)
     else:
         points = [each.point for each in chosen]
-        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
+        built = BuiltKernel(kernel, report, binary)
         task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
         requests = [(each.point, each.variant) for each in chosen]
         name = f"{wildcards.study}/{kernel.name}, {wildcards.tool}"

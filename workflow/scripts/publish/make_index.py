@@ -28,6 +28,7 @@ with logged(snakemake.log[0]):
                 counted=counted,
                 page=link(folder / "report.html", page.parent, platform),
                 files=[link(file, page.parent, file.name) for file in files if file.is_file()],
+                studies=[link(path, page.parent, path.parent.name) for path in map(Path, params.alone[platform])],
             )
         )
         if platform in params.own:
@@ -46,6 +47,6 @@ with logged(snakemake.log[0]):
         platforms=entries,
         devices=sentences,
         further=[link(Path(path), page.parent, Path(path).name) for path in snakemake.input.devices],
-        comparisons=[(text.lstrip("# "), link(path, page.parent, path.name)) for path, text in headlines.items()],
+        comparisons=[(text.lstrip("# "), link(path, page.parent)) for path, text in headlines.items()],
     )
     page.write_text(render_index(index), encoding="utf-8")

@@ -56,7 +56,7 @@ with logged(snakemake.log[0]):
     found = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
 
     content = Page(
-        title=f"{params.title}: {device['name']}",
+        title=f"{params.title} – {device['name']}",
         index=[link(Path(path), base) for path in params.index],
         facts=run_facts(counted, proofs, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device, proofs),

@@ -114,7 +114,12 @@ _LISTED = 4
 
 
 def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven.
+    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven."""
+    return [*unproven(proofs, named), *explained_findings(proofs)]
+
+
+def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+    """What was not proven, and why, as Markdown; empty where all is proven.
 
     named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
     """
@@ -135,17 +140,20 @@ def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -
         if proof.unchecked
         for line in _listed([row for row in proof.missing if not row["check"] or row["check"] in proof.unchecked])
     ]
+    sections = {"Not proven: mistakes in kernels": found, "Not proven: not checked": missing}
+    return [line for title, lines in sections.items() if lines for line in (f"## {title}", "", *lines, "")]
+
+
+def explained_findings(proofs: Proofs) -> list[str]:
+    """The findings that undefined behaviour explains, as Markdown; empty if there are none."""
     expected = [
         f"- {in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
         for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
     ]
-    sections = {
-        "Not proven: mistakes in kernels": found,
-        "Not proven: not checked": missing,
-        "Findings that undefined behaviour explains": [*expected, *_other_answers(proofs)],
-    }
-    return [line for title, lines in sections.items() if lines for line in (f"## {title}", "", *lines, "")]
+    if not expected:
+        return []
+    return ["## Findings that undefined behaviour explains", "", *expected, *_other_answers(proofs), ""]
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

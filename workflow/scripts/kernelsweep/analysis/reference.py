@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
@@ -27,18 +28,19 @@ def at_reference(
 ) -> pandas.DataFrame:
     """The rows at the study's reference point; the axes in `free` may differ from it."""
     rows = one_study(measurements)
-    for column, value in study["reference"].items():
-        if column not in free:
-            rows = rows[rows[column] == value]
-    return rows
+    # One selection: each copies all columns.
+    wanted = [rows[column] == value for column, value in study["reference"].items() if column not in free]
+    return rows[np.logical_and.reduce([mask.fillna(False).to_numpy(bool) for mask in wanted])] if wanted else rows
 
 
 def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows whose outputs the study compares with published ones, of any array size; none if it compares times."""
     shows = problem_of(study["problem"]).shows_output
     rows = at_reference(study, measurements, free=("block_size", "array_size"))
+    if shows is None:
+        return rows.iloc[:0]
     points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    shown = [shows is not None and shows(point, study["reference"]) for point in points]
+    shown = [shows(point, study["reference"]) for point in points]
     return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")
 
 

@@ -19,9 +19,6 @@ LARGEST_PLAIN = 2**16
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
 
-# Longer messages are cut: readers need the first line of a compiler's message, not its pages.
-MESSAGE_LENGTH = 200
-
 # One letter for each status: the word does not fit a heat map's cell.
 STATUS_LETTERS = {
     "wrong_result": "W",

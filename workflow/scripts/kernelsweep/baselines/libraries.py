@@ -228,7 +228,7 @@ def axes_of_call(kernel: KernelSource) -> set[str]:
 
 def compared_points(
     problem: Problem, sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]
-) -> list[Point]:
+) -> Sequence[Point]:
     """The points of library_axes(), without duplicates; of a problem file only those that meet the restrictions."""
     if problem.lists_excluded:
         return points(*sweeps)

@@ -6,7 +6,7 @@ A sweep of many units asks for all of them in the order of its points; a search 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -23,26 +23,30 @@ from kernelsweep.sweep.kernels.units import Unit, variant_name
 class Builder:
     """A kernel's variants by name, each compiled when it is asked for. A context manager that deletes their binaries.
 
-    units    none shares a variant with another
     store    keeps compiled units
     workers  how many units are compiled side by side
 
     Raises BuildError if the compiler is missing.
     """
 
-    def __init__(self, source: Source, target: str, units: Sequence[Unit], store: UnitStore, workers: int) -> None:
-        self._source, self._units = source, units
-        self._number_of = {
-            variant_name(functions, unit.macros): number
-            for number, unit in enumerate(units)
-            for functions in unit.variants
-        }
+    def __init__(self, source: Source, target: str, store: UnitStore, workers: int) -> None:
+        self._source = source
+        self._units: list[Unit] = []
+        self._number_of: dict[str, int] = {}
         self._report = new_report(target, compiler_of(target))
         self._compiler = UnitCompiler(source, target, self._report["compiler"], store)
         self._threads = ThreadPoolExecutor(workers)
         self._folder = tempfile.TemporaryDirectory()
         self._lock = Lock()
         self._built: dict[int, Future[BuiltUnit]] = {}
+
+    def offer(self, units: Iterable[Unit]) -> None:
+        """Units whose variants may be asked for. None has variants of another, unless it has the same."""
+        for unit in units:
+            names = [variant_name(functions, unit.macros) for functions in unit.variants]
+            if names[0] not in self._number_of:
+                self._number_of |= dict.fromkeys(names, len(self._units))
+                self._units.append(unit)
 
     def ask(self, variants: Iterable[str]) -> None:
         """Have the units of these variants compiled, in this order, after those that were asked for before."""

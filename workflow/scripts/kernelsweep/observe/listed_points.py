@@ -14,12 +14,15 @@ from kernelsweep.sweep.points import Point
 def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:
     """The point that runs with the most values of the reference point; of several, the first with the most data.
 
+    Of a search, it is the fastest at the problem size and condition that is the nearest.
+
     None if no point of the sweep runs.
     """
-    data = sweep.kernel.problem.instance_axes
+    data, axes = sweep.kernel.problem.instance_axes, sweep.kernel.problem.axes
+    compared = {axis: value for axis, value in reference.items() if sweep.measured is None or not axes[axis].of_kernel}
 
     def nearness(point: Point) -> tuple[int, float]:
-        return sum(point[axis] == value for axis, value in reference.items()), _amount(point, data)
+        return sum(point[axis] == value for axis, value in compared.items()), _amount(point, data)
 
     runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
     return max(runs, key=nearness, default=None)
@@ -50,7 +53,7 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
 _MOST_PROVEN = 8
 
 
-def proven_points(sweep: KernelSweep) -> list[Point]:
+def proven_points(sweep: KernelSweep) -> Sequence[Point]:
     """The points of a kernel's proof beside a GPU: the emulator's sweep, or a few of it where that may be long."""
     if sweep.kernel.listed:
         return corner_points(sweep, _MOST_PROVEN, lambda point: not sweep.skip_reason(point))

@@ -110,6 +110,22 @@ def measured_report(project: Project, platform: str, study: str, kernel: str) ->
     return [build_report(project, platform, study, kernel)]
 
 
+def observed_binary(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The binary of a kernel that is observed; none of a search, whose job builds some of the points it measured."""
+    return [] if searched_points(project, platform, study, kernel) else [binary(project, platform, study, kernel)]
+
+
+def observed_report(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The report on that binary's build."""
+    return [] if searched_points(project, platform, study, kernel) else [build_report(project, platform, study, kernel)]
+
+
+def searched_points(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The points that a search has measured; none where nothing is searched."""
+    is_search = bool(project.studies[study].settings["search"]) and kind_of(platform).has_clock
+    return [files.points(platform, study, kernel)] if is_search else []
+
+
 def build_reports(project: Project, platform: str) -> list[str]:
     """The reports on the builds of a platform's kernels that are compiled before they are measured."""
     return [
@@ -427,9 +443,13 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project, scope: str) -> list[str]:
-    """The page's template, style, scripts and glossary, and the kernels, whose comments it shows."""
-    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)), *kernels]
+    """The page's template, style, scripts and glossary."""
+    return [_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)]
+
+
+def page_kernels(project: Project, scope: str) -> list[str]:
+    """The sources of a scope's kernels, whose leading comments the page shows."""
+    return [kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:

@@ -22,7 +22,12 @@ _ENDS = "end_"
 # Snakemake's last line of every run, and the line that follows it after a failed job.
 _ELAPSED = "Elapsed time: "
 _FAILED = "At least one job did not complete successfully."
+# Its line where a run has no job, which ends with the pages of the runs before.
+_NOTHING = "Nothing to be done"
 _NO_RULE = re.compile(r"No rule to produce (.+) \(if you use input functions")
+
+# A run without an answer ends with so many of the files that were asked for.
+_NAMED_FILES = 3
 
 # Lines of progress are so far apart.
 _SECONDS_BETWEEN_LINES = 5.0
@@ -50,6 +55,7 @@ class LastWords(logging.Filter):
         self._shown = 0.0
         self._ends: list[str] = []
         self._failed: list[str] = []
+        self._wanted: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Leave out the command of a job that said what is wrong; say which target may have been meant.
@@ -67,13 +73,18 @@ class LastWords(logging.Filter):
                 record.msg, record.args = f"There is no target {found[1]!r}{nearest(found[1], known) or others}", ()
         if event == "job_info":
             self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
+            if not getattr(record, "output", None):  # A target, whose input is what it asks for.
+                self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
             self._failed += logs
         if _FAILED in message and (sentences := self._sentences()):
             record.msg, record.args = "\n".join(sentences), ()
+        has_index = Path(files.index()).is_file()
+        if message.startswith(_NOTHING) and has_index:
+            record.msg, record.args = f"{message}\n\n{_all_pages()}\n", ()
         if message.startswith(_ELAPSED) and (answers := self._answers()):
-            if len(answers) > 1 and (index := Path(files.index())).is_file():
-                answers.append(f"  All pages  {index.resolve().as_uri()}")
+            if len(answers) > 1 and has_index:
+                answers.append(_all_pages())
             print("\n" + "\n\n".join(answers) + "\n", file=sys.stderr, flush=True)
             return False
         return not (self._is_quiet and (_CHATTER.match(message) or event in _CHATTER_EVENTS or self._is_early(record)))
@@ -94,5 +105,21 @@ class LastWords(logging.Filter):
         return list(dict.fromkeys(filter(None, said))) if all(said) else []
 
     def _answers(self) -> list[str]:
-        """The answers, the longest last: a platform with times has more to say than the emulator."""
-        return sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))
+        """The answers, the longest last: a platform with times has more to say than the emulator.
+
+        A run without one names its files, or the page of all pages, unless a job failed.
+        """
+        found = sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))
+        # The marks of jobs that have ended are hidden.
+        wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
+        if found or self._failed or not wanted:
+            return found
+        if files.index() in wanted:
+            return [_all_pages()]
+        more = len(wanted) - _NAMED_FILES
+        return ["  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _all_pages() -> str:
+    """The line with the address of the page that leads to all pages."""
+    return f"  All pages  {Path(files.index()).resolve().as_uri()}"

@@ -44,7 +44,8 @@ def counted(project: Project, study: str, kernel: str) -> CountedPoints:
     platform = EMULATOR if source.listed else _NO_PLATFORM
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
     restrictions = restrictions_of(project.config, of_study)
-    sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, of_study.settings["tied"])
+    settings = of_study.settings
+    sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, settings["tied"], bool(settings["search"]))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [counted_points(of_study, replace(sweep, multiprocessors=count)) for count in devices]
     return CountedPoints(list(dict.fromkeys(sum(others, own))), own)

@@ -127,6 +127,16 @@ def kernel_code(project: Project, study: str, kernel: str) -> str:
     return code_hash(project.root / name for name in names)
 
 
+def kernel_codes(project: Project, study: str) -> list[str]:
+    """The same of each of a study's kernels."""
+    return [kernel_code(project, study, kernel) for kernel in project.studies[study].kernels]
+
+
+def page_codes(project: Project, scope: str) -> list[str]:
+    """The same of each of a scope's kernels."""
+    return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
 def pictured_codes(project: Project, study: str) -> list[str]:
     """The same of each kernel that has a picture."""
     return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
@@ -160,17 +170,23 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
     platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
     checked = []
     for kernel in project.studies[study].kernels:
-        points = [
-            point
-            for platform in platforms
-            for point in listed_points(project.config, project.studies[study], kernel, platform) or []
-        ]
+        points = [point for platform in platforms for point in _of_each_size(project, platform, study, kernel)]
         if points:
             smallest = min(points, key=project.studies[study].problem.size)
             settings = kernel_settings(project, study, kernel)
             file = inputs.kernel_file(project, study, kernel)
             checked.append({"kernel": settings, "file": file, "point": dict(smallest)})
     return checked
+
+
+def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> list[Point]:
+    """A point of each problem size that a kernel of a problem file has on a platform."""
+    of_study = project.studies[study]
+    listed = listed_points(project.config, of_study, kernel, platform)
+    if listed is None:
+        return []
+    sizes = [axis for axis in listed.axes if not of_study.problem.axes[axis].of_kernel]
+    return [listed[int(numbers[0])] for numbers in listed.groups(sizes)]
 
 
 def tied(project: Project, study: str) -> list[list[str]]:
@@ -463,6 +479,18 @@ def indexed_platforms(project: Project) -> dict[str, str]:
     earlier = [page.parent.relative_to(files.RESULTS).as_posix() for page in sorted(pages)]
     known = [*project.platforms, *(one for one in earlier if Path(files.measurements(one)).is_file())]
     return {platform: files.measurements(platform) for platform in known}
+
+
+def indexed_studies(project: Project) -> dict[str, list[str]]:
+    """The pages of studies that were run by themselves, by platform, where the platform's page lacks the study."""
+    pages = {
+        platform: sorted(Path(files.RESULTS, platform).glob("studies/*/report.html"))
+        for platform in indexed_platforms(project)
+    }
+    return {
+        platform: [page.as_posix() for page in found if page.parent.name not in project.studies_of(platform)]
+        for platform, found in pages.items()
+    }
 
 
 def indexed_recordings(project: Project) -> dict[str, str]:

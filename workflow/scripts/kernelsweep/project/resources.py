@@ -78,8 +78,11 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
     """
     if not builds_while_measuring(project, platform, study, kernel):
         return 1
-    units = len(gpu_units(project, project.target(platform), study, kernel))
-    gpus = 1 if project.studies[study].settings["search"] else project.models[platform].count or 1
+    if project.studies[study].settings["search"]:
+        units, gpus = spanned_points(project, platform, study, kernel), 1
+    else:
+        units = len(gpu_units(project, project.target(platform), study, kernel))
+        gpus = project.models[platform].count or 1
     return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
 
 

@@ -71,7 +71,10 @@ def _results(project: Project, scope: str) -> list[str]:
 
 
 def build(project: Project) -> list[str]:
-    """Every kernel's binaries: for the architecture that the configuration names, or for the run's platforms."""
+    """Every kernel's binaries: for the architecture that the configuration names, or for the run's platforms.
+
+    For a GPU, a search compiles what it proposes, so that nothing is compiled before.
+    """
     if project.config["arch"] == "native":
         measured = [platform for platform in project.platforms if not is_recording(platform)]
         targets = [project.target(platform) for platform in measured] or [EMULATOR]
@@ -82,6 +85,7 @@ def build(project: Project) -> list[str]:
         for study in project.config["studies"]
         for kernel in project.studies[study].kernels
         for target in dict.fromkeys(targets)
+        if target_named(target).is_emulator or not project.studies[study].settings["search"]
     ]
 
 

@@ -14,10 +14,8 @@ from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
-from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size
+from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
-from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
-from kernelsweep.problems.registry import problem_of
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
 
@@ -104,19 +102,11 @@ def _answer(
         excused=counted.excused_in(name),
         skipped=counts["skipped"],
         sizes=sizes,
-        shares=[_peak_share(fastest, study, device) for fastest in sizes],
+        shares=[nearest_peak_share(fastest.configuration, fastest.point, study, device) for fastest in sizes],
         first=first,
         gain=gain,
         proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
     )
-
-
-def _peak_share(fastest: Fastest, study: Mapping[str, Any], device: Mapping[str, Any]) -> float | None:
-    """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known."""
-    one = fastest.configuration
-    work = problem_of(study["problem"]).work({**fastest.point, **one.parameters})
-    share, _ = share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)
-    return share
 
 
 def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:

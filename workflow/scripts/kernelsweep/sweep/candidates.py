@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.points import Point, ValidPoints
+from kernelsweep.sweep.spaces import Combinations
 
-# From a larger space, a search draws this many configurations at random: each start lists them all.
-# The best of 4,000 is, on average, among the best 0.025% of all.
-MOST_CONFIGURATIONS = 4_000
+# From a larger space, a search draws this many configurations at random: each proposal is moved to the nearest of them.
+# The best of a million is, on average, among the best 0.0001% of all.
+MOST_CONFIGURATIONS = 1_000_000
 
 # Without times nothing can be searched. Then so many points with each value of each axis are checked.
 CHECKED_PER_VALUE = 2
 
-_SEED = "candidates"  # The same points whatever the configuration's seed, since builds depend on them.
+# The same points whatever the configuration's seed, since builds depend on them.
+_SEED = 1
+
+_AT_ONCE = 2**12
 
 
-def considered(points: Sequence[Point], problem: Problem, target: str | None) -> list[Point]:
+def considered(points: ValidPoints, problem: Problem, target: str | None) -> ValidPoints:
     """The points that a search may measure; on a target without times, a selection of points to check.
 
     target  what is compiled for, as build_targets names it, or the platform of that name
 
     Both in the order of `points`.
     """
-    return _selection(points) if target_named(target).is_emulator else _candidates(points, problem)
+    return ValidPoints(_considered(points.combinations, problem, target_named(target).is_emulator))
+
+
+# A start of Snakemake asks several times.
+@cache
+def _considered(combinations: Combinations, problem: Problem, is_emulator: bool) -> Combinations:
+    return _selection(combinations) if is_emulator else _candidates(combinations, problem)
 
 
 def place_of(point: Point, problem: Problem) -> tuple[Any, ...]:
@@ -41,27 +52,41 @@ def configuration_of(point: Point, problem: Problem) -> Mapping[str, Any]:
     return {axis: value for axis, value in point.items() if problem.axes[axis].of_kernel}
 
 
-def _candidates(points: Sequence[Point], problem: Problem) -> list[Point]:
-    configurations = list(dict.fromkeys(tuple(configuration_of(point, problem).values()) for point in points))
-    if len(configurations) <= MOST_CONFIGURATIONS:
-        return list(points)
-    drawn = set(random.Random(_SEED).sample(configurations, MOST_CONFIGURATIONS))
-    return [point for point in points if tuple(configuration_of(point, problem).values()) in drawn]
+def axes_of_places(points: ValidPoints, problem: Problem) -> list[str]:
+    """The axes that say something of the problem."""
+    return [axis for axis in points.axes if not problem.axes[axis].of_kernel]
 
 
-def _selection(points: Sequence[Point]) -> list[Point]:
+def _candidates(combinations: Combinations, problem: Problem) -> Combinations:
+    if len(combinations) <= MOST_CONFIGURATIONS:
+        return combinations
+    keys = combinations.keys(axis for axis in combinations.values if problem.axes[axis].of_kernel)
+    configurations, number = np.unique(keys, return_inverse=True)
+    drawn = np.random.default_rng(_SEED).permutation(len(configurations)) < MOST_CONFIGURATIONS
+    return combinations.at(np.flatnonzero(drawn[number]))
+
+
+def _selection(combinations: Combinations) -> Combinations:
     """Points in which each value of each axis occurs CHECKED_PER_VALUE times or more, if there are as many."""
-    shuffled = random.Random(_SEED).sample(points, len(points))
-    seen: Counter[tuple[str, Any]] = Counter()
-    chosen = set()
-    for point in shuffled:
-        if any(seen[item] < CHECKED_PER_VALUE for item in point.items()):
-            chosen.add(point)
-            seen.update(point.items())
-    return [point for point in points if point in chosen]
+    places = combinations.places
+    lacking = [np.minimum(np.bincount(column), CHECKED_PER_VALUE) for column in places]
+    chosen: list[int] = []
+    order = np.random.default_rng(_SEED).permutation(len(combinations))
+    for start in range(0, len(order), _AT_ONCE):
+        if not any((of > 0).any() for of in lacking):
+            break
+        part = order[start : start + _AT_ONCE]
+        # Most points have nothing new, so that few are gone through one by one.
+        is_new = np.any([of[places[axis, part]] > 0 for axis, of in enumerate(lacking)], axis=0)
+        for number in part[is_new]:
+            row = list(enumerate(places[:, number]))
+            if any(lacking[axis][value] > 0 for axis, value in row):
+                chosen.append(number)
+                for axis, value in row:
+                    lacking[axis][value] -= 1
+    return combinations.at(np.sort(np.array(chosen, np.int64)))
 
 
-def searched_count(candidates: Sequence[Point], problem: Problem, budget: int) -> int:
+def searched_count(candidates: ValidPoints, problem: Problem, budget: int) -> int:
     """How many of the candidates a search measures: `budget` of each place, or all if a place has fewer."""
-    at_place = Counter(place_of(point, problem) for point in candidates)
-    return sum(min(budget, count) for count in at_place.values())
+    return sum(min(budget, len(numbers)) for numbers in candidates.groups(axes_of_places(candidates, problem)))

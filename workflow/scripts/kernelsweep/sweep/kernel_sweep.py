@@ -9,7 +9,7 @@ from kernelsweep.sweep.axes import Axes, axes_on_device
 from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, valid_points
+from kernelsweep.sweep.points import Point, ValidPoints, instantiation, points, skip_reason, valid_points
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class KernelSweep:
     target           what the kernel is compiled for, as in points.skip_reason
     tied             groups of axes that vary together
     searched         whether the study searches: then the points are those that may be measured, or a selection to check
+    measured         the points that a search has measured, in place of those; None where it doesn't matter
     """
 
     kernel: KernelSource
@@ -40,14 +41,21 @@ class KernelSweep:
     target: str | None
     tied: Sequence[Sequence[str]] = ()
     searched: bool = False
+    measured: Sequence[Point] | None = None
 
-    def points(self) -> list[Point]:
+    def points(self) -> Sequence[Point]:
         """Every point of the sweep; where the problem doesn't list excluded points, only those that run."""
+        if self.measured is not None:
+            return self.measured
         sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
         if self.kernel.problem.lists_excluded:
             return points(*sweeps)
-        found = valid_points(sweeps, self.restrictions, self.tied)
-        return considered(found, self.kernel.problem, self.target) if self.searched else found
+        return self.candidates() if self.searched else list(valid_points(sweeps, self.restrictions, self.tied))
+
+    def candidates(self) -> ValidPoints:
+        """The points that a search may measure, or a selection to check."""
+        sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
+        return considered(valid_points(sweeps, self.restrictions, self.tied), self.kernel.problem, self.target)
 
     def skip_reason(self, point: Point) -> str | None:
         """Why a point is not run, or None."""
@@ -55,5 +63,8 @@ class KernelSweep:
 
     def planned(self, chosen: Iterable[Point] | None = None) -> list[PlannedPoint]:
         """The points of the sweep, or these; those that differ only in a grid that no launch starts, once."""
-        launched = launched_points(self.kernel.plan, self.points() if chosen is None else chosen)
-        return [PlannedPoint(point, instantiation(self.kernel, point), self.skip_reason(point)) for point in launched]
+        return [*map(self.plan, launched_points(self.kernel.plan, self.points() if chosen is None else chosen))]
+
+    def plan(self, point: Point) -> PlannedPoint:
+        """The plan of a point that is launched with its own grid."""
+        return PlannedPoint(point, instantiation(self.kernel, point), self.skip_reason(point))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
 from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import Unit, units_of, variant_name
-from kernelsweep.sweep.spaces import valid_combinations
+from kernelsweep.sweep.spaces import Combinations, Numbers, union, valid_combinations
 
 
 class Point(Mapping[str, Any]):
@@ -102,18 +103,47 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     return None
 
 
-def valid_points(sweeps: Iterable[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]) -> list[Point]:
+@dataclass(frozen=True, eq=False)
+class ValidPoints(Sequence[Point]):
+    """Points with the same axes, each made when it is asked for: there may be millions."""
+
+    combinations: Combinations
+
+    @property
+    def axes(self) -> list[str]:
+        """The points' axes."""
+        return list(self.combinations.values)
+
+    def __len__(self) -> int:
+        return len(self.combinations)
+
+    @overload
+    def __getitem__(self, number: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> ValidPoints: ...
+
+    def __getitem__(self, number: int | slice) -> Point | ValidPoints:
+        if isinstance(number, slice):
+            return ValidPoints(self.combinations[number])
+        return Point(dict(zip(self.combinations.values, self.combinations[number], strict=True)))
+
+    def __iter__(self) -> Iterator[Point]:
+        axes = self.axes
+        return (Point(dict(zip(axes, combination, strict=True))) for combination in self.combinations)
+
+    def groups(self, axes: Iterable[str]) -> list[Numbers]:
+        """The numbers of points with equal values on these axes, in the order in which they first appear."""
+        return self.combinations.groups(axes)
+
+
+def valid_points(sweeps: Iterable[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]) -> ValidPoints:
     """The points of each sweep that meet every restriction, without duplicates. The last axis varies fastest.
 
     tied  groups of axes that vary together, as in spaces.valid_combinations()
     """
-    return list(
-        dict.fromkeys(
-            Point(dict(zip(axes, combination, strict=True)))
-            for axes in sweeps
-            for combination in valid_combinations(axes, restrictions, tied)
-        )
-    )
+    several = [valid_combinations(axes, restrictions, tied) for axes in sweeps]
+    return ValidPoints(several[0] if len(several) == 1 else union(several))
 
 
 def instantiation(kernel: KernelSource, point: Point) -> str:
@@ -132,11 +162,6 @@ def _compiled(kernel: KernelSource, point: Point) -> tuple[list[str], dict[str, 
     types = kernel.problem.template_parameters
     arguments = [f"{values[name]}{'u' if types[name] == 'unsigned' else ''}" for name in kernel.template_parameters]
     return [f"{kernel.name}<{', '.join(arguments)}>"], {}
-
-
-def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
-    """The variants of these points, sorted, without duplicates."""
-    return sorted({instantiation(kernel, point) for point in run})
 
 
 def units(kernel: KernelSource, run: Iterable[Point]) -> list[Unit]:

@@ -10,7 +10,7 @@ from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.points import Point, points_of_variants, units, valid_points
+from kernelsweep.sweep.points import ValidPoints, points_of_variants, units, valid_points
 from kernelsweep.sweep.quick import quick_axes
 from kernelsweep.sweep.spaces import combination_count
 from kernelsweep.sweep.study import Study
@@ -75,7 +75,7 @@ def restrictions_of(config: Mapping[str, Any], study: Study) -> list[str]:
     return [*config["restrictions"], *study.settings["restrictions"]]
 
 
-def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Point] | None:
+def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints | None:
     """A kernel's points on a platform, where the excluded ones are no rows; None where they are.
 
     Of a study with a search, these are the points that the search may measure, or a selection to check (candidates.py).
@@ -91,7 +91,7 @@ def valid_count(config: Mapping[str, Any], study: Study, kernel: str, platform: 
     return len(_valid(config, study, kernel, platform))
 
 
-def _valid(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Point]:
+def _valid(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints:
     sweeps = kernel_axes(config, study, kernel, platform)
     return valid_points(sweeps, restrictions_of(config, study), study.settings["tied"])
 

@@ -1,65 +1,258 @@
 """Spaces of axes with restrictions: their valid combinations, found without trying each combination.
 
-python-constraint2 solves them. A restriction cuts a whole branch of the search as soon as all of its axes have values,
-so a space of 10^7 combinations with 10^5 valid ones takes seconds.
+Axes are joined one after another, as a database joins tables. Once a restriction's axes are there, it is computed once
+for each combination of their values that is left, and what does not meet it goes. So 10^6 valid combinations of 10^7
+take a second.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
-from constraint import FunctionConstraint, OptimizedBacktrackingSolver, Problem
+import numpy as np
 
+from kernelsweep.errors import UserError
 from kernelsweep.sweep.expressions import expression
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+# More valid combinations than this need more memory than most machines have.
+MOST_COMBINATIONS = 10_000_000
+
+# The combinations that are joined at once.
+_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations(Sequence[tuple[Any, ...]]):
+    """Combinations of axis values, each in the axes' order. One takes two bytes an axis, or four.
+
+    values  of each axis, without duplicates
+    places  the place of each combination's value among these, shape (axes, combinations)
+    """
+
+    values: Mapping[str, Sequence[Any]]
+    places: np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+
+    def __len__(self) -> int:
+        return int(self.places.shape[1])
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[Any, ...]: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Combinations: ...
+
+    def __getitem__(self, number: int | slice) -> tuple[Any, ...] | Combinations:
+        if isinstance(number, slice):
+            return Combinations(self.values, self.places[:, number])
+        return tuple(of[place] for of, place in zip(self.values.values(), self.places[:, number].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        columns = zip(self.values.values(), self.places, strict=True)
+        return zip(*([of[place] for place in column.tolist()] for of, column in columns), strict=True)
+
+    def at(self, numbers: Numbers, axes: Iterable[str] | None = None) -> Combinations:
+        """Some of the combinations, with all axes or some."""
+        kept = list(self.values if axes is None else axes)
+        columns = self.places[[list(self.values).index(axis) for axis in kept]]
+        return Combinations({axis: self.values[axis] for axis in kept}, columns[:, numbers])
+
+    def keys(self, axes: Iterable[str]) -> Numbers:
+        """A number for each combination, shape (combinations,): equal ones where the values on these axes are equal."""
+        kept = list(axes)
+        if not kept:
+            return np.zeros(len(self), np.int64)
+        columns = [self.places[list(self.values).index(axis)] for axis in kept]
+        return _keys(columns, [len(self.values[axis]) for axis in kept])
+
+    def groups(self, axes: Iterable[str]) -> list[Numbers]:
+        """The numbers of combinations with equal values on these axes, in the order in which they first appear.
+
+        It is for axes of which few values are combined.
+        """
+        keys = self.keys(axes)
+        _, first = np.unique(keys, return_index=True)
+        return [np.flatnonzero(keys == keys[number]) for number in np.sort(first)]
+
+
+def combinations_of(rows: Sequence[Mapping[str, Any]]) -> Combinations:
+    """Combinations with the same axes, one or more, each given by its values."""
+    values = {axis: list(dict.fromkeys(row[axis] for row in rows)) for axis in rows[0]}
+    place = {axis: {value: number for number, value in enumerate(of)} for axis, of in values.items()}
+    return Combinations(values, np.array([[place[axis][row[axis]] for row in rows] for axis in values], np.int32))
 
 
 def valid_combinations(
     axes: Mapping[str, Sequence[Any]], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
-) -> Sequence[tuple[Any, ...]]:
-    """The combinations of axis values that meet every restriction, each in the axes' order; the last varies fastest.
+) -> Combinations:
+    """The combinations of axis values that meet every restriction, without duplicates; the last axis varies fastest.
 
     tied  groups of axes that vary together: the first values of all belong together, then the second values, ...
 
     An axis without values is one that the study doesn't vary, and has the value None. Raises UserError for a
-    restriction that can't be computed.
+    restriction that can't be computed, and for more than MOST_COMBINATIONS.
     """
     return _solved(
         tuple((axis, tuple(values)) for axis, values in axes.items()), tuple(restrictions), tuple(map(tuple, tied))
     )
 
 
+def union(several: Sequence[Combinations]) -> Combinations:
+    """The combinations of all, which have the same axes, without duplicates; those of the first come first."""
+    values = {axis: list(dict.fromkeys(v for one in several for v in one.values[axis])) for axis in several[0].values}
+    moved = []
+    for one in several:
+        columns = [
+            np.array([of.index(value) for value in one.values[axis]], np.int32)[column]
+            for (axis, of), column in zip(values.items(), one.places, strict=True)
+        ]
+        moved.append(np.stack(columns))
+    places = np.concatenate(moved, axis=1)
+    _, first = np.unique(_keys([*places], [len(of) for of in values.values()]), return_index=True)
+    return Combinations(values, places[:, np.sort(first)])
+
+
 # A plan asks for the same space several times.
 @cache
 def _solved(
     space: tuple[tuple[str, tuple[Any, ...]], ...], restrictions: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
-) -> Sequence[tuple[Any, ...]]:
+) -> Combinations:
     axes = dict(space)
     variables = _variables(axes, tied)
-    if not all(variables.values()):
-        return ()
-    problem = Problem(OptimizedBacktrackingSolver())
-    for group, rows in variables.items():
-        problem.addVariable(group, list(range(len(rows))))
+    conditions = []
     for restriction in restrictions:
         names = expression(restriction).names
-        if not names <= set(axes):  # An axis of other studies, which a restriction for all studies has.
-            continue
-        groups = [group for group in variables if names & set(group)]
-        problem.addConstraint(FunctionConstraint(_meets(restriction, groups, variables)), groups)
-    found = sorted(problem.getSolutionsOrderedList(list(variables)))
-    # The place of each axis' value: the number of its variable, and the index in the variable's row.
-    places = {axis: (number, group.index(axis)) for number, group in enumerate(variables) for axis in group}
-    in_order = [places[axis] for axis in axes]
-    values: list[list[tuple[Any, ...]]] = list(variables.values())
-    return tuple(tuple(values[number][chosen[number]][within] for number, within in in_order) for chosen in found)
+        if names <= set(axes):  # Else it names an axis of other studies, which a restriction for all studies may do.
+            conditions.append(_Condition(restriction, [group for group in variables if names & set(group)]))
+    order = _order(variables, conditions)
+    found, count = [], 0
+    for part in _joined([], 1, order, variables, conditions):
+        found.append(part)
+        count += len(part[0])
+        if count > MOST_COMBINATIONS:
+            raise UserError(
+                f"the axes {', '.join(axes)} have more than {MOST_COMBINATIONS:,} valid combinations. Take values away."
+            )
+    if not count:
+        found = [[np.zeros(0, np.int16) for _ in order]]
+    rows = [np.concatenate(of) for of in zip(*found, strict=True)]
+    del found
+    # From a group's row to the place of each axis' value, which another row may have, too.
+    values = {axis: list(dict.fromkeys(of)) for axis, of in axes.items()}
+    places = np.empty((len(axes), count), _type_of(max(map(len, axes.values()), default=0)))
+    for number, (axis, of) in enumerate(axes.items()):
+        group = next(number for number, group in enumerate(order) if axis in group)
+        np.take(np.array([values[axis].index(value) for value in of], places.dtype), rows[group], out=places[number])
+    if any(len(values[axis]) < len(of) for axis, of in axes.items()):
+        keys = _keys([*places], [len(of) for of in values.values()])
+        places = places[:, np.unique(keys, return_index=True)[1]]
+    elif order != list(variables):
+        places = places[:, np.argsort(_keys([*places], [len(of) for of in values.values()]))]
+    return Combinations(values, places)
 
 
 def combination_count(axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]] = ()) -> int:
     """The number of combinations before restrictions."""
     return math.prod(len(rows) for rows in _variables(axes, tied).values())
+
+
+_Group = tuple[str, ...]
+_Column = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A restriction, and the groups of axes that it names."""
+
+    text: str
+    groups: Sequence[_Group]
+
+    def holds(
+        self, rows: Sequence[_Column], order: Sequence[_Group], variables: Mapping[_Group, Sequence[tuple[Any, ...]]]
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Whether it holds for each row: the rows of the groups in `order` that are joined so far."""
+        named = [rows[order.index(group)] for group in self.groups]
+        keys = _keys(named, [len(variables[group]) for group in self.groups])
+        if keys.max(initial=0) < _AT_ONCE:  # Then a table is quicker than sorting.
+            first, inverse = np.full(keys.max(initial=0) + 1, -1), keys
+            first[keys] = np.arange(len(keys))
+        else:
+            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        condition = expression(self.text)
+        answers = np.zeros(len(first), np.bool_)
+        present = np.flatnonzero(first >= 0)
+        chosen = np.stack([column[first[present]] for column in named], axis=1).tolist()
+        for place, numbers in zip(present.tolist(), chosen, strict=True):
+            values: dict[str, Any] = {}
+            for group, number in zip(self.groups, numbers, strict=True):
+                values.update(zip(group, variables[group][number], strict=True))
+            answers[place] = bool(condition(values))
+        return answers[inverse]
+
+
+def _joined(
+    rows: Sequence[_Column],
+    count: int,
+    order: Sequence[_Group],
+    variables: Mapping[_Group, Sequence[tuple[Any, ...]]],
+    conditions: Sequence[_Condition],
+) -> Iterator[Sequence[_Column]]:
+    """The rows that meet all conditions, extended by the groups that they lack, some at a time.
+
+    rows   a column for each of the first groups in `order`
+    count  of the rows
+    """
+    if len(rows) == len(order):
+        yield rows
+        return
+    group, there = order[len(rows)], set(order[: len(rows) + 1])
+    of_group = len(variables[group])
+    complete = [one for one in conditions if group in one.groups and set(one.groups) <= there]
+    step = max(1, _AT_ONCE // max(of_group, 1))
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        part = [np.repeat(column[start:stop], of_group) for column in rows]
+        part.append(np.tile(np.arange(of_group, dtype=_type_of(of_group)), stop - start))
+        for condition in complete:
+            holds = condition.holds(part, order, variables)
+            part = [column[holds] for column in part]
+        yield from _joined(part, len(part[0]), order, variables, conditions)
+
+
+def _order(variables: Mapping[_Group, Sequence[Any]], conditions: Sequence[_Condition]) -> list[_Group]:
+    """The groups in an order in which conditions are complete soon."""
+    order: list[_Group] = []
+    waiting = list(conditions)
+    while waiting:
+        nearest = min(waiting, key=lambda one: math.prod(len(variables[g]) for g in one.groups if g not in order))
+        order += [group for group in variables if group in nearest.groups and group not in order]
+        waiting = [one for one in waiting if not set(one.groups) <= set(order)]
+    return order + [group for group in variables if group not in order]
+
+
+def _type_of(count: int) -> type[np.signedinteger[Any]]:
+    """The type of places among `count` values."""
+    return np.int16 if count < 2**15 else np.int32
+
+
+def _keys(columns: Sequence[_Column], sizes: Sequence[int]) -> Numbers:
+    """A number for each row of one column or more, in the order of the rows: equal ones for equal rows.
+
+    sizes  each place of a column is below the column's
+    """
+    if math.prod(sizes) < 2**62:
+        keys = np.zeros(len(columns[0]), np.int64)
+        for column, size in zip(columns, sizes, strict=True):
+            keys *= size
+            keys += column
+        return keys
+    inverse: Numbers = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
+    return inverse.reshape(-1)
 
 
 def _variables(
@@ -69,16 +262,3 @@ def _variables(
     group_of = {axis: tuple(group) for group in tied for axis in group}
     groups = dict.fromkeys(group_of.get(axis, (axis,)) for axis in axes)
     return {group: list(zip(*(axes[axis] for axis in group), strict=True)) for group in groups}
-
-
-def _meets(
-    restriction: str, groups: Sequence[tuple[str, ...]], variables: Mapping[tuple[str, ...], Sequence[tuple[Any, ...]]]
-) -> Callable[..., bool]:
-    """Whether a restriction holds for the chosen rows of its groups, as a function of the rows' numbers."""
-    condition = expression(restriction)
-
-    def values(numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
-        for group, number in zip(groups, numbers, strict=True):
-            yield from zip(group, variables[group][number], strict=True)
-
-    return lambda *numbers: bool(condition(dict(values(numbers))))

@@ -16,6 +16,7 @@ from kernelsweep.analysis.places import at_place, shown_place, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
 from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
@@ -178,6 +179,17 @@ def fastest_by_size(found: Iterable[Best], study: Mapping[str, Any]) -> list[Fas
         by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
     every = (fastest_of(by_size[size]) for size in sorted(by_size))
     return [fastest for fastest in every if fastest]
+
+
+def nearest_peak_share(
+    one: Configuration, point: Mapping[str, Any], study: Mapping[str, Any], device: Mapping[str, Any]
+) -> float | None:
+    """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known.
+
+    point  the values on the axes that the configuration does not choose
+    """
+    work = problem_of(study["problem"]).work({**point, **one.parameters})
+    return share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)[0]
 
 
 def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:

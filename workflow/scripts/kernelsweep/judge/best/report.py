@@ -9,7 +9,7 @@ from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
-from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, peak_share
+from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, nearest_peak_share
 from kernelsweep.problems.registry import problem_of
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
@@ -21,6 +21,7 @@ _EXPLANATION = (
     " named where the sweep chooses it. As fast: the time's ratio to the fastest has a 95% interval with 1 in it."
     " best.json has every size, element type, operation and cache state."
 )
+_PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
 
 
 def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], device: Mapping[str, Any]) -> str:
@@ -32,7 +33,7 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
     if not found:
         return "\n".join([*lines, reason_for_none(studies, device)]) + "\n"
     peak = device.get("peak_bandwidth_gbs")
-    lines.append(_EXPLANATION + (f" Of peak: of the memory's {peak:,.0f} GB/s." if peak else ""))
+    lines.append(_EXPLANATION + (_PEAK.format(peak) if peak else ""))
     for name, study in studies.items():
         shown = at_reference_kind((best for best in found if best.study == name), study)
         lines += ["", f"## {study['title']}", ""]
@@ -68,7 +69,7 @@ def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[st
         [
             *(axis_value(axis, fastest.point[axis]) for axis in sizes),
             f"`{fastest.kernel}`",
-            *_facts(fastest.configuration, device),
+            *_facts(fastest.configuration, nearest_peak_share(fastest.configuration, fastest.point, study, device)),
             also_text(fastest),
         ]
         for fastest in every[::-1][::step][::-1]
@@ -84,7 +85,7 @@ def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[
     rows = [
         [
             f"`{best.kernel}`" + (" (undefined behaviour)" if best.undefined else ""),
-            *_facts(best.fastest, device),
+            *_facts(best.fastest, nearest_peak_share(best.fastest, best.point, study, device)),
             ties_text(best),
         ]
         for best in shown
@@ -99,9 +100,8 @@ _FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s"
 _ALIGNED = ("left", *("right",) * 6)
 
 
-def _facts(one: Configuration, device: Mapping[str, Any]) -> list[str]:
-    """The columns _FACTS."""
-    share = peak_share(one, device)
+def _facts(one: Configuration, share: float | None) -> list[str]:
+    """The columns _FACTS; `share` is that of the nearest peak."""
     return [
         configuration_text(one),
         objective_text(one) or NONE,

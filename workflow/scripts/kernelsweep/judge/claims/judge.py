@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas
@@ -13,12 +13,12 @@ from kernelsweep.analysis.reference import at_reference, has_times, with_shown_o
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
+from kernelsweep.analysis.words import reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED, PROOF_FAILED
+from kernelsweep.results import BASELINE_PREFIX, COUNTED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"
@@ -56,6 +56,7 @@ class _Point:
     metrics    its metrics
     steps      the ladder's
     kernels    the study's kernels
+    times      those that were looked up, with a remark, or why there is none; by kernel and unroll factor
     """
 
     where: str
@@ -67,6 +68,7 @@ class _Point:
     kernels: Collection[str]
     uncertainties: Mapping[str, float]
     device: Mapping[str, Any]
+    times: dict[tuple[str, int], tuple[Interval, str] | NotMeasured] = field(default_factory=dict)
 
     @property
     def is_recorded(self) -> bool:
@@ -194,15 +196,30 @@ def _speedup(claim: Claim, point: _Point, remarks: list[str]) -> Interval:
 
 
 def _time(kernel: str, unroll: int, point: _Point, remarks: list[str]) -> Interval:
-    name = step_name(kernel, unroll)
-    if kernel.startswith(BASELINE_PREFIX):
-        found = point.on_host[point.on_host["kernel"] == kernel]
-    else:
-        found = _step(kernel, unroll, point).rows(point.rows)
-    row = _right_row(found, name, point)
-    if remark := _flagged(name, row):
+    """A kernel's time at a point. Many claims need the same ones, and each takes milliseconds to look up."""
+    if (kernel, unroll) not in point.times:
+        point.times[kernel, unroll] = _found_time(kernel, unroll, point)
+    known = point.times[kernel, unroll]
+    if isinstance(known, NotMeasured):
+        raise known
+    time, remark = known
+    if remark:
         remarks.append(remark)
-    return time_interval(row)
+    return time
+
+
+def _found_time(kernel: str, unroll: int, point: _Point) -> tuple[Interval, str] | NotMeasured:
+    """A kernel's time and a remark on it, or why there is none."""
+    name = step_name(kernel, unroll)
+    try:
+        if kernel.startswith(BASELINE_PREFIX):
+            found = point.on_host[point.on_host["kernel"] == kernel]
+        else:
+            found = _step(kernel, unroll, point).rows(point.rows)
+        row = _right_row(found, name, point)
+    except NotMeasured as reason:
+        return reason
+    return time_interval(row), _flagged(name, row)
 
 
 def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, Any]:

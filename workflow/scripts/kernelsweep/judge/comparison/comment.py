@@ -10,14 +10,17 @@ from kernelsweep.judge.comparison.verdicts import FASTER, SLOWER, ComparedPoint
 _LISTED_POINTS = 5
 
 
-def comment_text(points: Sequence[ComparedPoint], margin: float) -> str:
-    """The comment as Markdown; it lists the slowest points, and no table where none is slower."""
+def comment_text(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> str:
+    """The comment as Markdown; it lists the slowest points, and no table where none is slower.
+
+    unchanged  as in Sides
+    """
     after = [point for point in points if point.after and point.after["status"] != "skipped"]
     wrong = sum(point.fails for point in after)
     timed = [point for point in points if point.ratio]
     slower, faster = (called_points(points, verdict) for verdict in (SLOWER, FASTER))
     lines = [
-        f"**{headline(points, margin)}**",
+        f"**{headline(points, margin, unchanged)}**",
         "",
         "| right | slower | faster |",
         "|---:|---:|---:|",

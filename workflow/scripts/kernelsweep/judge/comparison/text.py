@@ -22,6 +22,7 @@ from kernelsweep.judge.comparison.verdicts import (
     UNDECIDED,
     VERDICTS,
     ComparedPoint,
+    Overall,
     by_kernel,
     by_size,
     overall,
@@ -60,7 +61,7 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
     """The whole page. The part before the first section is the answer."""
     kernels = by_kernel(points)
     lines = [
-        f"# {headline(points, margin)}",
+        f"# {headline(points, margin, sides.unchanged)}",
         "",
         f"Before: {sides.before}. After: {sides.after}.",
         "",
@@ -107,13 +108,18 @@ def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
     return " and ".join(texts)
 
 
-def headline(points: Sequence[ComparedPoint], margin: float) -> str:
-    """Whether code changed, which kernels are faster or slower, at which sizes, and whether results are still right."""
+def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> str:
+    """Whether code changed, which kernels are faster or slower, at which sizes, and whether results are still right.
+
+    unchanged  as in Sides
+    """
     kernels = by_kernel(points)
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
     parts = []
+    if unchanged:
+        parts.append(f"The latest edit of {_listed(unchanged)} changed no code; of the edit before it:")
     if failed:
         parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
@@ -131,9 +137,9 @@ def headline(points: Sequence[ComparedPoint], margin: float) -> str:
     if undecided:
         parts.append(f"Undecided: {_listed(undecided)}.")
     if not compared and any(point.note == NO_TIMES for point in both):
-        parts.append(f"No times to compare, of {_points_of(both)}.")
+        parts.append(f"No times to compare at {_points_of(both)}.")
     elif not compared and not failed:
-        parts.append(f"Nothing to compare: {_why_nothing(points)}.")
+        parts.append(_why_nothing(points))
     if both and not failed:
         parts.append("Every result that was right still is.")
     failing = [point for point in points if point.fails and not point.has_failed_since]
@@ -152,12 +158,11 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
 
 
 def _why_nothing(points: Sequence[ComparedPoint]) -> str:
-    """The most frequent reason; an edit without effect comes first, because the user has just made it."""
-    edited = [point for point in points if point.note == SAME_CODE]
-    if edited:
-        return f"{_points_of(edited)}, {SAME_CODE}"
+    """A sentence with the most frequent reason; an edit without effect comes first: the user has just made it."""
+    if edited := [point for point in points if point.note == SAME_CODE]:
+        return f"No code changed: {SAME_CODE}, at {_points_of(edited)}."
     reasons = Counter(point.note for point in points if point.note != SKIPPED)
-    return reasons.most_common(1)[0][0] if reasons else "no points"
+    return f"Nothing to compare: {reasons.most_common(1)[0][0] if reasons else 'no points'}."
 
 
 def _times(points: Sequence[ComparedPoint], margin: float, verdict: str) -> str:
@@ -212,11 +217,6 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
     """Differences between the sweeps other than the kernels, and remarks on the GPU."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
-    if sides.unchanged:
-        lines.append(
-            f"- {_listed(sides.unchanged)}: the latest edit left the machine code as it was, so that nothing was "
-            "measured anew. What is compared is what the edit before it did."
-        )
     devices = [sorted({str(row["device"]) for row in rows}) for rows in zip(*compared, strict=True)]
     if devices and devices[0] != devices[1]:
         names = [" and ".join(names) for names in devices]
@@ -284,15 +284,22 @@ def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) 
     sizes = sorted({size for found in of_kernels.values() for size in found})
     if len(sizes) < 2:
         return []
-    lines = ["## By array size", "", "Geometric means of the ratios, and what is to be said of them."]
+    lines = ["## By array size", "", "Geometric means of the ratios. In brackets: undecided. Without a word: the same."]
     lines += ["", f"| kernel | {' | '.join(map(size_text, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
     for kernel, found in of_kernels.items():
         cells = []
         for size in sizes:
-            text = f"{found[size].ratio.value:.3f} {found[size].verdict}" if size in found else ""
-            cells.append(f"**{text}**" if size in found and found[size].verdict in (FASTER, SLOWER) else text)
+            cells.append(_size_cell(found[size]) if size in found else "")
         lines.append(f"| {kernel} | {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def _size_cell(found: Overall) -> str:
+    """A kernel's mean ratio at a size, with the words of _sizes_table()."""
+    text = f"{found.ratio.value:.3f}"
+    if found.verdict in (FASTER, SLOWER):
+        return f"**{text} {found.verdict}**"
+    return f"({text})" if found.verdict == UNDECIDED else text
 
 
 def _points_table(points: Sequence[ComparedPoint]) -> list[str]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import random
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from kernelsweep.errors import UserError
+from kernelsweep.sweep.spaces import Combinations
 
 # How many configurations are chosen at random before the estimator has a say.
 RANDOM_AT_FIRST = 20
@@ -38,34 +39,45 @@ class Strategy(Protocol):
 class Space:
     """Configurations, those not measured yet among them, and their distances.
 
-    configurations  mappings with the same axes, at least one; their numbers are their places
+    configurations  one or more; neighbours are similar where the values of the axes are sorted
 
-    Values of an axis are in the order in which they first appear, so that neighbours are similar where axes are sorted.
+    Its values are those that some configuration has.
     """
 
-    def __init__(self, configurations: Sequence[Mapping[str, Any]]) -> None:
-        self.values = {axis: list(dict.fromkeys(one[axis] for one in configurations)) for axis in configurations[0]}
-        places = {axis: {value: place for place, value in enumerate(values)} for axis, values in self.values.items()}
-        self._places = np.array([[places[axis][one[axis]] for axis in places] for one in configurations], np.int32)
-        self._place_of = places
-        self._scale = np.maximum(self._places.max(axis=0, initial=1), 1)
+    def __init__(self, configurations: Combinations) -> None:
+        self.values: dict[str, list[Any]] = {}
+        self._places: dict[str, np.ndarray[Any, np.dtype[np.int64]]] = {}
+        for (axis, values), column in zip(configurations.values.items(), configurations.places, strict=True):
+            occurs = np.bincount(column, minlength=len(values)) > 0
+            self.values[axis] = [value for value, there in zip(values, occurs, strict=True) if there]
+            self._places[axis] = (np.cumsum(occurs) - 1)[column]
         self.left = np.ones(len(configurations), bool)
+
+    def at(self, number: int) -> dict[str, Any]:
+        """A configuration, by its number."""
+        return {axis: of[self._places[axis][number]] for axis, of in self.values.items()}
 
     def nearest(self, values: Mapping[str, Any]) -> int:
         """The configuration that is left and differs on the fewest axes; of several, the one with the nearest values.
 
         values  one on each axis
         """
-        place = np.array([self._place_of[axis][value] for axis, value in values.items()])
+        away = np.where(self.left, 0.0, np.inf)
+        for axis, of in self.values.items():
+            distance = np.abs(np.arange(len(of)) - of.index(values[axis])) / max(len(of) - 1, 1)
+            away += ((distance > 0) + distance / len(self.values))[self._places[axis]]
+        return int(np.argmin(away))
+
+    def any(self, generator: random.Random) -> int:
+        """One of the configurations that are left, at random."""
         left = np.flatnonzero(self.left)
-        away = np.abs(self._places[left] - place) / self._scale
-        return int(left[np.argmin((away > 0).sum(axis=1) + away.mean(axis=1))])
+        return int(left[generator.randrange(len(left))])
 
 
 class Random:
     """Configurations in random order."""
 
-    def __init__(self, configurations: Sequence[Mapping[str, Any]], seed: str) -> None:
+    def __init__(self, configurations: Combinations, seed: str) -> None:
         self._order = random.Random(seed).sample(range(len(configurations)), len(configurations))
 
     def ask(self) -> int:
@@ -79,7 +91,7 @@ class Random:
 class Parzen:
     """Optuna's estimator, after RANDOM_AT_FIRST random configurations, and one of RANDOM_EVERY still random.
 
-    configurations  mappings with the same axes
+    configurations  one or more
     seed            the same seed and the same costs give the same configurations
 
     Raises UserError where Optuna isn't installed.
@@ -87,13 +99,12 @@ class Parzen:
 
     def __init__(
         self,
-        configurations: Sequence[Mapping[str, Any]],
+        configurations: Combinations,
         seed: str,
         random_at_first: int = RANDOM_AT_FIRST,
         random_every: int = RANDOM_EVERY,
     ) -> None:
         self._optuna = optuna = _optuna()
-        self._configurations = configurations
         self._space = Space(configurations)
         self._axes = {
             axis: optuna.distributions.CategoricalDistribution(values)
@@ -112,7 +123,7 @@ class Parzen:
         """The configuration to measure next."""
         self._asked += 1
         if self._asked <= self._random_at_first or (self._random_every and self._asked % self._random_every == 0):
-            number = self._random.choice(np.flatnonzero(self._space.left).tolist())
+            number = self._space.any(self._random)
         else:
             trial = self._study.ask(self._axes)
             fixed = {axis: values[0] for axis, values in self._space.values.items()}
@@ -124,7 +135,7 @@ class Parzen:
 
     def tell(self, number: int, cost: float) -> None:
         """A configuration's cost."""
-        values = {axis: self._configurations[number][axis] for axis in self._axes}
+        values = {axis: value for axis, value in self._space.at(number).items() if axis in self._axes}
         # The estimator only compares costs, so that any number above all others says that a configuration failed.
         self._study.add_trial(
             self._optuna.trial.create_trial(params=values, distributions=self._axes, value=min(cost, _WORST))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from queue import SimpleQueue
 from threading import Lock
@@ -37,9 +37,11 @@ from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_wor
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.sweep.candidates import configuration_of, place_of
+from kernelsweep.sweep.candidates import axes_of_places, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.kernels.units import Unit
+from kernelsweep.sweep.points import Point, ValidPoints
+from kernelsweep.sweep.spaces import Combinations
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 if TYPE_CHECKING:
@@ -60,21 +62,23 @@ class Bench:
     device         its name and driver are part of what determines a point
     open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
                    points. A search whose points are all in the journal needs no device
-    known          the outcomes of points that are not run, such as those of a kernel that doesn't compile
+    plan           the plan of a point
     source_sha256  the kernel's
     objective      what the best point has most or least of
     further_gpus   a context with the UUIDs of further GPUs to run proposals on. The finalists all run on one
     builder        compiles the variants, where the task has no binary
+    units          the units of a point, which are compiled if it is proposed
     """
 
     journal: Journal
     device: Mapping[str, Any]
     open_device: Callable[[str], Progress]
-    known: Mapping[Point, Outcome] = field(default_factory=dict)
+    plan: Callable[[Point], PlannedPoint]
     source_sha256: str = ""
     objective: Quantity = BUILT_IN[TIME]
     further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
     builder: Builder | None = None
+    units: Callable[[Point], Sequence[Unit]] = lambda _: ()
 
     def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
         """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
@@ -82,7 +86,7 @@ class Bench:
         return self.objective.cost(value) if value else None
 
 
-def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, bench: Bench) -> dict[Point, Outcome]:
+def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench) -> dict[Point, Outcome]:
     """The outcomes of the points that were measured, in the candidates' order.
 
     candidates  the points that may be measured
@@ -91,40 +95,40 @@ def search(task: KernelTask, candidates: Sequence[PlannedPoint], budget: int, be
     Raises UserError where Optuna isn't installed, and as do_work() does.
     """
     problem = problem_of(task.problem)
-    places: dict[tuple[Any, ...], list[PlannedPoint]] = {}
-    for each in candidates:
-        places.setdefault(place_of(each.point, problem), []).append(each)
-    total = sum(min(budget, len(at_place)) for at_place in places.values())
-    rough: dict[Point, Outcome] = {}
+    places = candidates.groups(axes_of_places(candidates, problem))
+    of_kernel = [axis for axis in candidates.axes if problem.axes[axis].of_kernel]
+    total = sum(min(budget, len(at_place)) for at_place in places)
+    rough: list[dict[Point, Outcome]] = []
+    number_of: dict[Point, int] = {}
     with _Evaluator(task, bench, total) as evaluate:
-        for place, at_place in places.items():
-            strategy = _strategy([configuration_of(each.point, problem) for each in at_place], budget, task, place)
+        for at_place in places:
+            place = place_of(candidates[int(at_place[0])], problem)
+            strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
             count = min(budget, len(at_place))
             asked = [strategy.ask() for _ in range(min(AHEAD, count))]
-            running = evaluate([at_place[number] for number in asked])
+            running = evaluate([candidates[int(at_place[number])] for number in asked])
+            rough.append({})
             for step in range(count):
-                number, point = asked[step], at_place[asked[step]].point
-                rough[point] = running[step].result()
-                cost = bench.cost(point, rough[point], problem)
-                strategy.tell(number, cost.value if cost else inf)
+                point, outcome = running[step][0], running[step][1].result()
+                rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
+                cost = bench.cost(point, outcome, problem)
+                strategy.tell(asked[step], cost.value if cost else inf)
                 if len(asked) < count:
                     asked.append(strategy.ask())
-                    running += evaluate([at_place[asked[-1]]])
+                    running += evaluate([candidates[int(at_place[asked[-1]])]])
     full: dict[Point, Outcome] = {}
     while missing := [
-        each
-        for at_place in places.values()
-        for each in _best(at_place, rough | full, bench, problem)
-        if each.point not in full
+        point
+        for at_place in rough
+        for point in _best({point: full.get(point, of) for point, of in at_place.items()}, bench, problem)
+        if point not in full
     ]:
         full |= _measured(task, missing, bench)
-    found = rough | full
-    return {each.point: found[each.point] for each in candidates if each.point in found}
+    found = {point: full.get(point, outcome) for at_place in rough for point, outcome in at_place.items()}
+    return {point: found[point] for point in sorted(found, key=lambda point: number_of[point])}
 
 
-def _strategy(
-    configurations: Sequence[Mapping[str, Any]], budget: int, task: KernelTask, place: tuple[Any, ...]
-) -> Strategy:
+def _strategy(configurations: Combinations, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Strategy:
     """How a place is searched. Where every configuration is measured, or few are, only the order matters."""
     seed = f"{task.protocol.seed} {place}"
     if budget >= len(configurations) or budget <= RANDOM_AT_FIRST:
@@ -132,25 +136,23 @@ def _strategy(
     return Parzen(configurations, seed)
 
 
-def _best(
-    at_place: Sequence[PlannedPoint], outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem
-) -> list[PlannedPoint]:
+def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
     """The best point of a place, and all that can't be told apart from it."""
-    known = [(each.point, outcomes[each.point]) for each in at_place if each.point in outcomes]
-    costs = {point: cost for point, outcome in known if (cost := bench.cost(point, outcome, problem))}
+    costs = {point: cost for point, outcome in outcomes.items() if (cost := bench.cost(point, outcome, problem))}
     if not costs:
-        if any(outcome.status == "ok" for _, outcome in known):
+        if any(outcome.status == "ok" for outcome in outcomes.values()):
             raise UserError(
                 f"No point has the search's objective, {bench.objective.name}. An energy needs a GPU that reports it, "
                 "and runs that the host can queue as fast as the GPU ends them."
             )
         return []
     best = min(costs.values(), key=lambda cost: cost.value)
-    return [each for each in at_place if each.point in costs and ratio(costs[each.point], best).low <= 1]
+    return [point for point, cost in costs.items() if ratio(cost, best).low <= 1]
 
 
-def _measured(task: KernelTask, planned: Sequence[PlannedPoint], bench: Bench) -> dict[Point, Outcome]:
+def _measured(task: KernelTask, points: Sequence[Point], bench: Bench) -> dict[Point, Outcome]:
     """The outcomes of points after every visit of the protocol."""
+    planned = [bench.plan(point) for point in points]
     work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
     if not work.is_done:
         show = bench.open_device("finalists")
@@ -176,12 +178,14 @@ class _Evaluator:
         self._open = ExitStack()
         self._at_device: _AtDevice | None = None
 
-    def __call__(self, planned: Sequence[PlannedPoint]) -> list[Future[Outcome]]:
+    def __call__(self, points: Sequence[Point]) -> list[tuple[Point, Future[Outcome]]]:
         """The outcomes of points, from the journal if it has them."""
         bench = self._bench
-        works = [
-            find_work(self._task, [each], bench.known, bench.journal, bench.device, bench.builder) for each in planned
-        ]
+        planned = [bench.plan(point) for point in points]
+        if bench.builder:
+            bench.builder.offer(unit for each in planned if not each.skipped for unit in bench.units(each.point))
+        skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
+        works = [find_work(self._task, [each], skipped, bench.journal, bench.device, bench.builder) for each in planned]
         if missing := [each for each, work in zip(planned, works, strict=True) if not work.is_done]:
             # It is a fork of this process as long as that has no threads, and the builder's are some.
             worker = None if self._at_device else self._open.enter_context(Workers(self._task, [0]))
@@ -189,7 +193,7 @@ class _Evaluator:
                 bench.builder.ask(each.variant for each in missing)
             if worker:
                 self._at_device = self._opened(worker, missing[0].point)
-        return [self._outcome(work) for work in works]
+        return [(point, self._outcome(work)) for point, work in zip(points, works, strict=True)]
 
     def _outcome(self, work: Work) -> Future[Outcome]:
         """The outcome of the one point of a work."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
 from typing import Any
 
-from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
@@ -52,7 +50,7 @@ def _candidates(values: Sequence[Any]) -> list[Any]:
 def why_not_compiled(planned: PlannedPoint, report: Mapping[str, Any]) -> str | None:
     """Why a point has no machine code, or None if it has, by the kernel's build report."""
     if message := report["message"] if report["status"] != "ok" else report["failed"].get(planned.variant):
-        return shorten(f"build_failed: {message}", MESSAGE_LENGTH)
+        return f"build_failed: {message}"
     if planned.variant in report["variants"]:
         return None
     return f"{planned.variant} is not compiled, since this sweep has no such point; the sweep `full` may."

@@ -19,12 +19,14 @@ class PlatformEntry:
 
     provenance  where its numbers come from
     files       its other results for readers
+    studies     the pages of studies that it does not hold, since they were run by themselves
     """
 
     provenance: str
     counted: RowCounts
     page: Link
     files: Sequence[Link]
+    studies: Sequence[Link] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class Chapter:
     data      the same result for programs
     figures   figures without their suffixes, each with the library's module that draws it
     needs_rows  whether the page leaves the chapter out where `data` has no rows
+    opens_with_finding  whether the text's heading is what it has found, not its title
     """
 
     title: str
@@ -23,6 +24,7 @@ class Chapter:
     data: str
     figures: Mapping[str, str] = field(default_factory=dict)
     needs_rows: bool = False
+    opens_with_finding: bool = False
 
     @property
     def files(self) -> list[str]:
@@ -51,6 +53,7 @@ CHAPTERS = {
         missing="Before and after: nothing was compared; `snakemake compare` does that.",
         data="comparison/comparison.csv",
         figures={"comparison/ratios": "judge/comparison/ratios.py"},
+        opens_with_finding=True,
     ),
     "sanitizer": Chapter(
         title="compute-sanitizer",

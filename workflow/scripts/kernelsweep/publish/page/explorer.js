@@ -10,6 +10,8 @@
   const KERNEL = "kernel", BEST = "best", HEIGHT = 420, NEAR = 40;
   // The properties of a mark that the page's style sheet sets.
   const LOOK = ["fill", "stroke", "strokeWidth", "opacity", "fontFamily", "fontSize"];
+  // A tick of a hundred thousand or more is that much wider.
+  const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
 
   const section = document.getElementById("explorer");
@@ -206,7 +208,7 @@
 
   function drawLines(points, label) {
     const axis = axisNamed(view.over), values = study.values[view.show], isTime = view.show === "time_us";
-    const area = canvas(MARGIN.left, label), { svg } = area;
+    const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     const shown = view.view === LINES ? best(points, (point) => [study.kernel[point], placeOf(view.over, point)]) : points;
     if (!shown.length) return [];
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);

@@ -83,7 +83,9 @@ def _study(
     remarks = sorted({point["flags"] for point in points})
     axes, at = [], {}
     for axis, of_axis in problem_of(study["problem"]).axes.items():
-        texts = [_value(axis, point, study["gridded"]) for point in points]
+        # A library's and the host's rows have 1 in the columns of how a kernel is launched.
+        has_value = study["names"] if of_axis.of_kernel and axis in ALL_POINT_COLUMNS else names
+        texts = [_value(axis, point, study["gridded"]) if point["kernel"] in has_value else "" for point in points]
         values = _ordered(set(texts) - {""})
         places = {text: number for number, (text, _) in enumerate(values)} | {"": -1}
         if len(values) > 1:
@@ -101,6 +103,8 @@ def _study(
             )
             at[axis] = [places[text] for text in texts]
     shown = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
+    # A study with arithmetic begins with its rate: kernels of several types have several peaks.
+    shown.sort(key=lambda column: column != "gflops")
     built = [variants.of(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     data = {

@@ -76,7 +76,10 @@ def configuration_text(environment: Mapping[str, Any] | None) -> str:
 
 def _by_status(counted: RowCounts) -> str:
     counts = counted.by_status()
-    return ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in counts.items()) or "none"
+    texts = [f"{count:,} {status.replace('_', ' ')}" for status, count in counts.items()]
+    if excused := counted.excused_in():
+        texts[-1] += f" ({excused:,} expected of undefined behaviour)"
+    return ", ".join(texts) or "none"
 
 
 def _revision(environment: Mapping[str, Any], digits: int | None = None) -> str:

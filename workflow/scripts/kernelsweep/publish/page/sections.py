@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
-from kernelsweep.analysis.proofs import Proofs, proof_summary
+from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
@@ -51,8 +51,14 @@ def html(file: Path, name: str, title: str, base: Path) -> str:
 
 
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
-    """The kernels that aren't proven, and the points that failed, by name, or that none did."""
-    found = [*proof_summary(proofs, counted.points), *excused_points(counted), *failed_points(counted)]
+    """The kernels that aren't proven, and the points that failed, by name, or that none did.
+
+    What was expected of undefined behaviour unfolds.
+    """
+    found = [*unproven(proofs, counted.points), *failed_points(counted)]
+    if expected := [*explained_findings(proofs), *excused_points(counted)]:
+        found += ["", "<details><summary>Expected of kernels with undefined behaviour</summary>", "", *expected]
+        found += ["", "</details>"]
     text = "\n".join(["# Summary", "", *found])
     return to_html(text, "failed", "failed points", base, base)
 
@@ -128,7 +134,7 @@ def has_content(name: str, base: Path) -> bool:
 
 
 def chapter_section(name: str, base: Path) -> Section:
-    """A chapter that follows the studies."""
+    """A chapter that follows the studies. Where its text opens with a finding, that is its description."""
     chapter = CHAPTERS[name]
     data = base / chapter.data
     pictures = [
@@ -138,10 +144,16 @@ def chapter_section(name: str, base: Path) -> Section:
     return Section(
         name=name,
         title=chapter.title,
+        description=_first_heading(base / chapter.markdown) if chapter.opens_with_finding else "",
         html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
         figures=[embed(picture, base) for picture in pictures],
         files={"For programs": [link(data, base)]},
     )
+
+
+def _first_heading(file: Path) -> str:
+    with file.open(encoding="utf-8") as text:
+        return text.readline().removeprefix("# ").strip()
 
 
 def missing_chapter(name: str, base: Path) -> str:

@@ -97,8 +97,10 @@ def _moved(story: Story, step: ToldStep, base: ToldStep) -> list[str]:
         before, after = base.values[name], step.values[name]
         change = abs(math.log(max(after / largest, _NOTHING) / max(before / largest, _NOTHING)))
         if change >= math.log(_LEAST_CHANGE):
-            percent = "%" if unit == "%" else ""
-            changes.append((change, f"{title(name)} {_number(before)}{percent} → {_number(after)}{percent}"))
+            before_text, after_text = (f"{_number(value)}{'%' if unit == '%' else ''}" for value in (before, after))
+            # What is counted stands in the title.
+            symbol = f" {unit}" if unit[0].isupper() else ""
+            changes.append((change, f"{title(name)} {before_text} → {after_text}{symbol}"))
     return [text for _, text in sorted(changes, key=lambda change: -change[0])[:_MOST_COUNTERS]]
 
 

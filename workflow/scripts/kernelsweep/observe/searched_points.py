@@ -1,0 +1,50 @@
+"""The points that a search has measured, and the build of some: a search has compiled nothing but what it proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from kernelsweep.build.build import Source, build
+from kernelsweep.build.build_report import Report
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.results import read_parameters
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.points import Point, ValidPoints, units
+
+
+def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints) -> list[Point]:
+    """The points that were found right and timed, the fastest first.
+
+    rows        of the kernel's points
+    candidates  the points that the search could measure
+    """
+    timed = [row for row in rows if row["status"] == "ok" and row["time_us"]]
+    value_of = {
+        axis: {"" if value is None else str(value): value for value in values}
+        for axis, values in candidates.combinations.values.items()
+    }
+    return [
+        Point({axis: of[texts[axis]] for axis, of in value_of.items()})
+        for row in sorted(timed, key=lambda row: float(row["time_us"]))
+        for texts in [{**row, **read_parameters(row["parameters"])}]
+    ]
+
+
+def build_searched(
+    kernel: KernelSource,
+    points: Sequence[Point],
+    target: str,
+    include: Sequence[str],
+    store: str,
+    folder: str,
+    workers: int,
+) -> tuple[Report, Path]:
+    """The build of points that were searched, whose units the store has: its report, and its binary in `folder`.
+
+    The other arguments are those of a job that measures.
+    """
+    constants = list(kernel.listed.constants) if kernel.listed else []
+    source = Source(kernel.path, [Path(name) for name in include], options=kernel.options, constants=constants)
+    binary = Path(folder, "searched.bin")
+    return build(source, binary, target, units(kernel, points), workers, UnitStore(Path(store))), binary
