@@ -15,6 +15,7 @@ import yaml
 from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point, source_of
+from shipped_builds import at_the_edges, compiled, shipped_build
 from shipped_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
 
@@ -24,7 +25,7 @@ from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import cost, draw, rows_of
 from kernelsweep.observe.accesses.trace import trace_block
@@ -41,7 +42,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import WAVEFRONTS
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, edge_sizes
+from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point, instantiation, units
@@ -381,22 +382,16 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
 # Shipped kernels
 
 
-def task_of(kernel: KernelSource, points: list[Point], folder: Path) -> KernelTask:
-    binary = folder / f"{kernel.name}.bin"
-    report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
-    assert report["status"] == "ok", report["message"]
-    return BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=1))
-
-
 def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
-    return CountingRunner(task_of(kernel, points, folder), kernel.path.read_text())
+    task = compiled(kernel, points, folder).task("", points, Protocol(None, seed=1))
+    return CountingRunner(task, kernel.path.read_text())
 
 
-def watched(kernel: KernelSource, points: list[Point], folder: Path) -> dict[Point, Outcome]:
+def watched(built: BuiltKernel, points: list[Point]) -> dict[Point, Outcome]:
     """The points' outcomes, as a worker answers them."""
     platform = CountingPlatform()
-    runner = Runner(platform, task_of(kernel, points, folder))
-    return {point: run_watched(platform, runner, point, instantiation(kernel, point)) for point in points}
+    runner = Runner(platform, built.task("", points, Protocol(None, seed=1)))
+    return {point: run_watched(platform, runner, point, instantiation(built.source, point)) for point in points}
 
 
 OWN_PROBLEM = """\
@@ -448,7 +443,7 @@ def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_unit
     axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
     points = proven_points(KernelSweep(kernel, [axes], 1, [], "emulator"))
     assert len(points) == 4
-    for at, outcome in watched(kernel, points, tmp_path).items():
+    for at, outcome in watched(compiled(kernel, points, tmp_path), points).items():
         mistake, *others = outcome.mistakes
         n = at["n"]
         if at["side"] == 64:
@@ -518,21 +513,19 @@ OF_OTHERS_PARTS = (
 
 
 @pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
-def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None:
+def test_shipped_kernels_are_clean(kernel: KernelSource) -> None:
     if kernel.name in OF_OTHERS_PARTS:
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake prove` runs it")
-    block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
-    grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    largest = point(1, block, unroll=kernel.unroll[-1], grid_size=grid)
-    points = [largest.at(array_size=size) for size in edge_sizes(kernel.plan, largest)]
-    for at, outcome in watched(kernel, points, tmp_path).items():
+    points = at_the_edges(kernel)
+    for at, outcome in watched(shipped_build(kernel), points).items():
         assert outcome.status == "ok", (at, outcome.message)
         assert outcome.mistakes == [], at
 
 
 def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
     kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
-    (outcome,) = watched(kernel, [point(4096, 128, unroll=8)], tmp_path).values()
+    points = [point(4096, 128, unroll=8)]
+    (outcome,) = watched(compiled(kernel, points, tmp_path), points).values()
     assert {finding.kind for finding in outcome.mistakes} == {"race"}
     assert all("volatile_tree.cuh" in line for line in outcome.mistakes[0].lines)
 

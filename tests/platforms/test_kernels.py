@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from itertools import cycle, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ import pytest
 from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import BLOCK_LOOP, CONST, RIGHT, point, source_of
+from planted import BLOCK_LOOP, CONST, RIGHT, point
+from shipped_builds import OF_VECTORS, compiled, shipped_build, variants, wherever_an_array_begins
 from shipped_kernels import shipped_kernels, shipped_study
 
-from kernelsweep.build.build import build
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
@@ -25,108 +25,31 @@ from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.header import read_kernel
-from kernelsweep.sweep.kernels.launch_plans import FITTED_PLANS, PLANS, PLANS_WITH_A_GRID, round_elements
+from kernelsweep.sweep.kernels.launch_plans import PLANS, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
-from kernelsweep.sweep.points import Point, instantiation, skip_reason, units
+from kernelsweep.sweep.points import Point, instantiation, skip_reason
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
 MOST = 110_000  # of one point, or it takes too long
 GUARD = 4096  # elements before and after each array
 RANDOM_BYTES = np.random.default_rng(1).integers(0, 256, 9 * GUARD, dtype=np.uint8)
-BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
-
-
 Built = Callable[[KernelSource], tuple[list[Point], EmulatedLibrary]]
 
-# Each type and each operation, a float's sum for its error bound, and the extrema of both floats. The sizes of the
-# elements alternate, so that the first four cover every block size and every unroll factor of FITTED_PLANS with both.
-TYPED = [
-    ("int32", "sum"),
-    ("int64", "product"),
-    ("float64", "minimum"),
-    ("float32", "sum"),
-    ("float32", "maximum"),
-]
-# The kernel that is compiled for each type with each operation; `snakemake all` runs those of the study `operations`.
-OF_ALL_OPERATIONS = "cascaded"
-OF_VECTORS = list(shipped_study("bandwidth_bound").kernels.values())
 
-
-def grid_sizes(kernel: KernelSource, block_size: int) -> tuple[int | None, ...]:
-    """A single block, few for many elements, and more blocks than a block has threads.
-
-    Large blocks run slowly on the emulator: there are more of them than a warp has lanes.
-    """
-    if kernel.plan not in PLANS_WITH_A_GRID:
-        return (None,)
-    return (1, 7, 300 if block_size < 300 else 40)
-
-
-def variants(kernel: KernelSource) -> list[Point]:
-    """Points of size 1 for the variants to compile: the supported block sizes of BLOCK_SIZES, each with the smallest, a
-    middle and the largest unroll factor and some grids, and with one of TYPED in turn. One more point for each type
-    and operation that is still missing; OF_ALL_OPERATIONS gets every type with every operation.
-    """
-    unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
-    block_sizes = {kernel.smallest_block_size, *BLOCK_SIZES}
-    if kernel.plan in FITTED_PLANS:  # The kernels of these plans share their loop over the array.
-        unrolls = [unrolls[0], unrolls[-1]]
-        block_sizes = {96, 1024}  # wherever_an_array_begins() covers one warp.
-    pairs = [(dtype, operation) for dtype in kernel.dtypes for operation in kernel.operations]
-    typed = [pair for pair in TYPED if pair in pairs]
-    typed += [
-        (dtype, operation)
-        for dtype, operation in pairs
-        if dtype not in [one for one, _ in typed] or operation not in [one for _, one in typed]
-    ]
-    sizes = [
-        (block_size, unroll)
-        for block_size in sorted(block_sizes)
-        for unroll in unrolls
-        if not kernel.unsupported(point(1, block_size, unroll=unroll, dtype=typed[0][0], operation=typed[0][1]))
-    ]
-    every = [
-        point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
-        for (block_size, unroll), (dtype, operation) in zip(sizes, cycle(typed), strict=False)
-        for grid_size in grid_sizes(kernel, block_size)
-    ]
-    every += [
-        point(1, 256, unroll=unrolls[-1], dtype=dtype, operation=operation, grid_size=grid_sizes(kernel, 256)[-1])
-        for dtype, operation in (pairs if kernel.name == OF_ALL_OPERATIONS else typed[len(sizes) :])
-    ]
-    return list(dict.fromkeys(every))
-
-
-def wherever_an_array_begins(kernel: KernelSource) -> list[Point]:
-    """Points of size 1 for the variants that get arrays at any address: each type, with few or many loads a thread."""
-    unrolls = [kernel.unroll[0], kernel.unroll[-1], kernel.unroll[-1], kernel.unroll[0]]
-    return [
-        point(1, 32, unroll=unroll, dtype=dtype, operation=kernel.operations[0], grid_size=3)
-        for dtype, unroll in zip(kernel.dtypes, unrolls, strict=False)
-    ]
-
-
-def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
-    binary = folder / f"{kernel.name}.bin"
-    report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
-    assert report["status"] == "ok", report["message"]
-    return EmulatedLibrary(binary)
+def loaded(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
+    return EmulatedLibrary(compiled(kernel, points, folder).binary)
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A kernel's variants() and a library of all its variants. The tests of one kernel share it: they run in one
-    process (shipped_kernels).
-    """
-    libraries: dict[Path, tuple[list[Point], EmulatedLibrary]] = {}
+def built() -> Built:
+    """A kernel's variants() and a library of all its variants."""
+    libraries: dict[Path, EmulatedLibrary] = {}
 
     def get(kernel: KernelSource) -> tuple[list[Point], EmulatedLibrary]:
         if kernel.path not in libraries:
-            points = variants(kernel)
-            others = wherever_an_array_begins(kernel) if kernel in OF_VECTORS else []
-            libraries[kernel.path] = points, compiled(kernel, points + others, tmp_path_factory.mktemp(kernel.name))
-        return libraries[kernel.path]
+            libraries[kernel.path] = EmulatedLibrary(shipped_build(kernel).binary)
+        return variants(kernel), libraries[kernel.path]
 
     return get
 
@@ -351,7 +274,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
     # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
     kernel = shipped_study("bandwidth_bound").kernels[name]
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
-    library = compiled(kernel, built, tmp_path)
+    library = loaded(kernel, built, tmp_path)
 
     @settings(max_examples=100, deadline=None)
     @example(variant=built[1], size=5000, first=110, rest=-126, seed=0, odd=0.0)
@@ -478,7 +401,7 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         for size in [len(row["output"].split())]
     ]
     assert published
-    library = compiled(kernel, [*(one for _, one in cases), *(one for one, _ in published)], tmp_path)
+    library = loaded(kernel, [*(one for _, one in cases), *(one for one, _ in published)], tmp_path)
     for exchange, one in cases:
         for size in (1, 31, 450):
             array = np.arange(1, size + 1).astype(one["dtype"])
@@ -517,7 +440,7 @@ def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, messa
     path.write_text(BLOCK_LOOP.format(name="faulty", plan="block_partials", parameter=parameter, ending=ending))
     kernel = read_kernel(path, ROOT, REDUCTION)
     points = [point(1000, 64, dtype=dtype) for dtype in ("int32", "float64")]
-    library = compiled(kernel, points, tmp_path)
+    library = loaded(kernel, points, tmp_path)
     for one in points:
         with pytest.raises(AssertionError, match=message):
             check(kernel, library, one, seed=0)

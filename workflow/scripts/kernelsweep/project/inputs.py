@@ -443,9 +443,13 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project, scope: str) -> list[str]:
-    """The page's template, style, scripts and glossary, and the kernels, whose comments it shows."""
-    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)), *kernels]
+    """The page's template, style, scripts and glossary."""
+    return [_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)]
+
+
+def page_kernels(project: Project, scope: str) -> list[str]:
+    """The sources of a scope's kernels, whose leading comments the page shows."""
+    return [kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:

@@ -127,6 +127,16 @@ def kernel_code(project: Project, study: str, kernel: str) -> str:
     return code_hash(project.root / name for name in names)
 
 
+def kernel_codes(project: Project, study: str) -> list[str]:
+    """The same of each of a study's kernels."""
+    return [kernel_code(project, study, kernel) for kernel in project.studies[study].kernels]
+
+
+def page_codes(project: Project, scope: str) -> list[str]:
+    """The same of each of a scope's kernels."""
+    return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
 def pictured_codes(project: Project, study: str) -> list[str]:
     """The same of each kernel that has a picture."""
     return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.points import ValidPoints
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.study import Study
 
@@ -22,8 +24,8 @@ MOST_POINTS = 10_000_000
 # A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
 _MOST_TRIED = 100_000
 
-# Launches are computed at up to this many points, from the first to the last, which takes a tenth of a second.
-_MOST_LAUNCHED = 4_000
+# Launches are computed at up to this many points that differ in them, from the first to the last. A second's worth.
+_MOST_LAUNCHED = 20_000
 
 
 def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[str]) -> None:
@@ -49,7 +51,8 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
                 f"{shown}: the axes of {kernel!r} span {count:,} points on {platform}; at most {MOST_POINTS:,} are "
                 "swept. Take values away."
             )
-        _check_launches(study.kernels[kernel], listed or [])
+        if listed is not None:
+            _check_launches(study.kernels[kernel], listed)
     for file, number, text in restrictions:
         try:
             _check_restriction(text, study.name, [axes for of_kernel in sweeps.values() for axes in of_kernel])
@@ -57,12 +60,13 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
 
 
-def _check_launches(kernel: KernelSource, points: Sequence[Point]) -> None:
+def _check_launches(kernel: KernelSource, points: ValidPoints) -> None:
     """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
     if kernel.listed:
-        step = math.ceil(len(points) / _MOST_LAUNCHED) or 1
-        for number in range(0, len(points), step):
-            kernel.listed.at(points[number])
+        keys = points.combinations.keys(axis for axis in points.axes if axis in kernel.listed.launch_names)
+        numbers = np.unique(keys, return_index=True)[1]
+        for number in numbers[:: math.ceil(len(numbers) / _MOST_LAUNCHED) or 1]:
+            kernel.listed.at(points[int(number)])
 
 
 def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:

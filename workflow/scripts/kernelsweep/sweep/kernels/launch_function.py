@@ -34,6 +34,11 @@ class LaunchFunction:
         """The axes that a variant may depend on: those of the launches, and those in the macros."""
         return {*self.problem.launch_axes, *self._list(()).variant_names}
 
+    @property
+    def launch_names(self) -> set[str]:
+        """The axes that the launches depend on."""
+        return {*self.problem.launch_axes}
+
     def macro_values(self, point: Mapping[str, Any]) -> dict[str, str]:
         """The macros of a point's translation unit."""
         return self._list(()).macro_values(point)

@@ -87,6 +87,12 @@ class LaunchList:
         texts = [*self.macros.values(), *(text for launch in self.launches for text in launch.template)]
         return {name for text in texts if _is_expression(text) for name in expression(text).names}
 
+    @property
+    def launch_names(self) -> set[str]:
+        """The names in the grids, blocks and shared memory, among them the axes by which launches can be wrong."""
+        texts = [text for launch in self.launches for text in (*launch.grid, *launch.block, launch.shared)]
+        return {name for text in texts if isinstance(text, str) for name in expression(text).names}
+
     def functions(self, point: Mapping[str, Any]) -> list[str]:
         """The C++ names of the functions that a point launches, without duplicates."""
         return list(dict.fromkeys(launch.function(point) for launch in self.launches))
