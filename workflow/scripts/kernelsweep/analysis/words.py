@@ -49,6 +49,17 @@ def size_text(array_size: int) -> str:
     return f"{array_size:,}"
 
 
+def superscript(number: int) -> str:
+    """An exponent: ⁻⁸."""
+    return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
+
+
+def small_number(value: float) -> str:
+    """A number with two digits and a power of ten: 3.1·10⁻⁸."""
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10{superscript(int(power))}"
+
+
 def axis_title(axis: str) -> str:
     """An axis as the head of a column: a study's own axes keep their names."""
     return {"array_size": "array size"}.get(axis, axis)

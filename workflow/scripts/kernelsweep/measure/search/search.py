@@ -5,7 +5,7 @@ A study may have another objective than the time; what is said here of the faste
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
 AHEAD points are proposed before the first of them is done: so several GPUs can run them, and their variants are
 compiled meanwhile. A proposal follows from the times of the points that were proposed AHEAD or more before it, whatever
-the number of GPUs.
+the number of GPUs. Those at first follow from none.
 
 Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
@@ -105,7 +105,8 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
             place = place_of(candidates[int(at_place[0])], problem)
             strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
             count = min(budget, len(at_place))
-            asked = [strategy.ask() for _ in range(min(AHEAD, count))]
+            # The first proposals follow from no times, so that all of them are compiled at once.
+            asked = [strategy.ask() for _ in range(min(max(AHEAD, RANDOM_AT_FIRST), count))]
             running = evaluate([candidates[int(at_place[number])] for number in asked])
             rough.append({})
             for step in range(count):
@@ -113,7 +114,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
                 cost = bench.cost(point, outcome, problem)
                 strategy.tell(asked[step], cost.value if cost else inf)
-                if len(asked) < count:
+                if len(asked) < min(step + 1 + AHEAD, count):
                     asked.append(strategy.ask())
                     running += evaluate([candidates[int(at_place[asked[-1]])]])
     full: dict[Point, Outcome] = {}
