@@ -499,8 +499,9 @@ def indexed_recordings(project: Project) -> dict[str, str]:
 
 
 def indexed_comparisons(project: Project) -> dict[str, str]:
-    """The comparisons that the index leads to, each with its hash: `compare` makes them, and only it."""
-    made = [files.comparison("comparison.md", platform) for platform in indexed_platforms(project)]
+    """The comparisons and histories that the index leads to, each with its hash: only their own targets make them."""
+    texts = {"comparison.md": files.comparison, "history.md": files.history}
+    made = [of(name, platform) for platform in indexed_platforms(project) for name, of in texts.items()]
     return {path: sha256_of(path) for path in made if Path(path).is_file()}
 
 
