@@ -467,10 +467,8 @@ def page_samples(project: Project, scope: str) -> list[str]:
 
 
 def indexed(project: Project) -> list[str]:
-    """The results of this run's platforms that the index tells of or leads to."""
-    texts = [text for one in project.platforms for text in (files.best("md", one), files.claims("md", one))]
-    of_one = (files.measurements, files.device, files.summary, files.environment)
-    return [*texts, *(file(one) for one in project.platforms for file in of_one)]
+    """The measurements of this run's platforms, and what describes them: the index tells of these."""
+    return [file for one in project.platforms for file in (files.measurements(one), files.device(one))]
 
 
 def indexed_recordings(project: Project) -> list[str]:
