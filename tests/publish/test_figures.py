@@ -39,7 +39,7 @@ from synthetic_sweep import (
     sweep,
 )
 
-from kernelsweep.analysis.steps import Step, step_labels
+from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.drawing import layout, palette
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
@@ -350,20 +350,21 @@ def test_a_step_is_drawn_at_its_own_grid_size() -> None:
     others = rows["kernel"].eq("staged_shared") & rows["grid_size"].ne(256)
     times = {column: rows[column].mask(others, 0.001) for column in ("time_low_us", "time_us", "time_high_us")}
     rows = rows.assign(bandwidth_gbs=rows["bandwidth_gbs"].mask(others, 99999.0), **times)
-    said = " ".join(texts(draw(ladder, study, rows, H200)))
+    said = " ".join(texts(draw(ladder, study, rows, H200))).replace("\n", " ")
     slice_of_it, _, of_all = said.partition("fastest of")
-    assert "99,999" not in slice_of_it and "staged_shared 256" in said
+    assert "99,999" not in slice_of_it and "staged_shared (256 blocks)" in said
     # Among all configurations, those are the fastest.
     assert "staged_shared 128 × 1" in of_all and "99,999 GB/s" in of_all
     # So they are in the figures of all configurations.
     assert "staged_shared 128 × 1" in " ".join(texts(draw(bandwidth, study, rows, H200)))
-    assert "Best: staged_shared" in " ".join(texts(draw(block_grid, study, rows, H200)))
+    assert "staged_shared 128 × 1" in " ".join(texts(draw(block_grid, study, rows, H200)))
 
 
-def test_steps_that_differ_only_in_their_grid_are_told_apart() -> None:
+def test_steps_are_told_apart_by_their_grids_where_these_differ() -> None:
     steps = [Step("staged_shared", 1, 256), Step("staged_shared", 1, 1056), Step("staged_warp", 1, 270)]
-    labels = ["staged_shared, 256 blocks", "staged_shared, 1,056 blocks", "staged_warp"]
-    assert step_labels(steps) == labels
+    labels = ["staged_shared (256 blocks)", "staged_shared (1,056 blocks)", "staged_warp (270 blocks)"]
+    assert step_labels(steps) == labels and grids_text(steps) == ""
+    assert step_labels(steps[2:]) == ["staged_warp"] and grids_text(steps[2:]) == " Thread blocks: staged_warp 270."
     study, rows = shipped("staged", H200["name"])
     ladder_of_three = [{"kernel": step.kernel, "unroll": 1, "grid_size": step.grid_size} for step in steps]
     for module in (ladder, error):
@@ -404,7 +405,8 @@ def test_the_heat_map_of_grids_has_the_kernels_whose_grid_is_swept() -> None:
     rows_there = at_reference[at_reference["kernel"] != "halving"]
     ties = rows_there[rows_there["time_low_us"] <= best["time_high_us"]]
     assert best["kernel"] in outlined and 1 <= len(outlined) <= len(ties) < len(rows_there)
-    assert any(f"Best: {best['kernel']} with 1,056 blocks of {best['block_size']} threads" in t for t in said)
+    fastest = re.search(r"with a time: (\w+) \d+ × 1 in [\d,]+ blocks", " ".join(said).replace("\n", " "))
+    assert fastest and fastest[1] in outlined
 
 
 def errors(study: dict[str, Any], **by_kernel: float) -> pandas.DataFrame:

@@ -183,7 +183,7 @@ def test_load_efficiency_stands_against_speedup_beside_the_published_points() ->
     data = known("unrolling")
     figure = draw("load_efficiency", data)
     (axes,) = figure.axes
-    assert "Published: NVIDIA GeForce RTX 3080 (unrolling-loops)." in said(figure)
+    assert "Open diamonds: published, NVIDIA GeForce RTX 3080 (unrolling-loops)." in said(figure)
     table = table_of(data)[0]
     drawn = sorted(
         (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.get_lines() if len(line.get_xdata()) == 1

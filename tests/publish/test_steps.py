@@ -37,7 +37,9 @@ def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
 
 def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
     old = read_words("old", "// Old.\n//\n// kernelsweep:\n//   plan: x\nvoid old()\n{\n    a();\n}\n")
-    new = read_words("new", "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    b();\n}\n")
+    new = read_words(
+        "new", "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    // Now b.\n    b();  // and not a\n}\n"
+    )
     assert new.paragraphs == ["New: as `old`, but b.", "Faster."] and old.paragraphs == ["Old."]
     assert new.base(["older", "old"]) == "old" and new.base(["older"]) is None
     changed = [line for line in new.difference(old) if line.startswith(("+", "-"))]

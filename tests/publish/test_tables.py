@@ -70,7 +70,7 @@ def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
     assert cpu["published_speedup"] == pytest.approx(255.6 / 5114.9)
     assert cpu[["unroll", *TIME_COLUMNS, "points_right"]].isna().all()
     text = markdown(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE))
-    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5114.9", "20× slower"]
+    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5,114.9", "20× slower"]
 
 
 def test_the_row_order_of_the_measurements_does_not_show() -> None:
@@ -152,7 +152,7 @@ def test_steps_of_one_kernel_at_two_grids_each_have_their_own_time() -> None:
     assert table["step_gain"].iloc[2] == pytest.approx(2)
     text = markdown(study, rows, H200)
     assert markdown_row(text, "kernel")[-2:] == ["grid", "launches"]
-    assert markdown_row(text, "`global_memory`")[-2:] == ["16384", "1"]
+    assert markdown_row(text, "`global_memory`")[-2:] == ["16,384", "1"]
     # Neither is worth a column where the plan sets the grid and every step is one launch.
     assert not {"grid", "launches"} & set(markdown_row(markdown(UNROLLING, sweep(UNROLLING, H200), H200), "kernel"))
 
@@ -178,7 +178,7 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     assert (shuffle["relative_error"], shuffle["largest_relative_error"]) == (1.25e-7, 5e-7)
     assert (shuffle["bit_identical_points"], shuffle["repeated_points"]) == (60, 90)
     text = markdown(FLOATS, rows, H200)
-    assert markdown_row(text, "`shuffle`       |      4")[-2:] == ["1.2e-07", "60 of 90"]
+    assert markdown_row(text, "`shuffle`       |      4")[-2:] == ["1.2·10⁻⁷", "60 of 90"]
     # What is the same in all rows is a sentence, and no column.
     assert "All 270 points of these kernels' sweeps are right." in text and "right" not in markdown_row(text, "kernel")
     assert "`math.fsum`" in text and "Same bits:" in text
@@ -220,7 +220,7 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
     text = markdown(UNROLLING, rows, H200, figures)
     mark = text.split(f"</sup> On the host: {HOST}, one thread;")[0][-1]
     row = markdown_row(text, f"`cpu_recursive_pairwise` <sup>{mark}</sup>")
-    assert (row[1], row[2], row[4], row[-1]) == ("–", "21400", "100× slower", "–")
+    assert (row[1], row[2], row[4], row[-1]) == ("–", "21,400", "100× slower", "–")
     assert "All 2,000 points of these kernels' sweeps are right." in text
     assert rf"\,On the host: {HOST}, one thread;" in latex(UNROLLING, rows, H200, figures)
     # Where the platform has no times, they would have nothing to show.
@@ -315,7 +315,7 @@ def test_latex_tells_steps_of_one_kernel_apart_where_they_differ() -> None:
     assert same.count(r"\texttt{shuffle}") == 2 + 1
     rows.loc[rows["unroll"] == 4, "relative_error"] *= 2
     different = latex(FLOATS, rows, H200, None)
-    assert r"\texttt{shuffle} & 1 & 1.2e-07" in different and r"\texttt{shuffle} & 4 & 2.5e-07" in different
+    assert r"\texttt{shuffle} & 1 & 1.2$\cdot$10" in different and r"\texttt{shuffle} & 4 & 2.5$\cdot$10" in different
 
 
 def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 import shutil
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from workflow_runs import shrink, snakemake
 from kernelsweep.drawing import layout
 from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.share import devices_figure
-from kernelsweep.share.devices import DataSet, claim_matrix, device_rows, devices_page
+from kernelsweep.share.devices import DataSet, claim_matrix, data_set_labels, device_rows, devices_page
 
 SLOWER = 1.5
 TIMES = ("time_us", "time_low_us", "time_high_us")
@@ -69,6 +70,12 @@ def test_ratios_are_of_the_same_step_on_both_devices_with_their_interval() -> No
     assert [cell.strip() for cell in line.strip("|").split("|")][5:] == ["launch failed", "–", "–", "–"]
     assert "nan" not in page.lower()
     assert page.startswith("# ") and "There is one data set" not in page
+
+
+def test_data_sets_of_one_model_are_told_apart_in_few_letters() -> None:
+    here, other = two_sets(UNROLLING)
+    recorded = replace(here, platform="recording/nvidia-h200")
+    assert data_set_labels([here, other, recorded]) == ["this GPU", OTHER["name"], "recording nvidia-h200"]
 
 
 def test_one_data_set_says_that_it_is_alone_and_how_to_add_another() -> None:

@@ -14,9 +14,12 @@ import pandas
 import pytest
 from checkout import ROOT
 
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.step_metrics import sources
 from kernelsweep.analysis.study_data import read_study_data
 from kernelsweep.errors import UserError
+from kernelsweep.json_files import read_device
+from kernelsweep.publish.page.facts import run_facts
 from kernelsweep.share.recording import check_recording, recorded_device
 
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
@@ -94,7 +97,9 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
     # Pins: counters with the date of a sweep that ran a day after them.
     environment = json.loads((small / "environment.json").read_text()) | {
         "measured": "2026-01-03T10:00:00Z",
-        "other_runs": [{"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}}],
+        "other_runs": [
+            {"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}, "git_revision": "abc"}
+        ],
         "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"]}],
     }
     (small / "device.json").write_text(json.dumps(recorded_device(environment, "small")))
@@ -108,6 +113,12 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
     counted = pandas.DataFrame({"source": ["ncu"]})
     assert sources(counted, devices["unrolling"]) == "Nsight Compute, 2026-01-02"
     assert sources(counted, devices["staged"]) == "Nsight Compute"
+    # A page of such a study alone has its run's day and revision, in each line.
+    points = row_counts([{"study": "transpose", "kernel": "vectors", "status": "ok", "flags": ""}])
+    facts = dict(run_facts(points, {}, read_device(small / "device.json", ["transpose"]), environment))
+    assert (
+        "on 2026-01-01" in facts["Numbers"] and facts["When"] == "2026-01-01 10:00 UTC" and facts["Revision"] == "abc"
+    )
 
 
 def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ rule make_table:
         proofs=for_job(inputs.proofs),
         published=for_job(inputs.published_data),
         metrics=for_job(inputs.made_metrics),
-        kernels=for_job(inputs.kernel_files),
+        kernels=by_code(inputs.kernel_files),
     output:
         md=report(
             files.table("md"),
@@ -45,6 +45,7 @@ rule make_table:
         definitions=for_job(parameters.metric_definitions),
         found_metrics=for_job(inputs.found_metrics),
         accesses=for_job(parameters.told_accesses),
+        kernel_codes=for_job(parameters.kernel_codes),
         code=code_of("publish/make_table.py"),
     script:
         "../scripts/publish/make_table.py"
@@ -132,6 +133,7 @@ rule make_page:
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
         sources=for_job(inputs.page_sources),
+        kernels=by_code(inputs.page_kernels),
     output:
         report(
             files.page(),
@@ -152,6 +154,7 @@ rule make_page:
         metrics=for_job(parameters.page_metrics),
         chapters=for_job(parameters.page_chapters),
         found_chapters=for_job(inputs.found_chapters),
+        kernel_codes=for_job(parameters.page_codes),
         code=code_of("publish/make_page.py"),
     script:
         "../scripts/publish/make_page.py"

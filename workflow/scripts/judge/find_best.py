@@ -13,7 +13,7 @@ from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]):
     params, studies = snakemake.params, snakemake.params.studies
-    device = read_device(snakemake.input.device)
+    device = read_device(snakemake.input.device, studies)
     failed = failed_proofs(read_proofs(snakemake.input.proofs))
     found = []
     for name, study in studies.items():

@@ -15,7 +15,7 @@ from kernelsweep.results import read_rows, write_rows
 
 with logged(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
-    device = read_device(inputs.device)
+    device = read_device(inputs.device, params.studies)
     metrics = load_metrics([Path(path) for path in (*inputs.metrics, *params.found_metrics)])
     published = [claim for path in inputs.get("claims", []) for claim in published_claims(Path(path))]
     sources = [row for path in inputs.get("sources", []) for row in read_rows(Path(path))]

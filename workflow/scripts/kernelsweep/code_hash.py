@@ -96,9 +96,9 @@ def code_hash(files: Iterable[Path]) -> str:
     """SHA-256 of the files' code: of Python and C++ as the module's docstring says, and of others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        code = _code if file.suffix == ".py" else _cxx_code if file.suffix in _CXX else None
+        code = _code if file.suffix == ".py" else cxx_code if file.suffix in _CXX else None
         try:
-            digest.update(code(file.read_text(encoding="utf-8-sig")) if code else file.read_bytes())
+            digest.update(code(file.read_text(encoding="utf-8-sig")).encode() if code else file.read_bytes())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
@@ -106,7 +106,7 @@ def code_hash(files: Iterable[Path]) -> str:
 
 
 @cache
-def _code(source: str) -> bytes:
+def _code(source: str) -> str:
     """A file's code in Python's own layout, without comments and docstrings."""
     tree = ast.parse(source)
     waiting: list[ast.AST] = [tree]
@@ -117,7 +117,7 @@ def _code(source: str) -> bytes:
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             children = getattr(node, field, None)
             waiting += children if isinstance(children, list) else []
-    return ast.unparse(tree).encode()
+    return ast.unparse(tree)
 
 
 # The suffixes of files in C++, and its words that may hold the marks of a comment: numbers with digit separators,
@@ -135,7 +135,7 @@ _COMMENT_OR_WORD = re.compile(
 
 
 @cache
-def _cxx_code(source: str) -> bytes:
+def cxx_code(source: str) -> str:
     """A file's text in C++ with each comment below the leading ones replaced by its line ends, or by a blank."""
     leading = _LEADING_COMMENTS.match(source)
     start = leading.end() if leading else 0
@@ -146,7 +146,7 @@ def _cxx_code(source: str) -> bytes:
             return match[0]
         return "\n" * comment.count("\n") or ("" if comment.lstrip().startswith("//") else " ")
 
-    return (source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])).encode()
+    return source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])
 
 
 def sha256_of(path: str | Path) -> str:

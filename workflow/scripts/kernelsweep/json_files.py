@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,16 @@ def check_keys(content: Mapping[str, Any], types: Mapping[str, type | tuple[type
             raise UserError(f"{shown}: {key} is {str(content[key])[:100]!r}, a value of another type. {AGAIN}")
 
 
-def read_device(path: str | Path) -> dict[str, Any]:
-    """The description of a device in device.json. Raises UserError, naming file and key, where it is none."""
+def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]:
+    """The description of a device in device.json. Raises UserError, naming file and key, where it is none.
+
+    studies  what is told of; where it is a single study, the description has what `by_study` says of it
+    """
     device = read_json(path)
     check_device(device, path)
-    return device
+    names = list(studies)
+    own = device.get("by_study", {}).get(names[0], {}) if len(names) == 1 else {}
+    return {**device, **own}
 
 
 def check_device(device: Any, shown: str | Path) -> None:

@@ -227,6 +227,9 @@ DRIVER_LIMIT_KERNELS = tuple(f"{LIMIT_PREFIX}{limit}" for limit in DRIVER_LIMITS
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
 NUMBERS = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz", *POINT_COLUMNS[:3])
 
+# Longer messages are cut: readers need the first line of a compiler's message, not its pages.
+MESSAGE_LENGTH = 200
+
 STATUSES = (
     "ok",
     "wrong_result",

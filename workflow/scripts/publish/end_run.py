@@ -18,7 +18,8 @@ from kernelsweep.results import each_row
 LISTED_POINTS = 10
 
 with logged(snakemake.log[0], is_answer=True):
-    device, studies = read_device(snakemake.input.device), snakemake.params.studies
+    studies = snakemake.params.studies
+    device = read_device(snakemake.input.device, studies)
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(snakemake.input.proofs)

@@ -21,13 +21,14 @@ with logged(snakemake.log[0]):
         # A recording may hold studies that this run leaves out.
         studies = params.studies.get(platform)
         counted = row_counts(row for row in each_row(measurements) if studies is None or row["study"] in studies)
-        files = [folder / name for name in FILES]
+        # Those of this run may follow the index.
+        files = [file for name in FILES if (file := folder / name).is_file() or platform in params.studies]
         entries.append(
             PlatformEntry(
                 provenance=device["provenance"],
                 counted=counted,
                 page=link(folder / "report.html", page.parent, platform),
-                files=[link(file, page.parent, file.name) for file in files if file.is_file()],
+                files=[link(file, page.parent, file.name) for file in files],
                 studies=[link(path, page.parent, path.parent.name) for path in map(Path, params.alone[platform])],
             )
         )

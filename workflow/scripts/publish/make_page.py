@@ -35,7 +35,7 @@ with logged(snakemake.log[0]):
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(inputs.proofs)
-    device = read_device(inputs.device)
+    device = read_device(inputs.device, studies)
     environment_file = Path(inputs.environment[0]) if inputs.environment else None
     environment = read_json(environment_file) if environment_file else None
 

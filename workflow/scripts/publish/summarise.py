@@ -15,7 +15,7 @@ with logged(snakemake.log[0]):
     counted = row_counts(row for row in rows if row["study"] in snakemake.params.studies)
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
-    device = read_device(snakemake.input.device)
+    device = read_device(snakemake.input.device, snakemake.params.studies)
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
     proofs = read_proofs(snakemake.input.proofs) if snakemake.input.proofs else None
     Path(snakemake.output[0]).write_text(

@@ -93,9 +93,14 @@ def title(metric: str) -> str:
 
 
 def heading(metric: str, unit: str) -> str:
-    """A metric's name for readers, with its unit if the name doesn't contain that: `barrier stall (%)`."""
-    words = metric.split("_")
-    return title(metric) if {unit, unit.removesuffix("s")} & set(words) else f"{title(metric)} ({unit})"
+    """A metric's name for readers, with its unit if the name doesn't contain that: `barrier stall (%)`.
+
+    What is counted stands in the plural: `bank conflicts`.
+    """
+    one = unit.removesuffix("s")
+    if metric.endswith(f"_{one}"):
+        return title(metric.removesuffix(one) + unit)
+    return title(metric) if {unit, one} & set(metric.split("_")) else f"{title(metric)} ({unit})"
 
 
 def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:

@@ -65,22 +65,31 @@ def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[St
 
 
 def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
-    """The steps' names, with the grid size if nothing else tells two apart; undefined behaviour is marked."""
-    names = [step.name for step in steps]
+    """The steps' names, with the grid sizes where these differ; undefined behaviour is marked."""
+    differ = _grids_differ(steps)
     labels = []
     for step in steps:
         label = step.name
-        if step.grid_size is not None and names.count(step.name) > 1:
-            label += f", {step.grid_size:,} blocks"
+        if step.grid_size is not None and differ:
+            label += f" ({step.grid_size:,} blocks)"
         labels.append(label + (UNDEFINED_MARK if step.kernel in undefined else ""))
     return labels
 
 
 def grids_text(steps: Sequence[Step]) -> str:
-    """A caption's sentence on the steps' own grid sizes, " Thread blocks: cascaded 1,056."; "" without any."""
+    """A caption's sentence on the steps' own grid sizes, " Thread blocks: cascaded 1,056.".
+
+    "" without any, and where step_labels() names them.
+    """
     grids = [
         f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
         for step in steps
-        if step.grid_size is not None
+        if step.grid_size is not None and not _grids_differ(steps)
     ]
     return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
+
+
+def _grids_differ(steps: Sequence[Step]) -> bool:
+    """Whether the steps' own grid sizes are several; one that is as large as needed is named in captions."""
+    grids = {step.grid_size for step in steps if step.grid_size is not None}
+    return len(grids) > 1 and LARGEST_GRID not in grids

@@ -114,11 +114,10 @@ def read_study_data(
     Raises UserError, naming the file, where one cannot be read.
     """
     read = read_proofs(proofs)
-    described = read_device(device)
     return StudyData(
         settings=settings,
         measurements=load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read)),
-        device={**described, **described.get("by_study", {}).get(name, {})},
+        device=read_device(device, [name]),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},

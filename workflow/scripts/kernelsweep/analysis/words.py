@@ -19,9 +19,6 @@ LARGEST_PLAIN = 2**16
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
 
-# Longer messages are cut: readers need the first line of a compiler's message, not its pages.
-MESSAGE_LENGTH = 200
-
 # One letter for each status: the word does not fit a heat map's cell.
 STATUS_LETTERS = {
     "wrong_result": "W",
@@ -50,6 +47,17 @@ def size_text(array_size: int) -> str:
     if abs(offset) <= NEAR_A_POWER and array_size > LARGE_POWER:
         return f"2{str(power).translate(SUPERSCRIPTS)}{'+' if offset > 0 else '−'}{abs(offset)}"
     return f"{array_size:,}"
+
+
+def superscript(number: int) -> str:
+    """An exponent: ⁻⁸."""
+    return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
+
+
+def small_number(value: float) -> str:
+    """A number with two digits and a power of ten: 3.1·10⁻⁸."""
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10{superscript(int(power))}"
 
 
 def axis_title(axis: str) -> str:

@@ -443,9 +443,13 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
 
 
 def page_sources(project: Project, scope: str) -> list[str]:
-    """The page's template, style, scripts and glossary, and the kernels, whose comments it shows."""
-    kernels = (kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope))
-    return [*(_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)), *kernels]
+    """The page's template, style, scripts and glossary."""
+    return [_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)]
+
+
+def page_kernels(project: Project, scope: str) -> list[str]:
+    """The sources of a scope's kernels, whose leading comments the page shows."""
+    return [kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def page_builds(project: Project, scope: str) -> list[str]:
@@ -463,10 +467,8 @@ def page_samples(project: Project, scope: str) -> list[str]:
 
 
 def indexed(project: Project) -> list[str]:
-    """The results of this run's platforms that the index tells of or leads to."""
-    texts = [text for one in project.platforms for text in (files.best("md", one), files.claims("md", one))]
-    of_one = (files.measurements, files.device, files.summary, files.environment)
-    return [*texts, *(file(one) for one in project.platforms for file in of_one)]
+    """The measurements of this run's platforms, and what describes them: the index tells of these."""
+    return [file for one in project.platforms for file in (files.measurements(one), files.device(one))]
 
 
 def indexed_recordings(project: Project) -> list[str]:

@@ -127,6 +127,16 @@ def kernel_code(project: Project, study: str, kernel: str) -> str:
     return code_hash(project.root / name for name in names)
 
 
+def kernel_codes(project: Project, study: str) -> list[str]:
+    """The same of each of a study's kernels."""
+    return [kernel_code(project, study, kernel) for kernel in project.studies[study].kernels]
+
+
+def page_codes(project: Project, scope: str) -> list[str]:
+    """The same of each of a scope's kernels."""
+    return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
 def pictured_codes(project: Project, study: str) -> list[str]:
     """The same of each kernel that has a picture."""
     return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
@@ -489,8 +499,9 @@ def indexed_recordings(project: Project) -> dict[str, str]:
 
 
 def indexed_comparisons(project: Project) -> dict[str, str]:
-    """The comparisons that the index leads to, each with its hash: `compare` makes them, and only it."""
-    made = [files.comparison("comparison.md", platform) for platform in indexed_platforms(project)]
+    """The comparisons and histories that the index leads to, each with its hash: only their own targets make them."""
+    texts = {"comparison.md": files.comparison, "history.md": files.history}
+    made = [of(name, platform) for platform in indexed_platforms(project) for name, of in texts.items()]
     return {path: sha256_of(path) for path in made if Path(path).is_file()}
 
 

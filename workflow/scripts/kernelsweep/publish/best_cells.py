@@ -1,22 +1,34 @@
-"""The cells of a heat map that hold the best configuration, and its ties."""
+"""The cells of a heat map that hold the study's fastest configuration, and those that can't be told apart from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import undefined_kernels
-from kernelsweep.judge.best.find import is_tie
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.judge.best.best_words import fastest_text
+from kernelsweep.judge.best.find import Configuration, best_at, fastest_of
 
 
-def best_cells(rows: pandas.DataFrame, tie_break: Sequence[str]) -> list[Any]:
-    """The index of the row with the largest bandwidth, and of those that can't be told apart from it; [] without any.
+def best_cells(rows: pandas.DataFrame, data: StudyData) -> tuple[list[Any], str]:
+    """The index of the row of the fastest configuration and of its ties at the reference point, and a sentence on it.
 
     Kernels with undefined behaviour don't count.
     """
-    allowed = rows[rows["bandwidth_gbs"].notna() & ~rows["kernel"].isin(undefined_kernels(rows))]
-    ranked = allowed.sort_values(["bandwidth_gbs", *tie_break], ascending=False)
-    records = ranked.to_dict("records")
-    return [index for index, row in zip(ranked.index, records, strict=True) if is_tie(row, records[0])]
+    fastest = fastest_of(best_at(data).values())
+    if fastest is None:
+        return [], "Only kernels with undefined behaviour have a time."
+    every = [(fastest.kernel, fastest.configuration), *fastest.ties]
+    found = [
+        index
+        for kernel, configuration in every
+        for index, row in rows[rows["kernel"] == kernel].iterrows()
+        if _is_of(row, configuration)
+    ]
+    return found, fastest_text(fastest, data.device)
+
+
+def _is_of(row: pandas.Series[Any], configuration: Configuration) -> bool:
+    """Whether a row has a configuration's values; a grid that the kernel's plan sets has none."""
+    return all(value is None or row[axis] == value for axis, value in configuration.parameters.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelsweep.publish.tables.formats import escape
+from kernelsweep.publish.tables.formats import caption
 
 
 def captions(study: str, texts: Mapping[str, Mapping[str, str]]) -> str:
@@ -23,7 +23,7 @@ def captions(study: str, texts: Mapping[str, Mapping[str, str]]) -> str:
             r"\begin{figure*}",
             r"  \centering",
             rf"  \includegraphics{{{name}.pdf}}",
-            rf"  \caption{{{escape(words)}}}",
+            rf"  \caption{{{caption(words)}}}",
             rf"  \label{{fig:{study.replace('_', '-')}-{name.replace('_', '-')}}}",
             r"\end{figure*}",
             "",

@@ -13,6 +13,7 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.words import device_text, reference_text
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import ratio, time_interval
+from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, as_markdown
 from kernelsweep.publish.tables.point_notes import NOT_MEASURED
 
@@ -73,11 +74,12 @@ class DataSet:
 
 
 def data_set_labels(sets: Sequence[DataSet]) -> list[str]:
-    """The GPUs' names, with the platform appended if two data sets are of one model."""
+    """The GPUs' names; data sets of one model are `this GPU` and `recording nvidia-h200`."""
     names = [str(one.device["name"]) for one in sets]
-    return [
-        name if names.count(name) == 1 else f"{name} ({one.platform})" for name, one in zip(names, sets, strict=True)
+    sources = [
+        f"recording {recording_name(one.platform)}" if is_recording(one.platform) else "this GPU" for one in sets
     ]
+    return [name if names.count(name) == 1 else source for name, source in zip(names, sources, strict=True)]
 
 
 def device_rows(study: str, settings: Mapping[str, Any], sets: Sequence[DataSet]) -> pandas.DataFrame:
@@ -135,12 +137,12 @@ def study_section(settings: Mapping[str, Any], rows: pandas.DataFrame, sets: Seq
         columns += [
             Column(f"{label}: time (µs)", [_time(row) for row in of_set.to_dict("records")]),
             Column("GB/s", [_number(value, 0) for value in of_set["bandwidth_gbs"]]),
-            Column("peak", [_number(100 * value, 0, "%") for value in of_set["peak_fraction"]]),
+            Column("of peak", [_number(100 * value, 0, "%") for value in of_set["peak_fraction"]]),
         ]
         if number:
             columns.append(Column(f"× as fast as {labels[0]}", [_ratio(row) for row in of_set.to_dict("records")]))
     notes = ["Undefined behaviour in CUDA: never a baseline."] if undefined else []
-    explanation = "GB/s counts each input byte once; peak is its share of the memory's theoretical peak."
+    explanation = "GB/s counts each input byte once; of peak is its share of the memory's theoretical peak."
     if len(sets) > 1:
         explanation += " In brackets: the 95% confidence interval."
     text = TableText(

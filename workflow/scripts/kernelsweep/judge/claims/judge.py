@@ -13,12 +13,12 @@ from kernelsweep.analysis.reference import at_reference, has_times, with_shown_o
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD, why_none
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import MESSAGE_LENGTH, reference_text, step_name
+from kernelsweep.analysis.words import reference_text, step_name
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED, PROOF_FAILED
+from kernelsweep.results import BASELINE_PREFIX, COUNTED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"

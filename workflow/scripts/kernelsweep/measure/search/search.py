@@ -5,7 +5,7 @@ A study may have another objective than the time; what is said here of the faste
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
 AHEAD points are proposed before the first of them is done: so several GPUs can run them, and their variants are
 compiled meanwhile. A proposal follows from the times of the points that were proposed AHEAD or more before it, whatever
-the number of GPUs.
+the number of GPUs. Those at first follow from none.
 
 Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
@@ -100,30 +100,32 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
     total = sum(min(budget, len(at_place)) for at_place in places)
     rough: list[dict[Point, Outcome]] = []
     number_of: dict[Point, int] = {}
-    with _Evaluator(task, bench, total) as evaluate:
-        for at_place in places:
-            place = place_of(candidates[int(at_place[0])], problem)
-            strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
-            count = min(budget, len(at_place))
-            asked = [strategy.ask() for _ in range(min(AHEAD, count))]
-            running = evaluate([candidates[int(at_place[number])] for number in asked])
-            rough.append({})
-            for step in range(count):
-                point, outcome = running[step][0], running[step][1].result()
-                rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
-                cost = bench.cost(point, outcome, problem)
-                strategy.tell(asked[step], cost.value if cost else inf)
-                if len(asked) < count:
-                    asked.append(strategy.ask())
-                    running += evaluate([candidates[int(at_place[asked[-1]])]])
-    full: dict[Point, Outcome] = {}
-    while missing := [
-        point
-        for at_place in rough
-        for point in _best({point: full.get(point, of) for point, of in at_place.items()}, bench, problem)
-        if point not in full
-    ]:
-        full |= _measured(task, missing, bench)
+    with _Finalists(task, bench) as finalists:
+        with _Evaluator(task, bench, total, finalists) as evaluate:
+            for at_place in places:
+                place = place_of(candidates[int(at_place[0])], problem)
+                strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
+                count = min(budget, len(at_place))
+                # The first proposals follow from no times, so that all of them are compiled at once.
+                asked = [strategy.ask() for _ in range(min(max(AHEAD, RANDOM_AT_FIRST), count))]
+                running = evaluate([candidates[int(at_place[number])] for number in asked])
+                rough.append({})
+                for step in range(count):
+                    point, outcome = running[step][0], running[step][1].result()
+                    rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
+                    cost = bench.cost(point, outcome, problem)
+                    strategy.tell(asked[step], cost.value if cost else inf)
+                    if len(asked) < min(step + 1 + AHEAD, count):
+                        asked.append(strategy.ask())
+                        running += evaluate([candidates[int(at_place[asked[-1]])]])
+        full: dict[Point, Outcome] = {}
+        while missing := [
+            point
+            for at_place in rough
+            for point in _best({point: full.get(point, of) for point, of in at_place.items()}, bench, problem)
+            if point not in full
+        ]:
+            full |= finalists.measured(missing)
     found = {point: full.get(point, outcome) for at_place in rough for point, outcome in at_place.items()}
     return {point: found[point] for point in sorted(found, key=lambda point: number_of[point])}
 
@@ -150,21 +152,40 @@ def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> 
     return [point for point, cost in costs.items() if ratio(cost, best).low <= 1]
 
 
-def _measured(task: KernelTask, points: Sequence[Point], bench: Bench) -> dict[Point, Outcome]:
-    """The outcomes of points after every visit of the protocol."""
-    planned = [bench.plan(point) for point in points]
-    work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
-    if not work.is_done:
-        show = bench.open_device("finalists")
-        with Workers(task, work.visits) as workers:
-            do_work(work, task, bench.journal, workers, show, bench.source_sha256, bench.builder)
-    return work.results()
+class _Finalists:
+    """Runs points in every visit of the protocol. A context manager: ends the workers."""
+
+    def __init__(self, task: KernelTask, bench: Bench) -> None:
+        self._task, self._bench = task, bench
+        self._prepared: Workers | None = None
+
+    def prepare(self) -> None:
+        """Start the first workers, which wait: as forks, if this process may still be forked."""
+        self._prepared = Workers(self._task, range(self._task.protocol.visits))
+
+    def measured(self, points: Sequence[Point]) -> dict[Point, Outcome]:
+        """The points' outcomes."""
+        task, bench = self._task, self._bench
+        work = find_work(task, [*map(bench.plan, points)], {}, bench.journal, bench.device, bench.builder)
+        if not work.is_done:
+            show = bench.open_device("finalists")
+            workers, self._prepared = self._prepared or Workers(task, work.visits), None
+            with workers:
+                do_work(work, task, bench.journal, workers, show, bench.source_sha256, bench.builder)
+        return work.results()
+
+    def __enter__(self) -> _Finalists:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._prepared:
+            self._prepared.stop()
 
 
 class _Evaluator:
     """Runs points in one rough visit each, as many at a time as there are GPUs. A context manager: ends the workers."""
 
-    def __init__(self, task: KernelTask, bench: Bench, total: int) -> None:
+    def __init__(self, task: KernelTask, bench: Bench, total: int, finalists: _Finalists) -> None:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
@@ -173,6 +194,7 @@ class _Evaluator:
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
         self._total = total
+        self._finalists = finalists
         self._done = 0
         self._one_at_a_time = Lock()
         self._open = ExitStack()
@@ -187,8 +209,10 @@ class _Evaluator:
         skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
         works = [find_work(self._task, [each], skipped, bench.journal, bench.device, bench.builder) for each in planned]
         if missing := [each for each, work in zip(planned, works, strict=True) if not work.is_done]:
-            # It is a fork of this process as long as that has no threads, and the builder's are some.
+            # Workers are forks of this process as long as that has no threads, and the builder's are some.
             worker = None if self._at_device else self._open.enter_context(Workers(self._task, [0]))
+            if worker:
+                self._finalists.prepare()
             if bench.builder:
                 bench.builder.ask(each.variant for each in missing)
             if worker:

@@ -16,7 +16,8 @@ from kernelsweep.sweep.points import Point, instantiation
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_CHECKED_POINTS = 24
 
-# Threads of a launch: racecheck takes a time that grows with them.
+# Threads of a launch. On an H200, racecheck took 13 s for 16 points of `cascaded_volatile`, half of which launch
+# 540,672 threads, and 5 s for 12 points that launch at most 2^18.
 MOST_THREADS = 2**18
 
 

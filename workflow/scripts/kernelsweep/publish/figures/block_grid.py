@@ -41,8 +41,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     hatched, with a letter for their status; combinations outside the sweep stay blank.
     """
     rows = bandwidths(_with_grids(data.at_reference(*FREE)), data.device)
-    best = best_cells(rows, ["kernel", "unroll", "block_size", "grid_size"])
-    frame = Frame(width, FIGURE.heading(data.title), _message(rows, data.device, best), _caption(data, rows))
+    best, message = best_cells(rows, data)
+    frame = Frame(width, FIGURE.heading(data.title), message, _caption(data, rows))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     if data.has_times and rows.empty:
         reason = f"No kernel has several grid sizes at {reference_text(data.settings, FREE)} in this sweep."
@@ -79,16 +79,6 @@ def _grid_text(grid_size: int, device: Mapping[str, Any]) -> str:
     return f"{grid_size:,}" if rest or not times else f"{times} per SM"
 
 
-def _message(rows: pandas.DataFrame, device: Mapping[str, Any], best: list[Any]) -> str:
-    if not best:
-        return "Only kernels with undefined behaviour have a time."
-    row = rows.loc[best[0]]
-    return (
-        f"Best: {step_name(row['kernel'], row['unroll'])} with {int(row['grid_size']):,} blocks of"
-        f" {row['block_size']} threads, {row['bandwidth_gbs']:,.0f} GB/s."
-    )
-
-
 def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
     multiprocessors = f" SM: one of the device's {data.device['multiprocessors']} multiprocessors."
-    return bandwidth_caption(data, rows, FREE, cells="outlined: the best and its ties", further=multiprocessors)
+    return bandwidth_caption(data, rows, FREE, cells="outlined: the fastest and its ties", further=multiprocessors)

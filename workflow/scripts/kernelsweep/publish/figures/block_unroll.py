@@ -46,8 +46,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     left_out = _published_alone(rows)
     rows = rows[~rows["kernel"].isin(left_out)]
     cells = _fastest_grids(rows)
-    best = best_cells(cells, ["kernel", "unroll", "block_size"])
-    frame = Frame(width, FIGURE.heading(data.title), _message(cells, best), _caption(data, rows, cells, left_out))
+    best, message = best_cells(cells, data)
+    frame = Frame(width, FIGURE.heading(data.title), message, _caption(data, rows, cells, left_out))
     reason = no_bandwidth(rows, data.settings, data.device, FREE)
     return bandwidth_figure(frame, _panels(data, cells, best), "block size (threads)", reason)
 
@@ -83,16 +83,6 @@ def _panels(data: StudyData, cells: pandas.DataFrame, best: list[Any]) -> list[P
     return panels
 
 
-def _message(cells: pandas.DataFrame, best: list[Any]) -> str:
-    if not best:
-        return "Only kernels with undefined behaviour have a time."
-    row = cells.loc[best[0]]
-    return (
-        f"Best: {step_name(row['kernel'], row['unroll'])} with blocks of {row['block_size']} threads,"
-        f" {row['bandwidth_gbs']:,.0f} GB/s."
-    )
-
-
 def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame, left_out: Sequence[str]) -> str:
     other_grids = rows.drop(cells.index)
     grids = ""
@@ -102,4 +92,4 @@ def _caption(data: StudyData, rows: pandas.DataFrame, cells: pandas.DataFrame, l
         grids += f" Failed at the others: {hidden}." if data.has_times and hidden else ""
     if left_out:
         grids += f" Left out, with undefined behaviour and one unroll factor: {' and '.join(left_out)}."
-    return bandwidth_caption(data, rows, FREE, cells="outlined: the best and its ties", further=grids)
+    return bandwidth_caption(data, rows, FREE, cells="outlined: the fastest and its ties", further=grids)

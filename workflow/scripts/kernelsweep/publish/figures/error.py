@@ -18,13 +18,14 @@ from kernelsweep.analysis.reference import at_reference, undefined_kernels
 from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
-    SUPERSCRIPTS,
     UNDEFINED_NOTE,
     device_text,
     failures_text,
     list_texts,
     reference_text,
     size_text,
+    small_number,
+    superscript,
 )
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
@@ -211,10 +212,10 @@ def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
     room = max(ROOM, math.sqrt(LEAST_RANGE * min(positive) / max(positive)))
     axes.set_ylim(min(positive) / room, max(positive) * room)
     decades = numpy.arange(math.ceil(math.log10(axes.get_ylim()[0])), math.floor(math.log10(axes.get_ylim()[1])) + 1)
-    axes.set_yticks([10.0 ** int(power) for power in decades], [_power_of_ten(int(power)) for power in decades])
+    axes.set_yticks([10.0 ** int(power) for power in decades], [f"10{superscript(int(power))}" for power in decades])
     axes.minorticks_off()
     axes.axhline(roundoff, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
-    axes.set_title(f"{dtype} (dashed: unit roundoff, 2{_superscript(ROUNDOFF_POWERS[dtype])})", loc="left")
+    axes.set_title(f"{dtype} (dashed: unit roundoff, 2{superscript(ROUNDOFF_POWERS[dtype])})", loc="left")
     axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     axes.set_axisbelow(True)
 
@@ -232,14 +233,6 @@ def _draw_exact(axes: Axes, sums: _Sums, dtype: str) -> None:
     axes.grid(axis="x", color="white", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
-
-
-def _power_of_ten(power: int) -> str:
-    return f"10{_superscript(power)}"
-
-
-def _superscript(number: int) -> str:
-    return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
 
 
 def _line_labels(sums: _Sums, undefined: set[str], width_pt: float) -> list[str]:
@@ -276,8 +269,7 @@ def _error_text(error: float) -> str:
     """An error in words: 0 (exact), 3.1·10⁻⁸."""
     if error == 0 or not math.isfinite(error):
         return "0 (exact)" if error == 0 else str(error)
-    digits, power = f"{error:.1e}".split("e")
-    return f"{digits}·{_power_of_ten(int(power))}"
+    return small_number(error)
 
 
 def _reason(rows: pandas.DataFrame) -> str:

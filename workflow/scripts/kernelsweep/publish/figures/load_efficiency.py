@@ -69,8 +69,7 @@ def _scale(axes: Axes, ours: pandas.DataFrame, theirs: pandas.DataFrame) -> None
     logarithmic(axes, True, speedups.min() / ROOM, speedups.max() * ROOM)
     if not theirs.empty:
         look = PUBLISHED | {"markerfacecolor": "none", "zorder": 4}
-        axes.plot(theirs["published_x"], theirs["published_y"], linestyle="none", label="published", **look)
-        axes.legend(loc="center left", frameon=False)
+        axes.plot(theirs["published_x"], theirs["published_y"], linestyle="none", **look)
 
 
 def _message(points: pandas.DataFrame) -> str:
@@ -99,7 +98,7 @@ def _caption(data: StudyData, found: pandas.DataFrame) -> str:
     if not found.empty:
         texts.append(f"Counters: {sources(found, data.device)}. Time: measured without the profiler.")
     if data.published and found["published"].notna().any():
-        texts.append(f"Published: {data.published.device} ({data.published.source}).")
+        texts.append(f"Open diamonds: published, {data.published.device} ({data.published.source}).")
     if undefined_kernels(data.kernel_rows) & {step.kernel for step in data.steps}:
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

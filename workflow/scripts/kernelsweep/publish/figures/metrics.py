@@ -42,7 +42,7 @@ NARROW_HEADING_PT, HEADING_LINE_IN = 66.0, 0.12
 BAR_HEIGHT = 0.62
 # A panel's width over that of its longest bar: room for the bar's value, and for a published one at the right edge.
 ROOM = {TWO_COLUMNS: 1.35, ONE_COLUMN: 1.5}
-PUBLISHED_ROOM = {TWO_COLUMNS: 1.7, ONE_COLUMN: 2.3}
+PUBLISHED_ROOM = {TWO_COLUMNS: 1.7, ONE_COLUMN: 3.2}
 # Percentages up to this have an axis of their own; others share one up to 100%.
 SMALL_PERCENTAGE = 10.0
 # Values that differ by less than this share say the same of every step: such a metric is a sentence, not a panel.
@@ -51,7 +51,8 @@ LEAST_VARIATION = 0.005
 # logarithmic axis show them, and the smallest dot's distance from the left edge is this share of the dots' range.
 WIDE_RANGE, LEFT_SHARE = 12.0, 0.08
 # From these values on, a panel's numbers are in this unit.
-SCALES = ((1e9, "10⁹ "), (1e6, "10⁶ "), (1e4, "10³ "))
+MILLION = 1e6
+SCALES = ((1e9, "10⁹ "), (MILLION, "10⁶ "), (1e4, "10³ "))
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,12 @@ def _panel(data: StudyData, found: pandas.DataFrame, name: str, known: list[int]
     comparable = data.published is not None and not data.published.only_ratios
     drawn = pandas.concat([ours, theirs]) if comparable else ours
     largest = float(numpy.nanmax([0.0, *drawn]))
-    scale, prefix = next(((limit, text) for limit, text in SCALES if largest >= limit), (1.0, ""))
-    top = 100.0 if unit == "%" and largest > SMALL_PERCENTAGE else largest / scale or 1.0
-    text = f"{title(name)} ({prefix.strip()})" if prefix else heading(name, unit)
     # Another kind of device's values have their own scale, and are read as they were printed.
+    as_printed = not comparable and theirs.notna().any()
+    scale, prefix = next(((limit, text) for limit, text in SCALES if largest >= limit and not as_printed), (1.0, ""))
+    top = 100.0 if unit == "%" and largest > SMALL_PERCENTAGE else largest / scale or 1.0
+    text = heading(name, unit)
+    text = f"{text.partition(' (')[0]} ({prefix.strip()})" if prefix else text
     return _Panel(text, ours / scale, theirs / scale if comparable else theirs, top)
 
 
@@ -217,6 +220,8 @@ def _unit_text(unit: str) -> str:
 
 def _digits(value: float) -> str:
     """Four digits at most: more would be noise."""
+    if value >= MILLION:
+        return f"{value / MILLION:.1f}·10⁶"
     if value >= 1000 or value == 0:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2g}"

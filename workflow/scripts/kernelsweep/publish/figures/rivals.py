@@ -67,12 +67,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
     lines = list(_lines(study, speedups))
     frame = Frame(width, FIGURE.heading(data.title), _message(study, speedups), caption)
+    drawn = speedups.loc[speedups["kernel"].isin([name for name, _ in lines]), "speedup"]
     legend = Legend([look["label"] for _, look in lines])
     panels = panels_above_a_legend(frame, legend, len(places), PANELS_A_ROW, PANEL_IN[width])
     for axes, place in zip(panels.grid[0], places, strict=True):
         _draw_panel(axes, lines, _at(speedups, place))
         axes.set_title(", ".join(place) + " cache", loc="left")
-        axes.set_ylim(speedups["speedup"].min() // TICK * TICK, speedups["speedup"].max() * 1.05)
+        axes.set_ylim(drawn.min() // TICK * TICK, drawn.max() * 1.05)
     panels.label_x_at_the_bottom()
     for number in panels.left:
         panels.grid[0][number].set_ylabel(f"speedup over {study['rivals'][0]} (×)")

@@ -34,7 +34,7 @@ class IndexPage:
     """All that the page shows.
 
     devices      sentences on GPUs beside recordings, or on why there are none
-    comparisons  the headline of each comparison that was made, with its file
+    comparisons  the headline of each comparison and history that was made, with its file
     further      the comparison of devices, where it was made
     """
 

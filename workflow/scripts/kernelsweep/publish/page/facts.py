@@ -41,9 +41,10 @@ def run_facts(
     if proofs:
         facts.append(("Proven", proofs_in_words(proofs)))
     if environment is not None:
-        measured = str(environment["measured"])
-        facts.append(("When", f"{measured[:10]} {measured[11:16]} UTC"))
-        facts.append(("Revision", _revision(environment, _REVISION_DIGITS)))
+        runs = _runs(environment, counted)
+        times = [f"{run['measured'][:10]} {run['measured'][11:16]} UTC" for run in runs]
+        facts.append(("When", " and ".join(times)))
+        facts.append(("Revision", " and ".join(_revision(run, _REVISION_DIGITS) for run in runs)))
     return facts
 
 
@@ -62,7 +63,7 @@ def environment_facts(counted: RowCounts, device: Mapping[str, Any], environment
             ("Compilers", ", ".join(environment["compilers"])),
             ("Profiler", str(environment.get("profiler") or "none")),
             ("Packages", ", ".join(f"{name} {version}" for name, version in environment["packages"].items())),
-            ("Revision", _revision(environment)),
+            ("Revision", " and ".join(map(_revision, _runs(environment, counted)))),
         ]
     return facts
 
@@ -72,6 +73,14 @@ def configuration_text(environment: Mapping[str, Any] | None) -> str:
     if environment is None:
         return ""
     return str(yaml.safe_dump(environment["configuration"], sort_keys=False, allow_unicode=True, width=100))
+
+
+def _runs(environment: Mapping[str, Any], counted: RowCounts) -> list[Mapping[str, Any]]:
+    """What measured these points: the environment's run, or others that a recording has put together with it."""
+    studies = {study for study, _, _ in counted.points}
+    own = environment["configuration"].get("config", {}).get("studies", ())
+    others = [run for run in environment.get("other_runs", ()) if not run["kernels"].keys().isdisjoint(studies)]
+    return [*([] if others and set(own).isdisjoint(studies) else [environment]), *others]
 
 
 def _by_status(counted: RowCounts) -> str:

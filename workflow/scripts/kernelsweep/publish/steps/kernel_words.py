@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernelsweep.code_hash import cxx_code
 from kernelsweep.sweep.kernels.leading_comments import leading_comments
 from kernelsweep.sweep.kernels.story import story
 
@@ -16,7 +17,7 @@ _CONTEXT = 2
 
 @dataclass(frozen=True)
 class KernelWords:
-    """A kernel's leading comment as paragraphs, and its code."""
+    """A kernel's leading comment as paragraphs, and its code without comments."""
 
     name: str
     paragraphs: Sequence[str]
@@ -38,6 +39,9 @@ def read_words(name: str, text: str) -> KernelWords:
     """The words and the code of a kernel's source."""
     comments, _ = leading_comments(text)
     paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", story(text))]
-    lines = [line for number, line in enumerate(text.splitlines(), 1) if comments.get(number) is None]
-    first = next((number for number, line in enumerate(lines) if line), 0)
-    return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], lines[first:])
+    pairs = zip(text.splitlines(), cxx_code(text).splitlines(), strict=True)
+    of_code = [pair for number, pair in enumerate(pairs, 1) if comments.get(number) is None]
+    # A line that is a comment goes; one that separates code stays.
+    code = [line.rstrip() for written, line in of_code if line.strip() or not written.strip()]
+    first = next((number for number, line in enumerate(code) if line), 0)
+    return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], code[first:])

@@ -12,7 +12,7 @@ from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
 from kernelsweep.analysis.roofs import arithmetic_kinds
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import MESSAGE_LENGTH, axis_value, device_text, failures_text, point_text
+from kernelsweep.analysis.words import axis_value, device_text, failures_text, point_text
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import fastest_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of
@@ -36,7 +36,7 @@ from kernelsweep.publish.tables.point_notes import (
     point_counts,
     right_text,
 )
-from kernelsweep.results import INTERVAL
+from kernelsweep.results import INTERVAL, MESSAGE_LENGTH
 
 TIME_COLUMNS = (
     "time_us",

@@ -106,7 +106,7 @@ class TableText:
 
 def numbers(values: pandas.Series[Any], decimals: int, unit: str = "") -> list[str]:
     """The values as cells with that number of decimals."""
-    return [EMPTY if pandas.isna(value) else f"{value:.{decimals}f}{unit}" for value in values]
+    return [EMPTY if pandas.isna(value) else f"{value:,.{decimals}f}{unit}" for value in values]
 
 
 def shown_decimals(values: pandas.Series[float]) -> int:
@@ -119,7 +119,7 @@ def shown_decimals(values: pandas.Series[float]) -> int:
 def intervals(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
     """The intervals of the times in a table, each with its number of decimals."""
     return [
-        EMPTY if pandas.isna(low) or pandas.isna(high) else f"{low:.{places}f}–{high:.{places}f}"
+        EMPTY if pandas.isna(low) or pandas.isna(high) else f"{low:,.{places}f}–{high:,.{places}f}"
         for low, high, places in zip(table["time_low_us"], table["time_high_us"], decimals, strict=True)
     ]
 
@@ -269,11 +269,12 @@ def _latex_names(text: TableText) -> list[str]:
 
 def _latex_float(text: TableText, title: str, label: str, tables: Sequence[str]) -> list[str]:
     """The lines of a `table` environment around some tabulars."""
+    end = "" if title.endswith(("?", ".")) else "."
     footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}" for mark, note in enumerate(text.notes, start=1)]
     return [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{escape(title.rstrip('.') + ('' if title.endswith('?') else '.') + ' ' + text.provenance)}}}",
+        rf"  \caption{{{caption(f'{title}{end} {text.provenance}')}}}",
         rf"  \label{{tab:{label}}}",
         r"  \scriptsize",
         r"  \setlength{\tabcolsep}{2pt}",
@@ -382,6 +383,11 @@ def _stacked(lines: Sequence[str], line_up: str, side: str) -> str:
         return escape("".join(lines))
     stacked = r"\\".join(map(escape, lines))
     return rf"\begin{{tabular}}[{line_up}]{{@{{}}{side}@{{}}}}{stacked}\end{{tabular}}"
+
+
+def caption(text: str) -> str:
+    """A text for a caption in LaTeX: without the folder of a recording, which is no reader's of a paper."""
+    return escape(re.sub(r" \(resources/recordings/[^)]*\)", "", text))
 
 
 def escape(text: str) -> str:

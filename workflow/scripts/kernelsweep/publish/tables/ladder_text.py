@@ -10,7 +10,7 @@ import pandas
 from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.published import Published
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text, reference_text, step_name
+from kernelsweep.analysis.words import device_text, reference_text, small_number, step_name
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, intervals, numbers, shown_decimals, speedups
 from kernelsweep.publish.tables.ladder_table import baseline_kernels, limit_columns
 from kernelsweep.publish.tables.point_notes import (
@@ -101,7 +101,7 @@ def _columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[Co
         columns.append(Column("launches", numbers(table["launches"], 0), apart=True))
     if _has_errors(table):
         errors = [
-            EMPTY if pandas.isna(error) else f"{error:.1e}" if error else "0" for error in table["relative_error"]
+            EMPTY if pandas.isna(error) else small_number(error) if error else "0" for error in table["relative_error"]
         ]
         columns.append(Column("relative error", errors, apart=True))
     if _differs(table, "bit_identical_points", "repeated_points"):
@@ -140,7 +140,7 @@ def _times(table: pandas.DataFrame, decimals: Sequence[int]) -> list[str]:
     """The times, or the status of a step of ours that has none."""
     instead = table["status"].where(table["status"] != PUBLISHED_ONLY, EMPTY).str.replace("_", " ")
     return [
-        word if pandas.isna(time_us) else f"{time_us:.{places}f}"
+        word if pandas.isna(time_us) else f"{time_us:,.{places}f}"
         for time_us, places, word in zip(table["time_us"], decimals, instead, strict=True)
     ]
 
@@ -186,7 +186,7 @@ def _on_times(table: pandas.DataFrame, data: StudyData) -> list[str]:
     peak = data.device["peak_bandwidth_gbs"]
     texts.append(
         "Bandwidth: each input byte counted once"
-        + ("." if peak is None else f"; the memory's theoretical peak is {peak:.0f} GB/s.")
+        + ("." if peak is None else f"; the memory's theoretical peak is {peak:,.0f} GB/s.")
     )
     if any(table[column].notna().any() for column in limit_columns(data.settings).values()):
         limits = ", ".join(limit_text(limit) for limit in data.settings["limits"])

@@ -8,9 +8,8 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
-from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.publish.tables.formats import EMPTY
-from kernelsweep.results import PROOF_FAILED
+from kernelsweep.results import MESSAGE_LENGTH, PROOF_FAILED
 
 # The status of a row whose point was not measured, and of a row that only the publication has.
 NOT_MEASURED = "not_measured"
