@@ -121,9 +121,8 @@ def test_measured_points_show_mistakes_in_results(planted: Run, study: str) -> N
 def test_a_right_kernel_is_proven(planted: Run) -> None:
     summary = (planted.results / "summary.md").read_text()
     for study in ("sums", "arrays"):
-        assert re.search(rf"\| {study} \| all \|.*\| 1 of {len(planted.mistakes[study]) + 1} kernels \|", summary), (
-            summary
-        )
+        kernels = len(planted.mistakes[study]) + 1
+        assert re.search(rf"\| {study} \| all \|.*\| 1 of {kernels} kernels \|", summary), summary
     assert f"| {RIGHT} |" not in summary.replace(f"| sanitized | {RIGHT} |", "")
     page = (planted.results / "report.html").read_text()
     kernels = sum(len(mistakes) + 1 for mistakes in planted.mistakes.values())
