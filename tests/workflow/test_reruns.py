@@ -75,7 +75,6 @@ def test_a_claim_of_ones_own_is_judged_and_of_the_figures_a_deleted_one_alone_co
         "draw_untimed_figures_mine emulator mine",
         "describe_environment emulator",
         "make_page emulator",
-        "make_index",
         "end_run emulator",
     }
 
@@ -87,7 +86,6 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(finished: Path)
         "all",
         "describe_environment emulator",
         "make_page emulator",
-        "make_index",
         "end_run emulator",
     }
 
