@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 
-import constraint
 import elftools.elf.elffile
 import jsonschema
 import numpy
