@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from checkout import ROOT
@@ -55,3 +56,32 @@ def test_every_folder_is_a_stage_and_the_library_says_so() -> None:
     assert sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py")) == sorted(STAGES)
     told = [line.split()[0] for line in (kernelsweep.__doc__ or "").splitlines() if line and line.split()[0] in STAGES]
     assert told == STAGES
+
+
+def test_what_the_jobs_scripts_import_exists() -> None:
+    # No checker of types reads them, and some run beside a GPU only, whose modules can't be imported here.
+    scripts = {file: ast.parse(file.read_text(encoding="utf-8")) for file in LIBRARY.parent.glob("*/*.py")}
+    imported = {
+        (file.name, node.module, alias.name)
+        for file, tree in scripts.items()
+        if file.parent != LIBRARY
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kernelsweep.")
+        for alias in node.names
+    }
+    assert len(imported) > 100
+    assert not {one for one in imported if one[2] not in names_in(LIBRARY.parent.joinpath(*one[1].split(".")))}
+
+
+@cache
+def names_in(module: Path) -> set[str]:
+    """The names that a module binds at its top; of a package also its modules."""
+    file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+    names = {path.stem for path in module.glob("*")}
+    for statement in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.alias | ast.ClassDef | ast.FunctionDef):
+                names.add(node.name)
+    return names

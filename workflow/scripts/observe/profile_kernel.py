@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from kernelsweep.analysis.words import MESSAGE_LENGTH
 from kernelsweep.build.build_report import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
@@ -19,7 +18,7 @@ from kernelsweep.observe.requests import Requests
 from kernelsweep.observe.searched_points import build_searched, searched_points
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.results import METRIC_COLUMNS, each_row, write_rows
+from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.own_study import kernel_of_job
