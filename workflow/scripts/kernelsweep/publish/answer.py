@@ -16,6 +16,7 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
+from kernelsweep.publish.summary import all_right
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
 
@@ -139,7 +140,7 @@ def answer_text(
     """
     kinds = ("right", "run", "excused", "skipped")
     right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
-    verdict = "Every point that was run is right" if 0 < run == right else "Not every point is right"
+    verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]

@@ -181,7 +181,17 @@ def failed_points(counted: RowCounts) -> list[str]:
     if failed:
         return ["## Failed", "", *_listed(counted, failed)]
     run = counted.points.total() - counted.skipped.total()
-    return ["Every point that was run is right." if run else "**No point was run.**"]
+    return [f"{all_right(bool(counted.failed))}." if run else "**No point was run.**"]
+
+
+def all_right(are_some_excused: bool) -> str:
+    """The verdict on a run without failures.
+
+    are_some_excused  whether undefined behaviour explains wrong results in it
+    """
+    return "Every point that was run is right" + (
+        ", apart from kernels with undefined behaviour" if are_some_excused else ""
+    )
 
 
 def _is_excused(counted: RowCounts, kernel: tuple[str, str]) -> bool:
