@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.build.build import Source
+from kernelsweep.build.build import gpu_source
 from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
@@ -79,9 +79,7 @@ with logged(snakemake.log[0]) as terminal:
     with Journal(path, notify, others) as journal, ExitStack() as building, ExitStack() as at_the_device:
         builder = None
         if binary is None:
-            include = [Path(name) for name in params.include]
-            constants = list(kernel.listed.constants) if kernel.listed else []
-            files = Source(kernel_file, include, options=kernel.options, constants=constants)
+            files = gpu_source(kernel_file, kernel, params.include)
             # A core is left for the points.
             workers = max(1, snakemake.threads - 1)
             builder = building.enter_context(Builder(files, params.target, UnitStore(Path(params.store)), workers))

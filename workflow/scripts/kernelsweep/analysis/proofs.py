@@ -151,9 +151,8 @@ def explained_findings(proofs: Proofs) -> list[str]:
         for proof in proofs.values()
         for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
     ]
-    if not expected:
-        return []
-    return ["## Findings that undefined behaviour explains", "", *expected, *_other_answers(proofs), ""]
+    lines = [*expected, *_other_answers(proofs)]
+    return ["## Findings that undefined behaviour explains", "", *lines, ""] if lines else []
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

@@ -20,7 +20,7 @@ from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.code_hash import code_hash, sha256_of
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.kernels.source import included_files, read_source
+from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
 from kernelsweep.sweep.kernels.units import Unit, variant_name
 
 # A declaration of a name, of a variable or a parameter.
@@ -51,6 +51,16 @@ class Source:
     runtime: Path | None = None
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
+
+
+def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Source:
+    """The source of a kernel's units for a GPU.
+
+    file     the kernel's, as messages name it
+    include  the folders of its headers
+    """
+    constants = list(kernel.listed.constants) if kernel.listed else []
+    return Source(file, [Path(name) for name in include], options=kernel.options, constants=constants)
 
 
 def build(

@@ -14,7 +14,7 @@ from kernelsweep.sweep.points import Point
 def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:
     """The point that runs with the most values of the reference point; of several, the first with the most data.
 
-    Of a search, it is the fastest at the problem size and condition that is the nearest.
+    Where a search has measured, it is the fastest point at the nearest problem size and condition.
 
     None if no point of the sweep runs.
     """

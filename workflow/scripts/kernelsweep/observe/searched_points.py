@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from kernelsweep.build.build import Source, build
+from kernelsweep.build.build import build, gpu_source
 from kernelsweep.build.build_report import Report
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.results import read_parameters
@@ -44,7 +44,5 @@ def build_searched(
 
     The other arguments are those of a job that measures.
     """
-    constants = list(kernel.listed.constants) if kernel.listed else []
-    source = Source(kernel.path, [Path(name) for name in include], options=kernel.options, constants=constants)
-    binary = Path(folder, "searched.bin")
+    source, binary = gpu_source(kernel.path, kernel, include), Path(folder, "searched.bin")
     return build(source, binary, target, units(kernel, points), workers, UnitStore(Path(store))), binary

@@ -92,11 +92,8 @@ def next_on_the_gpu(platform: str, device: Mapping[str, Any]) -> Iterator[str | 
         yield None
         return
     (gpu,) = gpus
-    _, file = lock_first([FOLDER / f"kernelsweep-{gpu.uuid}.next.lock"], _opened, lambda _: None)
-    try:
+    with lease([f"{gpu.uuid}.next"], lambda _: None):
         yield gpu.uuid
-    finally:
-        os.close(file)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.units import Unit, merged_units
@@ -185,8 +186,7 @@ def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> l
     listed = listed_points(project.config, of_study, kernel, platform)
     if listed is None:
         return []
-    sizes = [axis for axis in listed.axes if not of_study.problem.axes[axis].of_kernel]
-    return [listed[int(numbers[0])] for numbers in listed.groups(sizes)]
+    return [listed[int(numbers[0])] for numbers in listed.groups(axes_of_places(listed, of_study.problem))]
 
 
 def tied(project: Project, study: str) -> list[list[str]]:
