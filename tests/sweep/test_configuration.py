@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,11 +48,15 @@ CLAIM = {
 
 
 @pytest.fixture
-def toy(project: Path) -> Path:
-    """A project with a study of one kernel, beside those that are shipped."""
-    write_study(project, {})
-    write_kernel(project, KERNEL_FILE)
-    return project
+def toy(tmp_path: Path) -> Path:
+    """A project with a study of one kernel, beside those that are shipped. Tests edit its config/ and that kernel."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "kernels").mkdir()
+    for name in ("resources", *(f"kernels/{folder.name}" for folder in (ROOT / "kernels").iterdir())):
+        (tmp_path / name).symlink_to(ROOT / name)
+    write_study(tmp_path, {})
+    write_kernel(tmp_path, KERNEL_FILE)
+    return tmp_path
 
 
 def write_study(project: Path, changes: Mapping[str, Any]) -> None:
