@@ -64,7 +64,7 @@ _LINK = [
 ]
 
 # What g++ takes for emulator.hpp where it finds it first.
-HEADERS = "emulator.hpp.gch"
+_HEADERS = "emulator.hpp.gch"
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
@@ -133,10 +133,10 @@ def compile_runtime(emulator: Path, compiled: Path, lanes: int = 32) -> None:
 
     lanes     of a warp: 32, or 64 as in a wavefront of AMD's GPUs
 
-    And emulator.hpp to HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
+    And emulator.hpp to _HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
     the same without that file. Raises BuildError as compile_for_emulator().
     """
-    headers = ["-x", "c++-header", str(emulator / "emulator.hpp"), "-o", str(compiled.with_name(HEADERS))]
+    headers = ["-x", "c++-header", str(emulator / "emulator.hpp"), "-o", str(compiled.with_name(_HEADERS))]
     # Included first, or runtime.cpp would find the emulator.hpp beside it.
     runtime = ["-include", "emulator.hpp", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
     folders = [f"-I{compiled.parent}", f"-I{emulator}"]
