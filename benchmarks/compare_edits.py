@@ -3,13 +3,14 @@
     uv run --extra gpu python benchmarks/compare_edits.py
     uv run --extra gpu python benchmarks/compare_edits.py --sweep short
 
-The second takes less than two minutes on an H200: it sweeps the three kernels of the second part alone, from 2^22
+The second takes less than a minute on an H200: it sweeps the three kernels of the second part alone, from 2^22
 elements up and with a cold cache.
 
 Sweeps a study twice from nothing: of identical code, at most 1% of the points may be called faster or slower. Then
-plants a slowdown of 2% in kernels that wait for their own threads rather than for the memory: every fiftieth thread
-block goes through its tree twice. At least 95% of their points of 50 us and more must be called slower.
-What the kernels take longer in fact is their ratio's geometric mean over those points, which is shown beside.
+plants a slowdown in kernels that wait for their own threads rather than for the memory: every fiftieth thread block
+goes through its tree twice. The edited study is swept twice, too, so that two sweeps are compared, and two others say
+how much longer a point takes in fact. At least 95% of the points of 50 us and more that take 2% longer in fact must
+be called slower. results/benchmarks/compare_edits.csv has the points.
 
 The exit status is 0 where both goals are met.
 """
@@ -24,18 +25,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import yaml
+from support.own_sweep import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
+from kernelsweep.judge.comparison.sides import name_of
+
+OUTPUT = ROOT / "results/benchmarks/compare_edits.csv"
 STUDY = "unrolling"
 KERNELS = ("neighbored", "neighbored_less", "interleaved")
 SHORT_AXES = "axes={array_size: [2^22, 2^24, 2^26, 2^28], cache: [cold]}"
 LONG_US = 50.0
 MOST_CALLED = 0.01
 LEAST_FOUND = 0.95
+PLANTED = 1.02
 
 # In front of the tree, and behind it: all three kernels have these lines.
 BEGINNING = "    for (unsigned stride ="
@@ -55,7 +60,7 @@ PLANTED_END = """\
     }
 """
 
-Row = Mapping[str, str]
+Row = dict[str, str]
 
 
 def copied(folder: Path) -> Path:
@@ -103,9 +108,21 @@ def share(rows: Sequence[Row], verdicts: Iterable[str]) -> float:
     return sum(row["verdict"] in verdicts for row in rows) / len(rows) if rows else math.nan
 
 
-def mean_ratio(rows: Sequence[Row]) -> float:
-    """The geometric mean of the rows' ratios; nan of none."""
-    return math.exp(sum(math.log(float(row["ratio"])) for row in rows) / len(rows)) if rows else math.nan
+def times(project: Path) -> dict[tuple[str, ...], float]:
+    """The times of the last sweep, by point."""
+    found: dict[tuple[str, ...], float] = {}
+    for path in project.glob("results/*/points/*/*.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            found |= {name_of(row): float(row["time_us"]) for row in csv.DictReader(file) if row["time_us"]}
+    return found
+
+
+def put_away(project: Path, name: str) -> Path:
+    """Move the only platform's results out of the way, so that the next sweep is one from nothing."""
+    (platform,) = (path.parent for path in project.glob("results/*/comparison"))
+    kept = project / name / platform.name
+    kept.parent.mkdir()
+    return platform.rename(kept)
 
 
 def main() -> int:
@@ -119,30 +136,38 @@ def main() -> int:
         if arguments.sweep == "short":
             keep_kernels(project)
         compare(project, arguments.sweep, before="previous")
-        (platform,) = (path.parent for path in project.glob("results/*/comparison"))
-        kept = project / "kept" / platform.name
-        kept.parent.mkdir()
-        platform.rename(kept)
+        before = times(project)
+        kept = put_away(project, "kept")
         identical = compare(project, arguments.sweep, before=str(kept))
         for kernel in KERNELS:
             path = project / f"kernels/{STUDY}/{kernel}.cu"
             path.write_text(plant(path.read_text()))
         edited = [row for row in compare(project, arguments.sweep, before="previous") if row["kernel"] in KERNELS]
+        put_away(project, "edited")
+        compare(project, arguments.sweep, before="previous")
+        after = times(project)
+
+    for row in edited:
+        row["in_fact"] = f"{after[name_of(row)] / before[name_of(row)]:.5f}"
+    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
+    with OUTPUT.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(edited[0]))
+        writer.writeheader()
+        writer.writerows(edited)
 
     called = share(identical, ("faster", "slower"))
     print(
         f"\nidentical code: {len(identical)} points, {called:.2%} called faster or slower (at most {MOST_CALLED:.0%})"
     )
-    found = []
+    slower = [row for row in edited if float(row["time_before_us"]) >= LONG_US and float(row["in_fact"]) >= PLANTED]
     for kernel in KERNELS:
-        rows = [row for row in edited if row["kernel"] == kernel and float(row["time_before_us"]) >= LONG_US]
-        found.append(share(rows, ["slower"]))
-        print(
-            f"{kernel}, 2% planted: {len(rows)} points of {LONG_US:g} us and more, {found[-1]:.2%} called slower "
-            f"(at least {LEAST_FOUND:.0%}), {mean_ratio(rows):.4f} times the time"
-        )
+        rows = [row for row in slower if row["kernel"] == kernel]
+        print(f"{kernel}: {len(rows)} points of {LONG_US:g} us and more take {PLANTED - 1:.0%} longer or more; "
+              f"{share(rows, ['slower']):.2%} of them are called slower")  # fmt: skip
+    found = share(slower, ["slower"])
+    print(f"all: {len(slower)} points, {found:.2%} called slower (at least {LEAST_FOUND:.0%})")
     print(f"in {time.monotonic() - started:.0f} s")
-    return 0 if called <= MOST_CALLED and all(one >= LEAST_FOUND for one in found) else 1
+    return 0 if called <= MOST_CALLED and found >= LEAST_FOUND else 1
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ time is within 1% of the best of all. True times are those of the full sweep her
 results are computed before, for both sides.
 
     here, full sweep      every configuration in random order; the first of three visits counts
-    here, search          Optuna's estimator, with a quarter of the space as its budget
+    here, search          a search with half of the space as its budget
     Kernel Tuner, brute force     every configuration in its order; seven runs each, with `answer` and `verify`
     Kernel Tuner, its strategies  replayed by its simulation mode from the times that brute force took for each
                           configuration, by `--repetitions` seeds: median, and 90% quantile in brackets. Their budget
-                          is half of the space
+                          is half of the space, too
 
 Seconds are counted from the start of each process, once with compiling and once without. Here units are compiled on all
 cores while others run, so the times without are those of a second process that finds all units compiled; those of
@@ -172,7 +172,7 @@ def tuned(name: str, arch: str) -> Tuned:
 
 
 def run_here(one: Tuned, device: Gpu, folder: Path, store: Path, searches: bool, started: float) -> dict[str, Any]:
-    """A full sweep, or a search with a quarter of the space: when each configuration was proven right and timed.
+    """A full sweep, or a search with half of the space: when each configuration was proven right and timed.
 
     folder   for the journal and what else lasts as long as the process
     store    keeps the compiled units
@@ -234,7 +234,7 @@ def _measured(
                 builder=builder,
                 units=lambda point: units(one.kernel, [point]),
             )
-            return search(task, ValidPoints(combinations_of(points)), max(1, len(points) // 4), bench)
+            return search(task, ValidPoints(combinations_of(points)), len(points) // 2, bench)
         builder.offer(spread_units(units(one.kernel, points)))
         work = find_work(task, one.planned, {}, journal, described, builder)
         with Workers(task, work.visits) as processes:

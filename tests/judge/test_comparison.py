@@ -162,6 +162,22 @@ def test_the_scatter_is_that_of_the_visits() -> None:
         assert scatter.variance(time_us) == pytest.approx(true, rel=0.25)
 
 
+def test_a_disturbed_visit_costs_its_own_point_alone(sweeps: tuple[list[Row], list[Row]]) -> None:
+    # Pins: two of 168 points with visits 30% apart made all others undecided.
+    before, after = (
+        [
+            dict(row)
+            for row in rows
+            if row["kernel"] in ("neighbored", "neighbored_less", "interleaved")
+            and (int(row["array_size"]) >= 2**22 and row["cache"] == "cold")
+        ]
+        for rows in sweeps
+    )
+    after[3]["visit_spread"] = after[33]["visit_spread"] = "0.3"
+    points = long_points(compare_points(before, slowed(after, 1.02), MARGIN)[0])
+    assert share(points, SLOWER) >= 0.95
+
+
 def test_constants_of_small_numbers_of_visits() -> None:
     # From tables of the range (d2^2 + d3^2) and of Student's t.
     assert [range_squared(count) for count in (2, 3, 5)] == pytest.approx([2.0, 3.654, 6.157], rel=1e-3)

@@ -19,5 +19,9 @@ def copy_project(folder: Path) -> Path:
         source = ROOT / name
         if source.is_file():  # A deleted file is still listed.
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, copy / name)
+            shutil.copy2(source, copy / name)
+    # With the modules as Python has compiled them, which hold for sources of the same age. The others are half written.
+    for folder in (ROOT / "workflow/scripts").rglob("__pycache__"):
+        if (copy / folder.relative_to(ROOT)).parent.exists():
+            shutil.copytree(folder, copy / folder.relative_to(ROOT), ignore=shutil.ignore_patterns("*.pyc.*"))
     return copy

@@ -23,13 +23,14 @@ from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
 from kernelsweep.project.inputs import observed_binary
 from kernelsweep.project.inputs import searched_points as searched_points_of
-from kernelsweep.project.parameters import checked_kernels, planned_kernels, translation_units
+from kernelsweep.project.parameters import checked_kernels, planned_kernels, proven_axes, translation_units
 from kernelsweep.project.project import Project, load_project, load_study
 from kernelsweep.project.resources import measuring_threads
 from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
 from kernelsweep.sweep.points import Point, instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
@@ -240,6 +241,10 @@ def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[.
     sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
     assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"
     assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
+    small = KernelSweep(source, proven_axes(project, "own", "own"), 132, [], EMULATOR, searched=True)
+    at_small_sizes = [each.point for each in points_to_check(sweep, None, small)]
+    assert {(p["width"], p["height"]) for p in at_small_sizes} == {(p["width"], p["height"]) for p in small.points()}
+    assert {p["tile"] for p in at_small_sizes} <= {p["tile"] for p in found}, "of what was searched"
     kernel = ("nvidia-h200", "own", "own")
     assert observed_binary(project, *kernel) == [] and searched_points_of(project, *kernel)
     assert build_target(project) == []

@@ -8,8 +8,9 @@ from snakemake.persistence import PersistenceBase
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 # What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
-# start's time.
+# start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
 gc.freeze()
+gc.set_threshold(100_000)
 
 
 # The scheduler starts a timer at each look for jobs, and each timer leads to another look: after a hundred jobs it looks a

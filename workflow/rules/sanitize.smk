@@ -34,6 +34,7 @@ rule sanitize_kernel:
     params:
         kernel_code=for_job(parameters.kernel_code),
         axes=for_job(parameters.axes),
+        small_axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),
         search=for_job(parameters.setting, key="search"),

@@ -14,17 +14,19 @@ from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import Point
 
 with logged(snakemake.log[0]) as terminal:
-    file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, []
+    file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, {}
     for each in snakemake.params.kernels:
         kernel = kernel_of_job(
             **each["kernel"], path=Path(each["file"]).resolve(), root=Path.cwd(), study=snakemake.wildcards.study
         )
         point = Point(each["point"])
         check_arguments(kernel, point, seed, file)
-        doubts += kernel.problem.doubts(point, seed)
+        data = tuple(point[axis] for axis in kernel.problem.instance_axes)
+        if data not in doubts:
+            doubts[data] = kernel.problem.doubts(point, seed)
     if snakemake.params.kernels:
         for rival, call in snakemake.params.rivals.items():
             check_arguments(as_kernel(rival, kernel.problem, call, f"{file}: rivals"), point, seed, file)
-    told = "".join(f"{doubt}\n" for doubt in dict.fromkeys(doubts))
+    told = "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
     print(told, end="", file=terminal)
     Path(snakemake.output[0]).write_text(told, encoding="utf-8")

@@ -20,8 +20,8 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import each_row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import instantiation
 
 with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -37,15 +37,15 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
 
     conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
+    small = replace(sweep, axes=params.small_axes, target=EMULATOR)
     if snakemake.input.searched:
-        found = searched_points(each_row(snakemake.input.searched[0]), sweep.candidates())
-        sweep = replace(sweep, measured=found)
-        chosen = points_to_check(sweep, [instantiation(kernel, point) for point in found])
+        sweep = replace(sweep, measured=searched_points(each_row(snakemake.input.searched[0]), sweep.candidates()))
+        chosen = points_to_check(sweep, None, small)
         build = (params.target, params.include, params.store, scratch, snakemake.threads)
         report, binary = build_searched(kernel, [each.point for each in chosen], *build)
     else:
         report, binary = read_report(Path(snakemake.input.report[0])), Path(snakemake.input.binary[0])
-        chosen = points_to_check(sweep, report["variants"])
+        chosen = points_to_check(sweep, report["variants"], small)
     known = {
         "study": wildcards.study,
         "kernel": kernel.name,

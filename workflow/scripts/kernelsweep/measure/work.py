@@ -28,6 +28,10 @@ from kernelsweep.sweep.points import Point
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder
 
+# find_work() hashes these files in each job, and to parse them takes half of a short job's time. The process that forks
+# the jobs (fork_server.py) imports this module, and so parses them for all.
+code_hash(measuring_files())
+
 # After this many points of a kernel have timed out, the others are not run.
 _MOST_TIMED_OUT = 2
 

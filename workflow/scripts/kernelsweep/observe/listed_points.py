@@ -49,6 +49,13 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
     return [point for rank in ranks for point in rank if point is not None][:most]
 
 
+def at_sizes_of(small: KernelSweep, sweep: KernelSweep) -> list[Point]:
+    """The sweep's points with the data of another sweep of the kernel in place of their own, each once."""
+    data = sweep.kernel.problem.instance_axes
+    sizes = list(dict.fromkeys(tuple((axis, point[axis]) for axis in data) for point in small.points()))
+    return list(dict.fromkeys(point.at(**dict(size)) for point in sweep.points() for size in sizes))
+
+
 # Points of a kernel that lists its own launches, whose axes may have been chosen for a GPU.
 _MOST_PROVEN = 8
 

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+# schema.check() would import it in each job that reads a kernel, not once in the process that forks them.
+import jsonschema  # noqa: F401
+
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import SCHEMAS
 from kernelsweep.problems.problem import Axis, Problem
