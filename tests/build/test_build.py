@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
+from emulator_units import INCLUDE, runtime, write_unit
 from planted import instantiations, point, source_of
 
 from kernelsweep.build import gcc, nvcc, toolkit
@@ -245,6 +247,25 @@ def test_the_emulators_libraries_are_the_same_in_every_folder(tmp_path: Path, mo
         ]
     assert [report["status"] for report in reports] == 4 * ["ok"], reports[0]["message"]
     assert [hashes(report) for report in reports[:2]] == [hashes(report) for report in reports[2:]]
+
+
+@pytest.mark.parametrize("lanes", [32, 64])
+def test_the_emulators_compiled_headers_are_taken_and_change_no_library(
+    lanes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: headers that were compiled with other options than a unit's, which g++ passes over without a word.
+    without = tmp_path / "runtime.o"
+    shutil.copy(runtime(lanes), without)
+    (tmp_path / "toy.cu").write_text("__global__ void toy(int *data) { data[threadIdx.x] = __popc(data[0]); }\n")
+    unit = write_unit(tmp_path / "toy.cpp", [tmp_path / "toy.cu"], ["toy"])
+    monkeypatch.setenv("CXX", "g++ -H")  # names the headers that it reads
+    libraries = []
+    for of in (runtime(lanes), without):
+        named = gcc.compile_for_emulator(unit, tmp_path / "toy.so", of, INCLUDE, lanes)
+        assert (f"! {of.with_name('emulator.hpp.gch')}" in named) == (of != without), named
+        assert ("arithmetic.hpp" in named) == (of == without), named
+        libraries.append((tmp_path / "toy.so").read_bytes())
+    assert libraries[0] == libraries[1]
 
 
 def test_the_emulator_refuses_a_block_beyond_a_kernels_launch_bounds(tmp_path: Path) -> None:

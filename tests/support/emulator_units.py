@@ -28,10 +28,15 @@ def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Seque
     return path
 
 
-@functools.cache
 def runtime(lanes: int = 32) -> Path:
     """The emulator's runtime, compiled once in this process."""
-    compiled = Path(_FOLDER.name) / f"runtime_{lanes}.o"
+    return _runtime(lanes)
+
+
+@functools.cache
+def _runtime(lanes: int) -> Path:
+    compiled = Path(_FOLDER.name) / f"{lanes}/runtime.o"
+    compiled.parent.mkdir()
     gcc.compile_runtime(ROOT / "workflow/emulator", compiled, lanes)
     return compiled
 

@@ -7,10 +7,14 @@ before its code, where a kernel has its header, and where lines move, since mess
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from kernelsweep.errors import UserError
@@ -96,16 +100,45 @@ def code_hash(files: Iterable[Path]) -> str:
     """SHA-256 of the files' code: of Python and C++ as the module's docstring says, and of others as they are."""
     digest = hashlib.sha256()
     for file in files:
-        code = _code if file.suffix == ".py" else cxx_code if file.suffix in _CXX else None
         try:
-            digest.update(code(file.read_text(encoding="utf-8-sig")).encode() if code else file.read_bytes())
+            if file.suffix == ".py":
+                digest.update(_kept_code(file, file.read_text(encoding="utf-8-sig")).encode())
+            elif file.suffix in _CXX:
+                digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
+            else:
+                digest.update(file.read_bytes())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
     return digest.hexdigest()
 
 
+_SCRIPTS = Path(__file__).resolve().parents[1]
+
+
 @cache
+def _kept_code(file: Path, source: str) -> str:
+    """The code of a module with this text. That of the project's own modules is kept beside their bytecode: to write
+    them in Python's own layout would take each start half a second, and each job that measures a fifth.
+    """
+    if sys.dont_write_bytecode or not file.is_relative_to(_SCRIPTS):
+        return _code(source)
+    kept = Path(cache_from_source(file)).with_suffix(".code")
+    # This module's text as well, which says what is kept.
+    made_from = hashlib.sha256(Path(__file__).read_bytes() + source.encode()).hexdigest() + "\n"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = kept.read_text(encoding="utf-8")
+        if text.startswith(made_from):
+            return text.removeprefix(made_from)
+    code = _code(source)
+    with contextlib.suppress(OSError):  # The installation may be read-only.
+        kept.parent.mkdir(exist_ok=True)
+        unfinished = kept.with_suffix(f".code{os.getpid()}")
+        unfinished.write_text(made_from + code, encoding="utf-8")
+        unfinished.replace(kept)
+    return code
+
+
 def _code(source: str) -> str:
     """A file's code in Python's own layout, without comments and docstrings."""
     tree = ast.parse(source)
