@@ -29,7 +29,7 @@ from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.relations import RELATIONS
-from kernelsweep.publish.answer import answers
+from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
@@ -270,6 +270,16 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
     assert read_best(here / "best.json") == found
+
+
+def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) -> None:
+    data = made_up(here)
+    found = find_best("product", data, ())
+    for search, says in (({"budget": 36, "at": {}}, True), (None, False)):
+        studies = {"product": {**data.settings, "search": search}}
+        assert ("A search measured up to 36 configurations" in best_text(found, studies, H200)) == says
+        of_run = answers(studies, found, row_counts([]), H200, {})
+        assert ("that a search measured: product" in answer_text(of_run, studies, "", {}, {})) == says
 
 
 QUANTITIES = """

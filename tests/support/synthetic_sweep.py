@@ -47,6 +47,7 @@ EMULATOR: dict[str, Any] = {
 
 UNROLLS = [2, 4, 8, 16]
 UNROLLING: dict[str, Any] = {
+    "search": None,
     "problem": "reduction",
     "title": "Unrolling: an integer sum in global memory, nine steps",
     "description": "From a divergent tree to a completely unrolled one.",

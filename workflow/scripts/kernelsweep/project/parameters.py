@@ -283,7 +283,7 @@ def uncertainties(project: Project) -> dict[str, float]:
 def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for finding best configurations, without studies whose kernels don't compete."""
     return {
-        study: settings(project, study, "title", "problem", "kernels", "reference", *_COMPARED)
+        study: settings(project, study, "title", "problem", "kernels", "reference", "search", *_COMPARED)
         for study in project.studies_of(scope)
         if project.studies[study].problem.races
     }
@@ -391,7 +391,7 @@ def page_index(project: Project, scope: str) -> list[str]:
 def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
     return {
-        study: settings(project, study, "title", "problem", "reference", "limits")
+        study: settings(project, study, "title", "problem", "reference", "limits", "search")
         for study in project.studies_of(scope)
     }
 
@@ -401,7 +401,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = files.parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference", "tied", "limits"),
+            **settings(project, study, "title", "description", "problem", "reference", "tied", "limits", "search"),
             "names": list(project.studies[study].kernels),
             # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
             "gridded": [

@@ -39,6 +39,7 @@ class StudyAnswer:
     first       the story's first kernel with a time at the largest size
     gain        that kernel's best time over the fastest time there; None without times
     proven      its kernels that are proven, and all that have a proof; none have for a recording
+    searched    whether a search chose which configurations were measured
     """
 
     study: str
@@ -52,6 +53,7 @@ class StudyAnswer:
     first: str
     gain: Interval | None
     proven: tuple[int, int]
+    searched: bool
 
     @property
     def largest(self) -> Fastest | None:
@@ -68,7 +70,7 @@ def answers(
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
-    studies  title, problem and reference of each, by name
+    studies  title, problem, reference and search of each, by name
     found    the entries of best.json
     proofs   of the kernels; none for a recording
     """
@@ -107,6 +109,7 @@ def _answer(
         first=first,
         gain=gain,
         proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
+        searched=bool(study["search"]),
     )
 
 
@@ -164,6 +167,8 @@ def answer_text(
         )
     if any(largest.ties for _, largest, _ in timed):
         lines.append("  * others are as fast: see best.md")
+    if searched := [one.study for one, _, _ in timed if one.searched]:
+        lines.append(f"  of the configurations that a search measured: {', '.join(searched)}")
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [f"  claims: {', '.join(counts)}"] if counts else []
     lines += [f"  proven: {proofs_in_words(proofs)}"] if proofs else []

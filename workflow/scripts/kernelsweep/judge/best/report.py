@@ -43,7 +43,7 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
-            f"{where[:1].upper()}{where[1:]}." + _objective(shown[0].fastest),
+            f"{where[:1].upper()}{where[1:]}." + _objective(shown[0].fastest) + _searched(study),
             "",
             *_by_size(shown, study, device),
             "",
@@ -57,6 +57,13 @@ def _objective(one: Configuration) -> str:
     if not one.objective:
         return ""
     return f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
+
+
+def _searched(study: Mapping[str, Any]) -> str:
+    """A sentence on which configurations were measured, where a search chose them."""
+    if not study["search"]:
+        return ""
+    return f" A search measured up to {study['search']['budget']:,} configurations of each kernel at each size."
 
 
 def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
