@@ -172,6 +172,15 @@ def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
         assert_refused(lambda path=tmp_path / name: Journal(path), name, "is no file")
 
 
+def unpacked(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+
+
+def write(path: Path, text: str) -> None:
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
 @pytest.mark.parametrize(
     ("file", "change", "part"),
     [
@@ -187,12 +196,11 @@ def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
     ],
 )
 def test_an_impossible_recording(tmp_path: Path, file: str, change: Callable[[str], str], part: str) -> None:
-    shipped = ROOT / "resources/recordings/nvidia-h200"
-    for path in shipped.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    # The first rows of each table; test_recordings.py checks them all.
+    for shipped in (ROOT / "resources/recordings/nvidia-h200").iterdir():
+        rows = unpacked(shipped).splitlines(keepends=True)
+        write(tmp_path / shipped.name, "".join(rows[:100] if ".csv" in shipped.suffixes else rows))
     check_content(tmp_path)
     path = tmp_path / (file if (tmp_path / file).exists() else f"{file}.gz")
-    content = path.read_bytes()
-    text = change((gzip.decompress(content) if path.suffix == ".gz" else content).decode())
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    write(path, change(unpacked(path)))
     assert_refused(lambda: check_content(tmp_path), file, part)

@@ -25,7 +25,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import points_of_variants, units
 
-STUDIES, KERNELS = 2, 15
+STUDIES, KERNELS = 2, 5
 
 # The interpreter runs this first: it notes which kernels a process opens.
 WATCH = """

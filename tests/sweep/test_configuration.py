@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,11 +48,15 @@ CLAIM = {
 
 
 @pytest.fixture
-def toy(project: Path) -> Path:
-    """A project with a study of one kernel, beside those that are shipped."""
-    write_study(project, {})
-    write_kernel(project, KERNEL_FILE)
-    return project
+def toy(tmp_path: Path) -> Path:
+    """A project with a study of one kernel, beside those that are shipped. Tests edit its config/ and that kernel."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "kernels").mkdir()
+    for name in ("resources", *(f"kernels/{folder.name}" for folder in (ROOT / "kernels").iterdir())):
+        (tmp_path / name).symlink_to(ROOT / name)
+    write_study(tmp_path, {})
+    write_kernel(tmp_path, KERNEL_FILE)
+    return tmp_path
 
 
 def write_study(project: Path, changes: Mapping[str, Any]) -> None:
@@ -192,7 +197,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"kernels": [{"axes": {}}]}, ["kernels.0 lacks the key 'name'"]),
         (
             {"kernels": [{"name": "dubled"}]},
-            ["kernels names 'dubled'; did you mean 'doubled'?", "kernels/toy/: doubled"],
+            ["no file kernels/toy/dubled.cu; did you mean 'doubled'?", "in that folder: doubled"],
         ),
         ({"kernels": [{"name": KERNEL}] * 2}, ["kernels lists 'doubled' twice"]),
         ({"kernels": [{"name": KERNEL, "axes": {"unroll": [0]}}]}, ["kernels.0.axes.unroll.0 is 0. Allowed: whole"]),
@@ -215,7 +220,10 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             ["axes has 'arguments', but the problem reduction has no such axis"],
         ),
         ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
-        ({"kernels": [{"name": "cascadet", "from": "stepwise"}]}, ["did you mean 'cascaded'?", "kernels/stepwise/: "]),
+        (
+            {"kernels": [{"name": "cascadet", "from": "stepwise"}]},
+            ["did you mean 'cascaded'?", "no file kernels/stepwise/cascadet.cu"],
+        ),
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},

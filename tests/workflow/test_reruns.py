@@ -24,20 +24,16 @@ def drawn_from(study: str) -> set[str]:
     return judged | {f"make_table emulator {study}", f"draw_untimed_figures_{study} emulator {study}"}
 
 
-def test_a_comment_or_text_elsewhere_runs_nothing(finished: Path) -> None:
+def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> None:
     scripts = finished / "workflow/scripts/kernelsweep"
     edit(scripts / "measure/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop')
     edit(scripts / "measure/point/runner.py", "class Runner:\n", "class Runner:  # a remark\n")
     edit(finished / "config/config.yaml", "# The studies that", "# Those studies that")
     edit(finished / "README.md", "", "A new first line.\n\n")
-    assert planned_jobs(finished) == set()
-
-
-def test_a_comment_in_a_kernel_runs_nothing_and_one_before_it_is_its_header(finished: Path) -> None:
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2) {", "stride /= 2) {  // halves it")
     edit(finished / "kernels/include/warp.cuh", "#pragma once", "#pragma once  // in each file")
     assert planned_jobs(finished) == set()
-    # Before the code stands the header.
+    # Before a kernel's code stands its header.
     edit(finished / "kernels/mine/interleaved.cu", "kernelsweep:", "kernelsweep: # settings")
     assert "build_kernel emulator mine interleaved" in planned_jobs(finished)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kernelsweep.analysis.steps import Step
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
-from kernelsweep.results import BASELINE_PREFIX
+from kernelsweep.results import BASELINE_PREFIX, MEASUREMENT_COLUMNS
 from kernelsweep.share.recording import recorded_device
 
 
@@ -106,8 +107,12 @@ class RecordedNumbers:
         return float(pandas.to_numeric(self._timed(where)[column]).median())
 
     def _timed(self, where: str) -> pandas.DataFrame:
+        return self._all_timed.query(where, engine="python")
+
+    @cached_property
+    def _all_timed(self) -> pandas.DataFrame:
         rows = pandas.concat([data.kernel_rows for data in self.studies.values()], ignore_index=True)
-        return rows[rows["status"] == "ok"].query(where, engine="python")
+        return rows[rows["status"] == "ok"]
 
     def _data(self, step: str) -> tuple[StudyData, str]:
         study, _, kernel = step.partition("/")
@@ -130,14 +135,18 @@ def recorded_numbers(folder: Path, settings: Mapping[str, Mapping[str, Any]]) ->
     metrics = load_metrics([counters] if counters.is_file() else [])
     return RecordedNumbers(
         {
-            name: StudyData(
-                study, rows[rows["study"] == name], device, metrics=Metrics(metrics[metrics["study"] == name])
-            )
+            name: StudyData(study, _of_study(rows, name), device, metrics=Metrics(metrics[metrics["study"] == name]))
             for name, study in settings.items()
         },
         date=str(environment["measured"])[:10],
         device=f"{device['name']}, driver {device['driver']}",
     )
+
+
+def _of_study(rows: pandas.DataFrame, name: str) -> pandas.DataFrame:
+    """A study's rows without the columns of other studies' axes, which each selection of rows would copy."""
+    own = rows[rows["study"] == name]
+    return own[[column for column in own if column in MEASUREMENT_COLUMNS or own[column].notna().any()]]
 
 
 def _at(data: StudyData, rows: pandas.DataFrame, at: Mapping[str, Any], free: tuple[str, ...] = ()) -> pandas.DataFrame:

@@ -18,10 +18,14 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.best_sides import best_sides
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured, compares_fastest
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED, MESSAGE_LENGTH, PROOF_FAILED
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, COUNTED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import quantities_of
 
 _NO_TIMES = "no times on this platform"
+
+# What is read of a measurement. Each selection of rows copies all columns, of which a study may have dozens.
+_READ = ("study", "kernel", *ALL_POINT_COLUMNS, "status", "message", "flags", "output", "binary_sha256")
+_TIMES = ("time_us", "time_low_us", "time_high_us")
 
 # Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
@@ -84,6 +88,7 @@ def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, 
     if compares_fastest(data.settings):
         return [_judge_best(claim, data) for claim in claims]
     points: dict[str, _Point] = {}
+    data = replace(data, measurements=data.measurements.filter([*_READ, *_TIMES]))
 
     def judged_at(claim: Claim, **others: Any) -> Judged:
         at = {**claim.at, **others}
