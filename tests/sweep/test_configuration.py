@@ -197,7 +197,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"kernels": [{"axes": {}}]}, ["kernels.0 lacks the key 'name'"]),
         (
             {"kernels": [{"name": "dubled"}]},
-            ["kernels names 'dubled'; did you mean 'doubled'?", "kernels/toy/: doubled"],
+            ["no file kernels/toy/dubled.cu; did you mean 'doubled'?", "in that folder: doubled"],
         ),
         ({"kernels": [{"name": KERNEL}] * 2}, ["kernels lists 'doubled' twice"]),
         ({"kernels": [{"name": KERNEL, "axes": {"unroll": [0]}}]}, ["kernels.0.axes.unroll.0 is 0. Allowed: whole"]),
@@ -220,7 +220,10 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             ["axes has 'arguments', but the problem reduction has no such axis"],
         ),
         ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
-        ({"kernels": [{"name": "cascadet", "from": "stepwise"}]}, ["did you mean 'cascaded'?", "kernels/stepwise/: "]),
+        (
+            {"kernels": [{"name": "cascadet", "from": "stepwise"}]},
+            ["did you mean 'cascaded'?", "no file kernels/stepwise/cascadet.cu"],
+        ),
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
             {"baselines": ["numpy"], "reference": {"operation": "maximum"}},

@@ -277,7 +277,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"kernel": "rows tile"}, "launches.0.kernel is 'rows tile'. Allowed: a name such as rows"),
         ({"macros": ["heigth"]}, "macros.0: 'heigth': unknown name 'heigth'"),
         ({"macros": ["tile", {"tile": 3}]}, "macros.1 defines tile a second time"),
-        ({"name": "onw"}, "kernels names 'onw'; did you mean 'own'"),
+        ({"name": "onw"}, "no file kernels/own/onw.cu; did you mean 'own'"),
         ({"tied": [["width", "hight"]]}, "tied.0 has 'hight'; did you mean 'height'"),
         ({"tied": [["width", "tile"]]}, "are tied, so each needs as many values as the others"),
         ({"reference": {"titel": 8}}, "reference has 'titel'; did you mean 'tile'"),

@@ -115,8 +115,8 @@ def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) ->
     if path.parent != folder or not path.is_file():
         files = sorted(found.stem for found in folder.glob("*.cu"))
         raise UserError(
-            f"{shown}: kernels names {entry['name']!r}{nearest(entry['name'], files) or ';'} "
-            f"Files in kernels/{folder.name}/: {', '.join(files) or 'none'}."
+            f"{shown}: kernels names {entry['name']!r}, but there is no file kernels/{folder.name}/{entry['name']}.cu"
+            f"{nearest(entry['name'], files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
         )
     return path
 
