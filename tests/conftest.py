@@ -8,7 +8,6 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,11 @@ from workflow_runs import finish_project
 
 from kernelsweep.build import nvcc
 from kernelsweep.errors import BuildError
+from kernelsweep.measure.worker import process
 
-# With a second thread here, workers are new Pythons: a fork would have the kernels that other tests have loaded.
-threading.Thread(target=threading.Event().wait, daemon=True).start()
+# Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
+# takes none of their locks, and a new Python for each would take the suite a minute.
+process.thread_count = lambda: 1
 
 
 def why_no_gpu() -> str | None:

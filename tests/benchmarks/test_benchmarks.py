@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
+import emulator_units
 import fresh_workers
 import pytest
 import scaling
@@ -99,6 +101,11 @@ def test_our_sides_compile_while_they_measure_and_find_the_references(
     task = replace(compare_kernel_tuner._task(one, device), platform="model_clock:ModelClock")
     monkeypatch.setattr(compare_kernel_tuner, "_task", lambda *_: task)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    # Each side would compile the emulator's runtime.
+    compiled = emulator_units.runtime().parent
+    monkeypatch.setattr(
+        own_sweep, "compile_runtime", lambda _, file: shutil.copytree(compiled, file.parent, dirs_exist_ok=True)
+    )
     (tmp_path / "kernels").symlink_to(ROOT / "kernels")
     monkeypatch.chdir(tmp_path)
     compare_kernel_tuner.prepare(one, device)

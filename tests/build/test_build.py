@@ -377,11 +377,14 @@ def shipped_kernels() -> list[Any]:
     every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
     # Once, even if several studies use it. Kernels with launches of their own have other axes.
     kernels = {kernel.path: kernel for kernel in every if kernel.listed is None}
-    # Alternate between the architectures, since nvcc takes seconds for each.
-    return [
-        pytest.param(kernel, arch, id=f"{path.parent.name}/{kernel.name}-{arch}")
-        for (path, kernel), arch in zip(kernels.items(), itertools.cycle(ARCHITECTURES), strict=False)
-    ]
+    # A folder's kernels in one unit for each architecture, since half of nvcc's time goes by before it reads a kernel.
+    # They alternate between the architectures.
+    units: dict[tuple[str, str], list[KernelSource]] = {}
+    for (path, kernel), arch in zip(kernels.items(), itertools.cycle(ARCHITECTURES), strict=False):
+        if kernel.unsupported_on(arch):
+            arch = kernel.smallest_architecture or arch
+        units.setdefault((path.parent.name, arch), []).append(kernel)
+    return [pytest.param(together, arch, id=f"{folder}-{arch}") for (folder, arch), together in units.items()]
 
 
 def variants(kernel: KernelSource) -> list[str]:
@@ -402,20 +405,22 @@ def variants(kernel: KernelSource) -> list[str]:
 
 
 @pytest.mark.nvcc
-@pytest.mark.parametrize(("kernel", "arch"), shipped_kernels())
-def test_a_shipped_kernel_compiles_without_warning_or_spill(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
-    if kernel.unsupported_on(arch):
-        arch = kernel.smallest_architecture or arch
-    names = variants(kernel)
+@pytest.mark.parametrize(("kernels", "arch"), shipped_kernels())
+def test_shipped_kernels_compile_without_warning_or_spill(
+    kernels: list[KernelSource], arch: str, tmp_path: Path
+) -> None:
+    names = {name: kernel for kernel in kernels for name in variants(kernel)}
     unit, cubin = tmp_path / "unit.cu", tmp_path / "unit.cubin"
-    unit.write_text(cuda_unit(kernel.path, Unit({}, [[name] for name in names])))
+    others = "".join(f'#include "{kernel.path}"\n' for kernel in kernels[1:])
+    unit.write_text(others + cuda_unit(kernels[0].path, Unit({}, [[name] for name in names])))
     warned = ["-Werror", "all-warnings"]
     output = nvcc.compile_cubin(unit, cubin, arch, [ROOT / "kernels/include"], options=warned)
     assert nvcc.warnings(output) == ""
     reports = nvcc.function_reports(output, cubin, names)
-    assert sorted(reports) == names
-    bounded = "__launch_bounds__" in kernel.path.read_text()  # The compiler sees to it that the largest block fits.
+    assert reports.keys() == names.keys()
     for name, report in reports.items():
         assert report["spill_store_bytes"] == report["spill_load_bytes"] == 0, name
+        # The compiler sees to it that the largest block fits.
+        bounded = "__launch_bounds__" in names[name].path.read_text()
         # With more, a block of 1024 threads could not be launched.
         assert bounded or report["registers"] <= 64, name

@@ -40,6 +40,7 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
+from kernelsweep.measure.worker import process
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
@@ -273,6 +274,7 @@ def in_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         folder.mkdir()
         (folder / "sitecustomize.py").write_text(code)
         monkeypatch.setenv("PYTHONPATH", str(folder))
+        monkeypatch.setattr(process, "thread_count", lambda: 2)  # They are new Pythons then.
 
     return plant
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from math import comb
-from statistics import median
+from statistics import median, quantiles
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
 def summarise(samples: Sequence[float]) -> Summary:
     """Median, confidence interval and noise of at least 6 samples."""
     middle, low, high = median_interval(samples)
-    quarter, three_quarters = np.quantile(samples, [0.25, 0.75])
+    quarter, _, three_quarters = quantiles(samples, method="inclusive")  # numpy's take 30 times as long
     return Summary(middle, low, high, float((three_quarters - quarter) / middle))
 
 
