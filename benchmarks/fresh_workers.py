@@ -1,4 +1,4 @@
-"""Does a worker's start change its times? A/A: one kernel's points, by workers that were started in three ways.
+"""Does a worker's start change its times? A/A: one kernel's points, by workers that were started in two ways.
 
     uv run --extra gpu python benchmarks/fresh_workers.py
 
@@ -6,12 +6,11 @@
 |---|---|---|
 | python | a new Python each | each is opened alone, before its visit |
 | fork | forks of the job | a kernel's three are opened side by side, before the first sample: as a sweep does |
-| beside | forks of the job | the same, and others are opened and ended while samples are taken |
 
 The ways take turns. For each class of points three numbers are printed: the ratio of the medians to those of `python`
 (geometric mean); the distance between the three visits' medians; and the interquartile range within a visit, both as
-fractions of the median. Where a fork is as fresh as a new Python, its visits lie as far apart. Where a context disturbs
-nothing, all three agree. Below stand the seconds of a round, and those until its first point is done.
+fractions of the median. Where a fork is as fresh as a new Python, its visits lie as far apart. Below stand the seconds
+of a round, and those until its first point is done.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import os
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -43,7 +41,7 @@ from kernelsweep.measure.sampling import Sampling, per_visit
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker import process
-from kernelsweep.measure.worker.client import Worker, Workers
+from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import lease
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -52,9 +50,7 @@ from kernelsweep.sweep.points import Point, instantiation
 VISITS = 3
 # As config.yaml has it.
 SAMPLING = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
-WAYS = ("python", "fork", "beside")
-# Contexts that come and go beside the samples of a round: each takes about as long as a visit to all points.
-OTHERS = 4
+WAYS = ("python", "fork")
 
 
 class OneByOne(Workers):
@@ -82,29 +78,17 @@ def measured(way: str, task: KernelTask, planned: Sequence[PlannedPoint], journa
         work = find_work(task, planned, {}, opened, {"name": "any"})
         instances = Instances(task)
         instances.make_ahead(*work.checked_and_timed())
-        others = [Worker(task) for _ in range(OTHERS)] if way == "beside" else []
         if way == "python":
             with patch.object(process, "thread_count", lambda: 2):
                 workers: Workers = OneByOne(task, work.visits)
         else:
             workers = Workers(task, work.visits, instances)
 
-        def come_and_go() -> None:
-            for other in others:
-                other.open()
-                other.stop()
-
-        coming = threading.Thread(target=come_and_go)
-
         def progress(*_: object) -> None:
-            if not finished and others:
-                coming.start()  # All contexts of the round are open now.
             finished.append(time.perf_counter())
 
         with workers:
             do_work(work, task, opened, workers, progress)
-        if others:
-            coming.join()
     outcomes = work.results()
     for one, outcome in outcomes.items():
         if outcome.status != "ok":

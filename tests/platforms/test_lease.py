@@ -7,8 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from select import select
 
@@ -17,7 +15,7 @@ import pytest
 from kernelsweep.errors import UserError
 from kernelsweep.platforms import gpus as gpus_module
 from kernelsweep.platforms import lease as lease_module
-from kernelsweep.platforms.lease import lease, leased_gpu, leased_host, next_on_the_gpu
+from kernelsweep.platforms.lease import lease, leased_gpu, leased_host
 
 PATIENCE_SECONDS = 30.0
 # Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
@@ -169,30 +167,6 @@ def test_a_job_that_sees_no_gpu_of_its_platform_says_which_it_sees(monkeypatch: 
         leased_gpu("nvidia-h200"),
     ):
         pass
-
-
-def test_one_job_at_a_time_is_the_next_on_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # It opens contexts while another job measures. Pins: so many contexts that the points of a job lack memory.
-    monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
-    gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (1, 2)]
-    visible = gpus[:1]
-    monkeypatch.setattr(gpus_module, "visible_gpus", lambda: visible)
-    large, small = {"memory_bytes": 141 * 10**9}, {"memory_bytes": 8 * 10**9}
-    with ExitStack() as first, ThreadPoolExecutor() as threads:
-        assert first.enter_context(next_on_the_gpu("nvidia-h200", large)) == "GPU-1"
-        with next_on_the_gpu("nvidia-h200", small) as gpu, leased_gpu("nvidia-h200"):
-            assert gpu is None
-        visible += gpus[1:]
-        with next_on_the_gpu("nvidia-h200", large) as gpu:
-            assert gpu is None, "which of several is known only once one is free"
-        visible.pop()
-        second = next_on_the_gpu("nvidia-h200", large)
-        entered = threads.submit(second.__enter__)
-        with pytest.raises(TimeoutError):
-            entered.result(0.2)
-        first.close()
-        assert entered.result(PATIENCE_SECONDS) == "GPU-1"
-        second.__exit__(None, None, None)
 
 
 def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

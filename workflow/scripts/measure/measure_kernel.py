@@ -28,11 +28,11 @@ from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import begin_to_build, do_work, find_work, first_point, outcomes_without_runs
+from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import free_gpus, leased_device, next_on_the_gpu
+from kernelsweep.platforms.lease import free_gpus, leased_device
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -125,18 +125,13 @@ with logged(snakemake.log[0]) as terminal:
             if not work.is_done:
                 instances = Instances(task)
                 instances.make_ahead(*work.checked_and_timed())
-                workers = Workers(task, work.visits, instances)
+                workers = building.enter_context(Workers(task, work.visits, instances))
                 prepare()
                 if builder:  # After what forks this process, which has threads then.
                     begin_to_build(work, task, builder)
-                # The workers, idle by then, end while rows are written: that takes a driver its time.
-                building.enter_context(workers)
-                with next_on_the_gpu(wildcards.platform, device) as gpu:
-                    if gpu:
-                        workers.open_ahead(gpu, first_point(work, task))
-                    shown = open_device("")
-                # Where a run is broken off, they end before another job has the device.
-                at_the_device.push(lambda kind, *_: workers.stop() if kind else None)
+                shown = open_device("")
+                # Before another job has the device: the ends of contexts would disturb its samples.
+                at_the_device.callback(workers.stop)
                 do_work(work, task, journal, workers, shown, source, builder)
             outcomes = work.results()
         at_the_device.close()

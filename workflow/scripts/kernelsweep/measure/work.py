@@ -201,11 +201,6 @@ def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
 
 
-def first_point(work: Work, task: KernelTask) -> Point:
-    """The point with which the missing visits begin."""
-    return _in_order(work, task, work.visits[0])[0].point
-
-
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
     builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))

@@ -24,10 +24,6 @@ from kernelsweep.platforms.kinds import kind_of
 
 FOLDER = Path("/tmp")
 
-# A context takes up to 0.6 GB. A GPU with less memory than this opens those of the next job when they are needed, so
-# that they leave the points of this job their memory.
-_MEMORY_FOR_CONTEXTS = 40 * 10**9
-
 
 @contextmanager
 def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[str]:
@@ -76,24 +72,6 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, shared: 
             del os.environ["CUDA_VISIBLE_DEVICES"]
             if visible is not None:
                 os.environ["CUDA_VISIBLE_DEVICES"] = visible
-
-
-@contextmanager
-def next_on_the_gpu(platform: str, device: Mapping[str, Any]) -> Iterator[str | None]:
-    """Wait until no other process is the next one on the platform's GPU. Yields its UUID.
-
-    Yields None at once where nothing is to be prepared on the GPU while another process has it: if the platform needs
-    none or has several, and if contexts would take much of its memory.
-
-    device  the platform's description, as in device.json
-    """
-    gpus = gpus_of(platform) if kind_of(platform).needs_gpu else []
-    if len(gpus) != 1 or device["memory_bytes"] < _MEMORY_FOR_CONTEXTS:
-        yield None
-        return
-    (gpu,) = gpus
-    with lease([f"{gpu.uuid}.next"], lambda _: None):
-        yield gpu.uuid
 
 
 @contextmanager

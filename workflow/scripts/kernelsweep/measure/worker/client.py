@@ -47,18 +47,17 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._is_ready = False
 
-    def begin(self, first: Point | None = None, device: str | None = None) -> None:
+    def begin(self, first: Point | None = None) -> None:
         """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
 
-        first   the point that it will check first, so that its data are made meanwhile
-        device  the UUID of its GPU, in place of the one that it was made for
+        first  the point that it will check first, so that its data are made meanwhile
         """
         if self._process is not None:
             return
         self._process = self._prepared or WorkerProcess(self._task.platform, self._instances)
         self._prepared, self._is_ready = None, False
         # The job may have leased its device after it started the process.
-        visible = device or self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+        visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
         start = {"task": asdict(self._task), "cuda_visible_devices": visible, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
@@ -182,15 +181,14 @@ class Workers:
         """`instances`, `device`: as for a Worker."""
         self._workers = {visit: Worker(task, instances, device) for visit in visits}
 
-    def start(self, visit: int, first: Point, device: str | None = None) -> None:
+    def start(self, visit: int, first: Point) -> None:
         """Have the workers of this visit and of those that follow open the device, without waiting for that.
 
-        first   the point that this visit begins with
-        device  the UUID of their GPU, in place of the one that they were made for
+        first  the point that this visit begins with
         """
         for other, worker in self._workers.items():
             if other >= visit:
-                worker.begin(first if other == visit == 0 else None, device)
+                worker.begin(first if other == visit == 0 else None)
 
     def begin(self, visit: int, first: Point) -> None:
         """The same, side by side, and wait until all are ready, so that no visit waits for its own.
@@ -200,18 +198,6 @@ class Workers:
         self.start(visit, first)
         for other, worker in self._workers.items():
             if other >= visit:
-                worker.open()
-
-    def open_ahead(self, device: str, first: Point) -> None:
-        """Open all workers on a device, by its UUID, that another job still measures on. begin() tries the rest again.
-
-        first  the point that the first of their visits begins with
-
-        benchmarks/fresh_workers.py shows that this disturbs no measurement.
-        """
-        self.start(min(self._workers), first, device)
-        for worker in self._workers.values():
-            with suppress(UserError):  # Such as no memory beside the other job's arrays.
                 worker.open()
 
     def run(
