@@ -23,6 +23,7 @@ from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
 from kernelsweep.project.inputs import observed_binary
 from kernelsweep.project.inputs import searched_points as searched_points_of
+from kernelsweep.project.parameters import axes as kernel_axes
 from kernelsweep.project.parameters import checked_kernels, planned_kernels, proven_axes, translation_units
 from kernelsweep.project.project import Project, load_project, load_study
 from kernelsweep.project.resources import measuring_threads
@@ -221,6 +222,21 @@ def test_a_start_makes_few_points_of_a_million_that_a_search_may_measure(
     assert checked_kernels(project, "own") and measuring_threads(*place, cores=16) == 10
     assert translation_units(project, "emulator", "own", "own")
     assert made < 20_000
+
+
+def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load: Callable[..., Project]) -> None:
+    # Pins: of three radii of a filter, a macro's, only the one that is also among the small sizes was run.
+    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
+    axes = {**STUDY["axes"], "width": [128], "height": [61]}
+    sizes = {"emulator": {"axes": {"width": [7], "height": [9]}}}
+    project = load({**STUDY, "axes": axes, "platforms": sizes}, platform="nvidia-h200", gpu_models=models)
+    source = project.kernel("own", "own")
+    sweep = KernelSweep(source, kernel_axes(project, "nvidia-h200", "own", "own"), 132, [], "sm_90")
+    small = KernelSweep(source, proven_axes(project, "own", "own"), 132, [], EMULATOR)
+    wide = {instantiation(source, point) for point in sweep.points()}
+    chosen = [each.point for each in points_to_check(sweep, wide, small)]
+    assert {(point["width"], point["height"]) for point in chosen} == {(128, 9)}
+    assert {point["tile"] for point in chosen} == {8, 16}
 
 
 def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[..., Project]) -> None:

@@ -49,11 +49,18 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
     return [point for rank in ranks for point in rank if point is not None][:most]
 
 
-def at_sizes_of(small: KernelSweep, sweep: KernelSweep) -> list[Point]:
-    """The sweep's points with the data of another sweep of the kernel in place of their own, each once."""
+def at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point], bool]) -> list[Point]:
+    """The sweep's points with the data of another sweep of the kernel in place of their own, each once, if they run.
+
+    A point keeps its own value of one axis where it runs only then, as of one by which a macro is set.
+    """
     data = sweep.kernel.problem.instance_axes
     sizes = list(dict.fromkeys(tuple((axis, point[axis]) for axis in data) for point in small.points()))
-    return list(dict.fromkeys(point.at(**dict(size)) for point in sweep.points() for size in sizes))
+    found: dict[Point, None] = {}
+    for point, size in itertools.product(sweep.points(), sizes):
+        changes = [dict(size), *(dict(pair for pair in size if pair[0] != axis) for axis in data)]
+        found |= dict.fromkeys(itertools.islice(filter(runs, (point.at(**change) for change in changes)), 1))
+    return list(found)
 
 
 # Points of a kernel that lists its own launches, whose axes may have been chosen for a GPU.

@@ -44,8 +44,8 @@ def points_to_check(
     def runs_quickly(point: Point) -> bool:
         return runs(point) and _threads(sweep.kernel, point) <= MOST_THREADS
 
-    if sweep.kernel.listed and small and (found := _selected(replace(sweep, measured=at_sizes_of(small, sweep)), runs)):
-        return found
+    if sweep.kernel.listed and small and (found := at_sizes_of(small, sweep, runs)):
+        return _selected(replace(sweep, measured=found), runs)
     return _selected(sweep, runs_quickly) or _selected(sweep, runs)
 
 
