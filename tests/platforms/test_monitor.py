@@ -120,8 +120,9 @@ def test_other_processes(
     names = {10: "kernelsweep", 11: "kernelsweep", 99: "python3", 42: "Xorg"}
     monkeypatch.setattr(monitor, "process_name", names.get)
     monkeypatch.setattr(monitor, "own_processes", lambda: [10, 11])
-    gpu.pids = listed
-    assert Monitor(UUID).other_processes() == others
+    watching = Monitor(UUID)
+    for gpu.pids, found in (listed, others), ([10], ()), (listed, others):
+        assert watching.other_processes() == found
 
 
 # Energy

@@ -39,6 +39,8 @@ class Monitor:
     def __init__(self, uuid: str) -> None:
         pynvml.nvmlInit()  # NVML counts these calls. It closes with the process.
         self._handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        self._listed: tuple[int, ...] = ()
+        self._others: tuple[int, ...] = ()
 
     def conditions(self) -> Conditions:
         """The GPU's state now."""
@@ -65,12 +67,11 @@ class Monitor:
         ids that they have outside, and ours can't be recognised. If no process of ours is listed, and no more processes
         than ours, all are taken to be ours. If more are listed, all are returned, including ours.
         """
-        listed = {int(process.pid) for process in self._ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3) or ()}
-        names = {number: process_name(number) for number in sorted(listed)}
-        if PROCESS_NAME in names.values():
-            ours = (PROCESS_NAME, None)  # One without a name has ended since.
-            return tuple(number for number, name in names.items() if name not in ours)
-        return tuple(names) if len(names) > len(own_processes()) else ()
+        running = self._ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3) or ()
+        listed = tuple(sorted({int(process.pid) for process in running}))
+        if listed != self._listed:  # To look up names takes up to a millisecond, which is much beside a short point.
+            self._listed, self._others = listed, _other_than_ours(listed)
+        return self._others
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """NVML's answer about the GPU, or None if it has none."""
@@ -78,3 +79,12 @@ class Monitor:
             return function(self._handle, *arguments)
         except pynvml.NVMLError:
             return None
+
+
+def _other_than_ours(listed: tuple[int, ...]) -> tuple[int, ...]:
+    """The processes among those that NVML lists that are not kernelsweep's, as Monitor.other_processes() has them."""
+    names = {number: process_name(number) for number in listed}
+    if PROCESS_NAME in names.values():
+        ours = (PROCESS_NAME, None)  # One without a name has ended since.
+        return tuple(number for number, name in names.items() if name not in ours)
+    return listed if len(listed) > len(own_processes()) else ()
