@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from checkout import ROOT
 
+from kernelsweep.analysis.places import place_axes
 from kernelsweep.drawing.layout import save
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER
 from kernelsweep.judge.history.figure import draw
@@ -16,6 +19,9 @@ from kernelsweep.judge.history.versions import Version, judged, kernel_versions
 from kernelsweep.measure.journal import Journal, read_values
 from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.work import Recorder
+from kernelsweep.project import parameters
+from kernelsweep.project.project import load_project
+from kernelsweep.sweep.config_file import study_names
 
 PLACE = {"array_size": 2**20, "cache": "cold"}
 
@@ -93,3 +99,14 @@ def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monk
         assert [line["revision"] for line in read_values(path)] == [revision]
         keys.append(path.read_text().partition('"value"')[0])
     assert keys[0] == keys[1], "a new revision is no reason to measure again"
+
+
+def test_each_kernel_with_a_history_is_compared_at_one_place() -> None:
+    # Pins: the exchanges, whose reference has no width, ended `history` with a KeyError.
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text()) | {"platform": "emulator"}
+    project = load_project({**config, "studies": study_names(ROOT)}, ROOT)
+    studies = parameters.compared_settings(project, "emulator")
+    kernels = parameters.versioned_kernels(project, "emulator")
+    assert {kernel.partition("/")[0] for kernel in kernels} == set(studies)
+    for settings in studies.values():
+        assert set(place_axes(settings)) <= set(settings["reference"])

@@ -9,7 +9,9 @@ localrules:
 # Its output is the run's answer.
 rule end_history:
     input:
-        points=lambda wildcards: inputs.kernel_points(PROJECT, wildcards.platform),
+        points=lambda wildcards: [
+            points for points, _ in parameters.versioned_kernels(PROJECT, wildcards.platform).values()
+        ],
         device=files.device(),
     output:
         text=files.history("history.md"),
@@ -23,7 +25,7 @@ rule end_history:
         "../../envs/kernelsweep.yaml"
     params:
         kernels=for_job(parameters.versioned_kernels),
-        studies=for_job(parameters.answered_settings),
+        studies=for_job(parameters.compared_settings),
         margin=config["compare"]["same_within"],
         code=code_of("judge/end_history.py"),
     script:

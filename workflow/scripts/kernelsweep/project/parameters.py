@@ -304,10 +304,11 @@ def compared_results(project: Project, platform: str) -> str:
 
 
 def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
-    """The files with each kernel's points and its journal, by `study/kernel`."""
+    """The files with each kernel's points and its journal, by `study/kernel`, without kernels that don't compete."""
     return {
         f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
         for study, kernel in project.kernels_of(platform)
+        if project.studies[study].problem.races
     }
 
 

@@ -120,6 +120,8 @@ def history(project: Project) -> list[str]:
     measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
     if not measured:
         raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
+    if not any(project.studies[study].problem.races for study in project.config["studies"]):
+        raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
     names = ("history.md", "history.csv", *file_names("history", "two_columns"))
     return [files.history(name, platform) for platform in measured for name in names]
 
