@@ -103,7 +103,8 @@ def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monk
 
 def test_each_kernel_with_a_history_is_compared_at_one_place() -> None:
     # Pins: the exchanges, whose reference has no width, ended `history` with a KeyError.
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text()) | {"platform": "emulator"}
+    both = [yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()) for name in ("config", "metrics")]
+    config = both[0] | both[1] | {"platform": "emulator"}
     project = load_project({**config, "studies": study_names(ROOT)}, ROOT)
     studies = parameters.compared_settings(project, "emulator")
     kernels = parameters.versioned_kernels(project, "emulator")
