@@ -98,6 +98,27 @@ def test_a_run_without_an_answer_names_its_files(capsys: pytest.CaptureFixture[s
     assert passes(words, "Elapsed time: 0:00:01") == "Elapsed time: 0:00:01"
 
 
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        pytest.param(
+            ["gpu.tar.gz"], "Fast.\nAll of it  a.md\n\n  Results  gpu.tar.gz", id="an archive of what is told"
+        ),
+        pytest.param(["a.md", "a.csv"], "Fast.\nAll of it  a.md", id="what the answer names"),
+        pytest.param([".end", "b.csv"], "Fast.\nAll of it  a.md", id="what the answer's mark stands for"),
+    ],
+)
+def test_files_that_no_answer_names_are_named_after_it(
+    wanted: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = LastWords(list)
+    (tmp_path / "end_run.log").write_text("Fast.\nAll of it  a.md\n")
+    passes(words, "rule end_run", event="job_info", log=[str(tmp_path / "end_run.log")], output=[".end"])
+    passes(words, "rule target", event="job_info", input=wanted, output=[])
+    assert passes(words, "Elapsed time: 0:00:01") is None
+    assert capsys.readouterr().err == f"\n{told}\n\n"
+
+
 def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work() -> None:
     words = LastWords(list, is_quiet=True)
     own = [("Select jobs to execute...", {}), ("Execute 1 jobs...", {"event": "job_started"})]

@@ -107,17 +107,19 @@ class LastWords(logging.Filter):
     def _answers(self) -> list[str]:
         """The answers, the longest last: a platform with times has more to say than the emulator.
 
-        A run without one names its files, or the page of all pages, unless a job failed.
+        A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
+        failed.
         """
         found = sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
-        if found or self._failed or not wanted:
+        is_told = len(wanted) < len(self._wanted) or any(path in text for text in found for path in wanted)
+        if (found and is_told) or self._failed or not wanted:
             return found
         if files.index() in wanted:
-            return [_all_pages()]
+            return [*found, _all_pages()]
         more = len(wanted) - _NAMED_FILES
-        return ["  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+        return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
 
 
 def _all_pages() -> str:
