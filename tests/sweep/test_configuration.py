@@ -102,7 +102,8 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("xyz", 1, ["unknown key 'xyz'; Known keys: studies, platform"]),
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
         ("sweeps.quick.blocksize", [1], ["'blocksize' under sweeps.quick; did you mean 'block_size'?"]),
-        ("sweeps.full.block_size", ["48"], ["sweeps.full.block_size.0 is '48'", "set them in a file, by --configfile"]),
+        ("sweeps.full.block_size", ["4 8"], ["sweeps.full.block_size.0 is '4 8'. Allowed: "]),
+        ("measuring.racing", "maybe", ["measuring.racing is 'maybe'. Allowed: true or false."]),
         ("arch", "sm_9", ["arch is 'sm_9'. Allowed: native, or an architecture such as sm_90"]),
         ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
         ("platforms.emulator.axis", {}, ["unknown key 'axis' under platforms.emulator; did you mean 'axes'?"]),
@@ -129,7 +130,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ),
         ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
         ("sweep", 1, ["sweep is 1; Allowed: quick, full."]),
-        ("profile", "yes", ["profile is 'yes'. Allowed: true or false"]),
+        ("profile", "maybe", ["profile is 'maybe'. Allowed: true or false"]),
         ("profiling.options", "--set full", ["profiling.options is '--set full'. Allowed: a list of words such as"]),
         ("metrics", {"Time": {}}, ["metrics", "small letters"]),
         (
@@ -260,6 +261,16 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
     with pytest.raises(UserError) as error:
         load_study(STUDY, toy)
     assert_readable(error, "config/studies/toy.yaml: ", parts)
+
+
+def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: Path) -> None:
+    # What Snakemake makes of --config 'measuring={visits: 2, racing: true}' and so on.
+    config = yaml.safe_load((toy / "config/metrics.yaml").read_text())
+    config |= {"measuring": {"visits": "2", "racing": "true"}, "compare": {"same_within": "0.01", "before": "previous"}}
+    read = load_config({**config, "axes": {"block_size": ["64"], "array_size": ["2^20"], "unit": ["true"]}}, toy)
+    assert (read["measuring"]["visits"], read["measuring"]["racing"]) == (2, True)
+    assert read["compare"]["same_within"] == 0.01 and read["compare"]["before"] == "previous"
+    assert read["axes"] == {"block_size": [64], "array_size": [2**20], "unit": ["true"]}
 
 
 def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:

@@ -37,12 +37,9 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
     Raises UserError with file, key, value and what is allowed.
     """
-    # Snakemake's --config passes texts: profile=true, and the numbers in axes='{n: [1024]}'.
-    written: dict[str, Any] = (
-        {"profile": config["profile"] == "true"} if config.get("profile") in ("true", "false") else {}
-    )
-    if isinstance(axes := config.get("axes"), Mapping):
-        written["axes"] = {name: _as_numbers(values) for name, values in axes.items()}
+    # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', measuring='{visits: 2, racing: true}'.
+    passed = {key: config[key] for key in ("axes", "compare", "measuring", "profile", "sweeps") if key in config}
+    written = {key: _as_value(value, key in ("measuring", "profile")) for key, value in passed.items()}
     schema = SCHEMAS / "config.schema.yaml"
     checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
     known = study_names(root)
@@ -65,18 +62,17 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     return checked
 
 
-def _as_numbers(values: Any) -> Any:
-    """Axis values in which a text that is a number has become one."""
-    if not isinstance(values, list):
-        return values
-    numbers = []
-    for value in values:
-        try:
-            number = parse_yaml(value) if isinstance(value, str) else value
-        except YamlMistake:
-            number = value
-        numbers.append(number if isinstance(number, int | float) and not isinstance(number, bool) else value)
-    return numbers
+def _as_value(passed: Any, has_flags: bool) -> Any:
+    """Numbers in place of the texts that are some, in lists and under keys; with `has_flags` also true and false."""
+    if isinstance(passed, Mapping):
+        return {name: _as_value(value, has_flags) for name, value in passed.items()}
+    if isinstance(passed, list):
+        return [_as_value(value, has_flags) for value in passed]
+    try:
+        value = parse_yaml(passed) if isinstance(passed, str) else passed
+    except YamlMistake:
+        return passed
+    return value if isinstance(value, int | float) and (has_flags or not isinstance(value, bool)) else passed
 
 
 def parse_sizes(settings: Any, shown: str, key: str = "") -> None:

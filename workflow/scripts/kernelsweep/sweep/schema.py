@@ -84,10 +84,7 @@ def _message(error: jsonschema.ValidationError, shown: str) -> str:
         guess = nearest(str(instance), [str(value) for value in expected])
         return f"{shown}: {key} is {_short(instance)}{guess or ';'} Allowed: {allowed}."
     allowed = schema.get("x-allowed") or _described(schema) or error.message
-    hint = ""
-    if isinstance(instance, str) and instance.lstrip("-").isdecimal():
-        hint = " This is a text: Snakemake's --config passes nested values so; set them in a file, by --configfile."
-    return f"{shown}: {key} is {_short(instance)}. Allowed: {allowed}.{hint}"
+    return f"{shown}: {key} is {_short(instance)}. Allowed: {allowed}."
 
 
 def _short(value: Any) -> str:
@@ -102,6 +99,8 @@ def _described(schema: Mapping[str, Any]) -> str | None:
         return f"keys with values, of {', '.join(schema['properties'])}"
     if schema.get("type") == "object":
         return "keys with values"
+    if schema.get("type") == "boolean":
+        return "true or false"
     if "enum" in schema.get("items", {}):
         return f"a list of {', '.join(str(value) for value in schema['items']['enum'])}"
     return None
