@@ -33,6 +33,8 @@ FEWEST = 200  # Smaller spaces need no search.
 class Climb:
     """Local search: a random configuration, then neighbours that differ on one axis, until none is better; again."""
 
+    random_at_first = 1
+
     def __init__(self, configurations: Combinations, seed: str) -> None:
         self._configurations, self._random, self._space = configurations, random.Random(seed), Space(configurations)
         self._at: tuple[int, float] | None = None
@@ -57,9 +59,10 @@ class Climb:
         return sum(value != others for value, others in pairs)
 
 
-STRATEGIES: Mapping[str, Callable[[Combinations, str], Strategy]] = {
-    "random": Random,
-    "local search": Climb,
+# Each is made of the configurations, a seed and the budget.
+STRATEGIES: Mapping[str, Callable[[Combinations, str, int], Strategy]] = {
+    "random": lambda configurations, seed, _: Random(configurations, seed),
+    "local search": lambda configurations, seed, _: Climb(configurations, seed),
     "estimator alone": partial(Parzen, random_every=0),
     "estimator, 1 in 4 random": Parzen,
     "the same, told late": Parzen,
@@ -71,7 +74,7 @@ TOLD_LATE = {"the same, told late": AHEAD}
 
 def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> list[float]:
     """The least cost over the best of all, after each evaluation."""
-    search = STRATEGIES[strategy](combinations_of(space.configurations), f"{seed}")
+    search = STRATEGIES[strategy](combinations_of(space.configurations), f"{seed}", evaluations)
     ahead = TOLD_LATE.get(strategy, 1)
     asked: list[int] = []
     for step in range(evaluations + ahead):

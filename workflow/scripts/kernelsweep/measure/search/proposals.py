@@ -19,15 +19,22 @@ import numpy as np
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.spaces import Combinations
 
-# How many configurations are chosen at random before the estimator has a say.
-RANDOM_AT_FIRST = 20
+# At most this many configurations are chosen at random before the estimator has a say, and at most a third of the budget:
+# with a budget of 20, that finds better ones than chance (docs/measured/search.md).
+_MOST_AT_FIRST = 20
+_PART_AT_FIRST = 3
 
 # Afterwards, one of so many is still chosen at random. Without that, searches of spaces with many failures got stuck.
 RANDOM_EVERY = 4
 
 
 class Strategy(Protocol):
-    """Proposes configurations, by their number, none of them twice."""
+    """Proposes configurations, by their number, none of them twice.
+
+    random_at_first  how many it proposes, at least, before costs matter
+    """
+
+    random_at_first: int
 
     def ask(self) -> int:
         """The configuration to measure next. Every one that was asked for is told of before the next is asked for."""
@@ -77,6 +84,8 @@ class Space:
 class Random:
     """Configurations in random order."""
 
+    random_at_first = _MOST_AT_FIRST
+
     def __init__(self, configurations: Combinations, seed: str) -> None:
         self._order = random.Random(seed).sample(range(len(configurations)), len(configurations))
 
@@ -89,10 +98,11 @@ class Random:
 
 
 class Parzen:
-    """Optuna's estimator, after RANDOM_AT_FIRST random configurations, and one of RANDOM_EVERY still random.
+    """Optuna's estimator, after some random configurations, and one of RANDOM_EVERY still random.
 
     configurations  one or more
     seed            the same seed and the same costs give the same configurations
+    budget          how many are going to be asked for
 
     Raises UserError where Optuna isn't installed.
     """
@@ -101,7 +111,7 @@ class Parzen:
         self,
         configurations: Combinations,
         seed: str,
-        random_at_first: int = RANDOM_AT_FIRST,
+        budget: int,
         random_every: int = RANDOM_EVERY,
     ) -> None:
         self._optuna = optuna = _optuna()
@@ -112,9 +122,10 @@ class Parzen:
             if len(values) > 1
         }
         self._random = random.Random(seed)
-        self._random_at_first, self._random_every = random_at_first, random_every
+        self.random_at_first = max(1, min(_MOST_AT_FIRST, budget // _PART_AT_FIRST))
+        self._random_every = random_every
         sampler = optuna.samplers.TPESampler(
-            multivariate=True, n_startup_trials=random_at_first, seed=self._random.getrandbits(32)
+            multivariate=True, n_startup_trials=self.random_at_first, seed=self._random.getrandbits(32)
         )
         self._study = optuna.create_study(sampler=sampler)
         self._asked = 0
@@ -122,7 +133,7 @@ class Parzen:
     def ask(self) -> int:
         """The configuration to measure next."""
         self._asked += 1
-        if self._asked <= self._random_at_first or (self._random_every and self._asked % self._random_every == 0):
+        if self._asked <= self.random_at_first or (self._random_every and self._asked % self._random_every == 0):
             number = self._space.any(self._random)
         else:
             trial = self._study.ask(self._axes)

@@ -31,7 +31,7 @@ from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
-from kernelsweep.measure.search.proposals import RANDOM_AT_FIRST, Parzen, Random, Strategy
+from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready
 from kernelsweep.measure.worker.client import Workers
@@ -107,7 +107,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
                 count = min(budget, len(at_place))
                 # The first proposals follow from no times, so that all of them are compiled at once.
-                asked = [strategy.ask() for _ in range(min(max(AHEAD, RANDOM_AT_FIRST), count))]
+                asked = [strategy.ask() for _ in range(min(max(AHEAD, strategy.random_at_first), count))]
                 running = evaluate([candidates[int(at_place[number])] for number in asked])
                 rough.append({})
                 for step in range(count):
@@ -131,11 +131,9 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
 
 
 def _strategy(configurations: Combinations, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Strategy:
-    """How a place is searched. Where every configuration is measured, or few are, only the order matters."""
+    """How a place is searched. Where every configuration is measured, their order does not matter."""
     seed = f"{task.protocol.seed} {place}"
-    if budget >= len(configurations) or budget <= RANDOM_AT_FIRST:
-        return Random(configurations, seed)
-    return Parzen(configurations, seed)
+    return Random(configurations, seed) if budget >= len(configurations) else Parzen(configurations, seed, budget)
 
 
 def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
