@@ -19,8 +19,8 @@ import numpy as np
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.spaces import Combinations
 
-# At most this many configurations are chosen at random before the estimator has a say, and at most a third of the budget:
-# with a budget of 20, that finds better ones than chance (docs/measured/search.md).
+# At most this many configurations are chosen at random before the estimator has a say, and at most a third of the
+# budget: with a budget of 20, that finds better ones than chance (docs/measured/search.md).
 _MOST_AT_FIRST = 20
 _PART_AT_FIRST = 3
 
