@@ -76,6 +76,7 @@ def test_each_version_has_its_best_time_and_the_slower_ones_are_marked(versions:
     assert headline(of_k[:4]) == "None is slower. Kernels with several versions: 1 of 1."
     text = history_text(versions, "on a GPU", {"s": PLACE})
     assert text.count("**slower**") == 2 and "| k | 0000000 | 2026-11-02 | 105.0" in text and "block_size=128" in text
+    assert "| other |" not in text, "a kernel of one version has nothing to compare"
     assert [row["verdict"] for row in history_rows(versions)][:2] == ["", SLOWER]
 
 

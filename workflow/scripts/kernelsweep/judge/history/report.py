@@ -35,15 +35,17 @@ def headline(versions: Sequence[Version]) -> str:
 
 
 def history_text(versions: Sequence[Version], provenance: str, places: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page.
+    """The page: the kernels with several versions.
 
     places  by study, the values of the axes at which its kernels are compared
     """
-    lines = [f"# {headline(versions)}", "", f"The best time of each version of each kernel; {provenance}."]
+    lines = [f"# {headline(versions)}", "", f"The best time of each version; {provenance}."]
     lines += ["A version is a state of the kernel's source that was measured. A star: files differed from the commit."]
+    lines += ["history.csv has the kernels of one version, too."]
     studies: dict[str, list[Version]] = {}
-    for version in versions:
-        studies.setdefault(version.kernel.partition("/")[0], []).append(version)
+    for kernel, of_kernel in by_kernel(versions).items():
+        if len(of_kernel) > 1:
+            studies.setdefault(kernel.partition("/")[0], []).extend(of_kernel)
     for study, of_study in studies.items():
         lines += ["", f"## {study}, {point_text(places[study])}", ""]
         lines += ["| kernel | version | measured | best time (µs) | configuration | time over that before | verdict |"]
