@@ -410,11 +410,15 @@ def test_sides_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
 def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(finished: Path) -> None:
     kernel = finished / "kernels/warp_shuffle/shuffle.cu"
     edit(kernel, "partials[blockIdx.x] = value;", "partials[blockIdx.x] = value + (array_size > 1);")
+    # A race that leaves every result right.
+    race = "    if (thread == 1)\n        block_data[0] += Element(array_size == 0);\n"
+    edit(finished / "kernels/mine/interleaved.cu", "    if (thread == 0)\n", f"{race}    if (thread == 0)\n")
     run = snakemake(finished, "compare")
     assert run.returncode != 0
     heading = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. No times to compare"
     assert heading in run.stdout and "**wrong_result**" in run.stdout
-    assert "Right before and not now: warp_shuffle/shuffle" in run.stdout
+    assert "Right before and not now: warp_shuffle/shuffle." in run.stdout
+    assert "The proof of mine/interleaved failed: races (emulator), at array size" in run.stdout
     rows = read_rows(finished / "results/emulator/comparison/comparison.csv")
     rows = [row for row in rows if row["kernel"] == "shuffle" and row["status_after"] != "skipped"]
     statuses = {(row["array_size"], row["status_before"], row["status_after"]) for row in rows}

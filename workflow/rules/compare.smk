@@ -36,11 +36,12 @@ rule compare_sweeps:
         "../scripts/judge/compare_sweeps.py"
 
 
-# Ends the comparison: shows its findings, and fails if a result went wrong, or as `fail_on` says.
+# Ends the comparison: shows its findings, and fails if a result went wrong or a proof failed, or as `fail_on` says.
 rule end_comparison:
     input:
         text=files.comparison("comparison.md"),
         summary=files.comparison("comparison.json"),
+        proofs=for_job(inputs.compared_proofs),
     output:
         touch(files.comparison(".verdict")),
     log:

@@ -1,7 +1,11 @@
-"""End a comparison: show its answer on the terminal, and fail if results became wrong, or kernels slower."""
+"""End a comparison: show its answer on the terminal.
+
+Fail if results became wrong, if a kernel's proof failed, or if kernels became slower.
+"""
 
 from pathlib import Path
 
+from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
@@ -9,14 +13,16 @@ from kernelsweep.logs import logged
 
 with logged(snakemake.log[0], is_answer=True):
     answer, _, rest = Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
+    proofs = read_proofs(snakemake.input.proofs)
+    proven = f"  proven: {proofs_in_words(proofs)}\n" if proofs else ""
     # The verdict stands below the tables, where the reader is.
-    print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n\n  All of it  {snakemake.input.text}")
+    print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n{proven}\n  All of it  {snakemake.input.text}")
     summary = read_json(snakemake.input.summary)
+    errors = proof_errors(proofs)
     if summary["failed"]:
-        raise UserError(
-            f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}. "
-            "After correcting a kernel, repeat the command."
-        )
+        errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}.")
+    if errors:
+        raise UserError("\n".join([*errors, "After correcting a kernel, repeat the command."]))
     slower = kernels_with_verdict(summary, SLOWER)
     if slower and snakemake.params.fail_on == SLOWER:
         raise UserError(f"Slower: {', '.join(slower)} (compare.fail_on is slower). See {snakemake.input.text}.")

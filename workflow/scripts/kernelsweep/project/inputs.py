@@ -381,6 +381,11 @@ def compared(project: Project, platform: str, side: str) -> list[str]:
     return [files.measurements(platform)] if is_recording(platform) else kernel_points(project, platform)
 
 
+def compared_proofs(project: Project, platform: str) -> list[str]:
+    """The proofs of the kernels of a comparison's side `after`, if it is measured now: an edit can bring a race."""
+    return proofs(project, platform) if project.config["compare"]["after"] == NOW else []
+
+
 def compared_device(project: Project, platform: str) -> str | list[str]:
     """The device of a comparison's side `after`, if it is measured now; a folder of results has its own description."""
     return files.device(platform) if project.config["compare"]["after"] == NOW else []
