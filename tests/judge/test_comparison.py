@@ -418,7 +418,10 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     heading = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. No times to compare"
     assert heading in run.stdout and "**wrong_result**" in run.stdout
     assert "Right before and not now: warp_shuffle/shuffle." in run.stdout
-    assert "The proof of mine/interleaved failed: races (emulator), at array size" in run.stdout
+    raced = "The proof of mine/interleaved failed: races (emulator), at array size"
+    folder = finished / "results/emulator/comparison"
+    comparison, comment = ((folder / name).read_text() for name in ("comparison.md", "comment.md"))
+    assert all(raced in text for text in (run.stdout, comparison, comment))
     rows = read_rows(finished / "results/emulator/comparison/comparison.csv")
     rows = [row for row in rows if row["kernel"] == "shuffle" and row["status_after"] != "skipped"]
     statuses = {(row["array_size"], row["status_before"], row["status_after"]) for row in rows}

@@ -14,6 +14,7 @@ rule compare_sweeps:
         before=for_job(inputs.compared, side="before"),
         after=for_job(inputs.compared, side="after"),
         device=for_job(inputs.compared_device),
+        proofs=for_job(inputs.compared_proofs),
     output:
         rows=files.comparison("comparison.csv"),
         text=files.comparison("comparison.md"),
@@ -41,7 +42,6 @@ rule end_comparison:
     input:
         text=files.comparison("comparison.md"),
         summary=files.comparison("comparison.json"),
-        proofs=for_job(inputs.compared_proofs),
     output:
         touch(files.comparison(".verdict")),
     log:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.comment import comment_text
@@ -43,12 +44,16 @@ with logged(snakemake.log[0]):
 
     points, scatter = compare_points(before, after, margin, reasons)
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
+    proofs = read_proofs(snakemake.input.proofs)
+    proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
+    of_proofs = "\n".join([f"\nProven: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    Path(snakemake.output.text).write_text(comparison_text(points, scatter, margin, sides), encoding="utf-8")
-    Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged), encoding="utf-8")
-    Path(snakemake.output.summary).write_text(
-        json.dumps(comparison_summary(points, margin), indent=1) + "\n", encoding="utf-8"
-    )
+    text = comparison_text(points, scatter, margin, sides)
+    text += f"\n## Proofs\n{of_proofs}" if proofs else ""
+    Path(snakemake.output.text).write_text(text, encoding="utf-8")
+    Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged) + of_proofs, encoding="utf-8")
+    summary = {**comparison_summary(points, margin), "proven": proven, "failed_proofs": failed_proofs}
+    Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     figure = draw(points, margin, f"Before: {of_before}. After: {of_after}.")
     for path in snakemake.output.figure:
         save(figure, Path(path))

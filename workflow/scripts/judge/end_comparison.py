@@ -5,7 +5,6 @@ Fail if results became wrong, if a kernel's proof failed, or if kernels became s
 
 from pathlib import Path
 
-from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
@@ -13,12 +12,11 @@ from kernelsweep.logs import logged
 
 with logged(snakemake.log[0], is_answer=True):
     answer, _, rest = Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
-    proofs = read_proofs(snakemake.input.proofs)
-    proven = f"  proven: {proofs_in_words(proofs)}\n" if proofs else ""
+    summary = read_json(snakemake.input.summary)
+    proven = f"  proven: {summary['proven']}\n" if summary["proven"] else ""
     # The verdict stands below the tables, where the reader is.
     print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n{proven}\n  All of it  {snakemake.input.text}")
-    summary = read_json(snakemake.input.summary)
-    errors = proof_errors(proofs)
+    errors = summary["failed_proofs"]
     if summary["failed"]:
         errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}.")
     if errors:
