@@ -79,6 +79,8 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         localrule: True
         conda:
             "../../envs/kernelsweep.yaml"
+        # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
+        threads: max(1, min(4, (CORES or 1) // 2))
         params:
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),

@@ -4,6 +4,8 @@ texts.json has their texts for the page, captions.tex for papers.
 """
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_metrics, read_study_data
@@ -12,6 +14,23 @@ from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_o
 from kernelsweep.logs import logged
 from kernelsweep.publish.captions import captions
 from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
+
+
+def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
+    """Draw a figure's files. Returns its texts by its name; nothing where it isn't drawn over two columns."""
+    texts = {}
+    with users_figure(Path(file)):
+        module = load_figure(Path(file))
+        for width_name, width in widths.items():
+            if not (names := file_names(name, width_name, params.formats)):
+                continue
+            figure = module.draw(data, width)
+            for file_name in names:
+                save(figure, folder / file_name)
+            if width == TWO_COLUMNS:
+                texts[name] = texts_of(figure)
+    return texts
+
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
@@ -22,16 +41,9 @@ with logged(snakemake.log[0]):
     folder = Path(snakemake.output[0]).parent
     remove_others(snakemake.output)
     texts = {}
-    for name, file in params.figures.items():
-        with users_figure(Path(file)):
-            module = load_figure(Path(file))
-            for width_name, width in widths.items():
-                if not (names := file_names(name, width_name, params.formats)):
-                    continue
-                figure = module.draw(data, width)
-                for file_name in names:
-                    save(figure, folder / file_name)
-                if width == TWO_COLUMNS:
-                    texts[name] = texts_of(figure)
+    # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
+    with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
+        for drawn in processes.map(draw_files, params.figures.keys(), params.figures.values()):
+            texts |= drawn
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / CAPTIONS_FILE).write_text(captions(study, texts), encoding="utf-8")
