@@ -28,7 +28,7 @@ from matplotlib.transforms import Bbox
 
 from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.figure_formats import NO_DATES
+from kernelsweep.drawing.figure_formats import OPTIONS
 
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
@@ -122,12 +122,12 @@ def save(figure: Figure, path: Path) -> None:
 
     Raises ValueError for another suffix.
     """
-    if path.suffix not in NO_DATES:
-        raise ValueError(f"{path}: figures are saved as {', '.join(NO_DATES)}")
+    if path.suffix not in OPTIONS:
+        raise ValueError(f"{path}: figures are saved as {', '.join(OPTIONS)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(style.RC), _fonts_for_viewers():
         _lay_out(figure)
-        figure.savefig(path, metadata=NO_DATES[path.suffix], dpi=RASTER_DPI)
+        figure.savefig(path, dpi=RASTER_DPI, **OPTIONS[path.suffix])
 
 
 @contextmanager
