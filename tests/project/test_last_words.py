@@ -109,8 +109,13 @@ def test_a_run_without_an_answer_names_its_files(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_files_that_no_answer_names_are_named_after_it(
-    wanted: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    wanted: list[str],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # The page of all pages is named where there is one.
     words = LastWords(list)
     (tmp_path / "end_run.log").write_text("Fast.\nAll of it  a.md\n")
     passes(words, "rule end_run", event="job_info", log=[str(tmp_path / "end_run.log")], output=[".end"])
