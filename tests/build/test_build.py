@@ -7,6 +7,7 @@ import itertools
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kernelsweep.build import gcc, nvcc, toolkit
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.build.build import build
 from kernelsweep.build.build_report import read_report, write_report
+from kernelsweep.build.builder import Builder
 from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
@@ -189,11 +191,31 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
         source = source.replace("__constant__ int", "static const int").replace("__noinline__", "")
     report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>"], target)  # 48 KB exactly
     assert report["status"] == "ok", report["message"]
-    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>"], target)
-    assert report["status"] == "build_failed"
+    # Pins: one variant of a template that didn't compile cost all that shared its unit.
+    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>", "toy<int, 32u, 1u>"], target)
+    assert report["status"] == "ok" and sorted(report["variants"]) == ["toy<int, 32u, 1u>", "toy<int, 64u, 1u>"]
+    ((failed, message),) = report["failed"].items()
+    assert failed == "toy<int, 128u, 1u>"
     if target == "emulator":
-        assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in report["message"]
-        assert "extern __shared__" in report["message"]
+        assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in message
+        assert "extern __shared__" in message
+
+
+def test_a_variant_that_does_not_compile_in_the_background_costs_only_itself(tmp_path: Path) -> None:
+    kernel = tmp_path / "fill.cu"
+    text = 'template <int n> __global__ void fill(int *y) { static_assert(n != 2, "not two"); y[0] = n; }\n'
+    unit = Unit({}, [[f"fill<{n}>"] for n in (1, 2, 3)])
+    for fault, built in (("", ["fill<1>", "fill<3>"]), ("nonsense;\n", [])):
+        kernel.write_text(fault + text)
+        with Builder(source_of(kernel), "emulator", UnitStore(tmp_path / "units"), 2) as builder:
+            builder.offer([unit])
+            builder.ask(["fill<3>", "fill<1>"])
+            for name in ("fill<1>", "fill<2>", "fill<3>"):
+                with (
+                    nullcontext() if name in built else pytest.raises(BuildError, match="nonsense" if fault else "two")
+                ):
+                    assert builder.wait(name).variants.keys() == {name}
+            assert sorted(builder.report()["variants"]) == built
 
 
 def test_compiled_units_are_kept_until_what_they_depend_on_changes(

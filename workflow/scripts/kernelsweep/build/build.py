@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 import tempfile
@@ -77,33 +78,48 @@ def build(
     workers  how many units are compiled side by side; None for a unit a core
     store    keeps the units of a kernel with several
 
-    The report names the variants of a unit that doesn't compile, with the reason; the others run. Where none does, it
-    has the status build_failed and the binary is empty, so that the run continues with the other kernels. Raises
-    BuildError if the compiler is missing.
+    The report names the variants that don't compile, with the reason; the others run. Where none does, it has the
+    status build_failed and the binary is empty, so that the run continues with the other kernels. Raises BuildError if
+    the compiler is missing.
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
     report = new_report(target, compiler_of(target))
     compiler = UnitCompiler(source, target, report["compiler"], store if len(units) > 1 else None)
-    texts = list(map(str, range(len(units))))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
+        stems = (Path(folder, str(number)) for number in itertools.count())
+        built: list[tuple[Unit, Path, Compiled]] = []
+
+        def compile_all(several: Sequence[Unit], files: Iterable[Path]) -> list[Unit]:
+            """Compile units side by side. Returns the units in which the variants of refused ones may compile."""
+            submitted = [
+                (unit, file, threads.submit(compiler.compiled, unit, file))
+                for unit, file in zip(several, files, strict=False)
+            ]
+            refused = []
+            for unit, file, future in submitted:
+                error = future.exception()
+                if error is None:
+                    built.append((unit, file, future.result()))
+                elif isinstance(error, BuildError):
+                    message = macro_clash(source.file, [unit]) + str(error)
+                    report["failed"] |= {variant_name(each, unit.macros): message for each in unit.variants}
+                    refused.append((unit, file))
+                else:
+                    raise error
+            alone = threads.map(lambda each: compiler.alone(*each), refused)
+            return [unit for units in alone for unit in units]
+
         # A single unit stays beside its binary, for readers.
-        stems = [binary] if len(units) == 1 else [Path(folder, text) for text in texts]
-        futures = [threads.submit(compiler.compiled, *each) for each in zip(units, stems, strict=True)]
-        errors = {number: error for number, future in enumerate(futures) if (error := future.exception())}
-        for number, error in errors.items():
-            if not isinstance(error, BuildError):
-                raise error
-            message = macro_clash(source.file, [units[number]]) + str(error)
-            report["failed"] |= {variant_name(each, units[number].macros): message for each in units[number].variants}
-        built = [number for number in range(len(units)) if number not in errors]
-        write_binary(binary, [stems[number] for number in built])
-        if errors and not built:
+        for each in (alone := compile_all(units, [binary] if len(units) == 1 else stems)):
+            del report["failed"][variant_name(each.variants[0], each.macros)]
+        compile_all(alone, stems)
+        write_binary(binary, [file for _, file, _ in built])
+        if not built and report["failed"]:
             report.update(status="build_failed", message=next(iter(report["failed"].values())), failed={})
             return report
-        warnings = [futures[number].result()[0] for number in built]
-        report["message"] = "\n".join(dict.fromkeys(filter(None, warnings)))
-        for place, number in enumerate(built):
-            report["variants"] |= variant_reports(units[number], futures[number].result()[1], place)
+        report["message"] = "\n".join(dict.fromkeys(filter(None, (warnings for _, _, (warnings, _) in built))))
+        for place, (unit, _, (_, functions)) in enumerate(built):
+            report["variants"] |= variant_reports(unit, functions, place)
     return report
 
 
@@ -124,6 +140,19 @@ class UnitCompiler:
         if self._store is None:
             return self._compile(self._source, stem, self._target, unit)
         return self._store.compiled(self._by_macros(unit), stem, lambda: self._by_code(unit, stem))
+
+    def alone(self, unit: Unit, stem: Path) -> list[Unit]:
+        """The variants of a refused unit, each in a unit of its own; none where the file is refused without them, too.
+
+        Variants of several functions stay together, as in spread_units().
+        """
+        if len(unit.variants) == 1 or any(len(functions) > 1 for functions in unit.variants):
+            return []
+        try:
+            self._compile(self._source, stem, self._target, Unit(unit.macros, []))
+        except BuildError:
+            return []
+        return [Unit(unit.macros, [functions]) for functions in unit.variants]
 
     def kept(self, unit: Unit, stem: Path) -> Compiled | None:
         """A copy of the unit, if the store has it."""

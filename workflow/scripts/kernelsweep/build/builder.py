@@ -43,18 +43,13 @@ class Builder:
     def offer(self, units: Iterable[Unit]) -> None:
         """Units whose variants may be asked for. None has variants of another, unless it has the same."""
         for unit in units:
-            names = [variant_name(functions, unit.macros) for functions in unit.variants]
-            if names[0] not in self._number_of:
-                self._number_of |= dict.fromkeys(names, len(self._units))
-                self._units.append(unit)
+            if variant_name(unit.variants[0], unit.macros) not in self._number_of:
+                self._add(unit)
 
     def ask(self, variants: Iterable[str]) -> None:
         """Have the units of these variants compiled, in this order, after those that were asked for before."""
         for variant in variants:
-            number = self._number_of[variant]
-            with self._lock:
-                if number not in self._built:
-                    self._built[number] = self._threads.submit(self._compiled, number)
+            self._asked(variant)
 
     def kept(self, variant: str) -> BuiltUnit | None:
         """The unit of a variant, if that needs no compiling and no waiting."""
@@ -71,14 +66,38 @@ class Builder:
         return future.result() if future.done() and not future.exception() else None
 
     def wait(self, variant: str) -> BuiltUnit:
-        """The unit of a variant, once it is compiled. Raises BuildError, with the compiler's message."""
-        self.ask([variant])
-        return self._built[self._number_of[variant]].result()
+        """The unit of a variant, once it is compiled. Raises BuildError, with the compiler's message.
+
+        A variant whose unit is refused is compiled again alone: another one may be at fault.
+        """
+        number, built = self._asked(variant)
+        try:
+            return built.result()
+        except BuildError:
+            alone = self._compiler.alone(self._units[number], self._stem(number))
+            if not alone:
+                raise
+            with self._lock:
+                if self._number_of[variant] == number:
+                    for unit in alone:
+                        self._add(unit)
+            return self.wait(variant)
 
     def report(self) -> Report:
         """The report on all that was compiled so far, and on nothing else."""
         done = [future.result() for future in self._built.values() if future.done() and not future.exception()]
         return {**self._report, "variants": {name: entry for unit in done for name, entry in unit.variants.items()}}
+
+    def _asked(self, variant: str) -> tuple[int, Future[BuiltUnit]]:
+        with self._lock:
+            number = self._number_of[variant]
+            if number not in self._built:
+                self._built[number] = self._threads.submit(self._compiled, number)
+            return number, self._built[number]
+
+    def _add(self, unit: Unit) -> None:
+        self._number_of |= {variant_name(functions, unit.macros): len(self._units) for functions in unit.variants}
+        self._units.append(unit)
 
     def _compiled(self, number: int) -> BuiltUnit:
         unit, stem = self._units[number], self._stem(number)
