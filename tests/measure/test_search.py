@@ -48,8 +48,8 @@ class Searched:
         blocks: Sequence[int] = BLOCKS,
         gpus: Sequence[str] = (),
         compiled: bool = True,
+        fault: str = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}",
     ) -> None:
-        fault = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}"
         kernel = planted_kernel(folder, fault)
         points = [point(size, block) for size in SIZES for block in blocks]
         task, _ = built(kernel, points, folder, visits=3)
@@ -132,6 +132,12 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     kept = [p for p in first.ran["search"] if p not in wrong][:15]
     assert continued.ran["search"] == [p for p in first.ran["search"] if p not in kept]
     assert list(continued.outcomes) == list(first.outcomes)
+
+
+def test_a_search_of_a_kernel_that_does_not_compile_ends_after_its_first_points(tmp_path: Path) -> None:
+    outcomes = Searched(tmp_path, compiled=False, fault="nonsense();").outcomes
+    assert len(outcomes) == 8 < BUDGET and {p["array_size"] for p in outcomes} == {SIZES[0]}
+    assert all(one.status == "build_failed" and "nonsense" in one.message for one in outcomes.values())
 
 
 def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

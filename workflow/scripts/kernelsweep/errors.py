@@ -25,6 +25,11 @@ class MisfitError(LaunchError):
     """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
 
 
+def first_error(message: str) -> str:
+    """The first line of a compiler's message that tells an error; the message itself if none does."""
+    return next((line for line in message.splitlines() if "error" in line), message)
+
+
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
 

@@ -11,6 +11,8 @@ Then all points whose time can't be told apart from the fastest get every visit 
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
 by chance. This is repeated until no further point can be the fastest.
 
+A search ends where none of the first points compiles and all fail with the same error.
+
 The journal has every visit. So a search that was interrupted goes on: the same seed and the same times lead to the same
 proposals, on any number of GPUs, and those are not run again.
 """
@@ -26,7 +28,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, first_error
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -110,14 +112,18 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 asked = [strategy.ask() for _ in range(min(max(AHEAD, strategy.random_at_first), count))]
                 running = evaluate([candidates[int(at_place[number])] for number in asked])
                 rough.append({})
-                for step in range(count):
+                step = 0
+                while step < len(running):
                     point, outcome = running[step][0], running[step][1].result()
                     rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
                     cost = bench.cost(point, outcome, problem)
                     strategy.tell(asked[step], cost.value if cost else inf)
-                    if len(asked) < min(step + 1 + AHEAD, count):
+                    step += 1
+                    while len(asked) < min(step + AHEAD, count) and not _kernel_is_refused(rough[-1]):
                         asked.append(strategy.ask())
                         running += evaluate([candidates[int(at_place[asked[-1]])]])
+                if _kernel_is_refused(rough[-1]):
+                    break
         full: dict[Point, Outcome] = {}
         while missing := [
             point
@@ -134,6 +140,12 @@ def _strategy(configurations: Combinations, budget: int, task: KernelTask, place
     """How a place is searched. Where every configuration is measured, their order does not matter."""
     seed = f"{task.protocol.seed} {place}"
     return Random(configurations, seed) if budget >= len(configurations) else Parzen(configurations, seed, budget)
+
+
+def _kernel_is_refused(outcomes: Mapping[Point, Outcome]) -> bool:
+    """Whether no point compiles, all for one reason. Then the kernel is at fault, and not some configurations."""
+    errors = {first_error(one.message) for one in outcomes.values() if one.status == "build_failed"}
+    return len(errors) == 1 and all(one.status == "build_failed" for one in outcomes.values())
 
 
 def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
