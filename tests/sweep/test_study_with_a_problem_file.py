@@ -251,8 +251,10 @@ def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[.
         {**{column: str(value) for column, value in point_columns(point).items()}, "status": status, "time_us": time}
         for point, (time, status) in zip(measured, times.items(), strict=True)
     ]
-    found = searched_points(rows, candidates)
+    found = searched_points(rows, candidates, timed=True)
     assert found == [measured[1], measured[0]]
+    ran = searched_points(rows, candidates, timed=False)
+    assert ran == [*found, measured[2]], "compute-sanitizer may tell why a result is wrong"
     source = project.kernel("own", "own")
     sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
     assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"

@@ -37,7 +37,8 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
     if snakemake.input.searched:
-        sweep = replace(sweep, measured=searched_points(each_row(snakemake.input.searched[0]), sweep.candidates()))
+        measured = each_row(snakemake.input.searched[0])
+        sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
         chosen = points_to_profile(params.study, sweep)
         points = [each.point for each in chosen]
         build = (params.target, params.include, params.store, scratch, snakemake.threads)

@@ -38,8 +38,11 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     small = replace(sweep, axes=params.small_axes, target=EMULATOR)
+    refused = []
     if snakemake.input.searched:
-        sweep = replace(sweep, measured=searched_points(each_row(snakemake.input.searched[0]), sweep.candidates()))
+        measured = list(each_row(snakemake.input.searched[0]))
+        refused = [row["message"] for row in measured if row["status"] == "build_failed"]
+        sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
         build = (params.target, params.include, params.store, scratch, snakemake.threads)
         report, binary = build_searched(kernel, [each.point for each in chosen], *build)
@@ -56,6 +59,9 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     if report["status"] != "ok":
         raw.touch()
         result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
+    elif refused and not chosen:
+        raw.touch()
+        result = Result(status="failed", reason=f"build_failed: {refused[0]}", **known)
     elif not chosen:
         raw.touch()
         reasons = map(sweep.skip_reason, sweep.points())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 
 from kernelsweep.build.build import build, gpu_source
@@ -13,20 +14,21 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, ValidPoints, units
 
 
-def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints) -> list[Point]:
-    """The points that were found right and timed, the fastest first.
+def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, timed: bool) -> list[Point]:
+    """The points that were run: the fastest first, and last those that failed.
 
     rows        of the kernel's points
     candidates  the points that the search could measure
+    timed       whether points that failed are left out
     """
-    timed = [row for row in rows if row["status"] == "ok" and row["time_us"]]
+    ran = [row for row in rows if row["time_us"] or not (timed or row["status"] in ("skipped", "build_failed"))]
     value_of = {
         axis: {"" if value is None else str(value): value for value in values}
         for axis, values in candidates.combinations.values.items()
     }
     return [
         Point({axis: of[texts[axis]] for axis, of in value_of.items()})
-        for row in sorted(timed, key=lambda row: float(row["time_us"]))
+        for row in sorted(ran, key=lambda row: float(row["time_us"] or inf))
         for texts in [{**row, **read_parameters(row["parameters"])}]
     ]
 
