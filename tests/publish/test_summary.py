@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kernelsweep.analysis.completeness import PlannedKernel
+from kernelsweep.analysis.completeness import PlannedKernel, row_count_errors
 from kernelsweep.analysis.row_counts import is_failure, row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.publish.index.index_page import IndexPage, PlatformEntry, render_index
@@ -136,6 +137,17 @@ def test_rows_are_counted_against_the_plan(found: int) -> None:
     assert f"points/unrolling/unrolled.csv has {found} rows" in error and "3 are planned" in error and "Delete" in error
     assert error in summary_text(counted, "here", planned=[planned()])
     assert not incomplete_run(row_counts([row("ok")] * 3), [planned()])
+
+
+def test_a_search_of_which_nothing_compiles_is_no_incomplete_file() -> None:
+    # Pins: 20 rows of a search that ended by itself, and the advice to delete their file.
+    search = replace(planned(rows=200), valid=1000, searched=True)
+    refused, some_ran = [row("build_failed")] * 20, [row("build_failed")] * 19 + [row("ok")]
+    assert not row_count_errors(row_counts(refused), [search])
+    assert row_count_errors(row_counts(some_ran), [search]) and row_count_errors(row_counts(refused), [planned()])
+    text = summary_text(row_counts(refused), "here", planned=[search])
+    assert "The search of unrolling/unrolled ended after 20 points: none compiles." in text
+    assert "Chosen by the search" not in text and "Incomplete" not in text
 
 
 def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:

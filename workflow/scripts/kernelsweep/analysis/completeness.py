@@ -74,8 +74,15 @@ def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> li
         f"{kernel.study}/{kernel.kernel}: {kernel.file} has {found} rows of this kernel; {kernel.rows} are planned. "
         "Delete the file and type the same command again: points measured before are not measured again."
         for kernel in planned
-        if kernel.rows not in (None, found := _rows(counted, kernel))
+        if kernel.rows not in (None, found := _rows(counted, kernel)) and not ended_early(counted, kernel)
     ]
+
+
+def ended_early(counted: RowCounts, kernel: PlannedKernel) -> bool:
+    """Whether a search has ended before its plan: none of its points compiles."""
+    assert kernel.rows is not None
+    rows = _rows(counted, kernel)
+    return kernel.searched and 0 < rows < kernel.rows and rows == counted.points[_of(kernel, "build_failed")]
 
 
 def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
@@ -94,8 +101,12 @@ def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> lis
 
 
 def _was_run(counted: RowCounts, kernel: PlannedKernel) -> bool:
-    return _rows(counted, kernel) > counted.points[kernel.study, kernel.kernel, "skipped"]
+    return _rows(counted, kernel) > counted.points[_of(kernel, "skipped")]
 
 
 def _rows(counted: RowCounts, kernel: PlannedKernel) -> int:
-    return sum(counted.points[kernel.study, kernel.kernel, status] for status in STATUSES)
+    return sum(counted.points[_of(kernel, status)] for status in STATUSES)
+
+
+def _of(kernel: PlannedKernel, status: str) -> tuple[str, str, str]:
+    return kernel.study, kernel.kernel, status

@@ -8,7 +8,13 @@ from math import inf
 
 import numpy as np
 
-from kernelsweep.analysis.completeness import PlannedKernel, kernels_not_run, row_count_errors, studies_not_run
+from kernelsweep.analysis.completeness import (
+    PlannedKernel,
+    ended_early,
+    kernels_not_run,
+    row_count_errors,
+    studies_not_run,
+)
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_summary
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.results import ALL_POINT_COLUMNS
@@ -48,7 +54,7 @@ def summary_text(
     if excluding := [kernel for kernel in planned if kernel.excluded]:
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
-    lines += _chosen(planned)
+    lines += _chosen(counted, planned)
     lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
     lines += proof_summary(proofs or {}, counted.points)
     lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
@@ -87,9 +93,11 @@ def _proven(proof: KernelProof | None) -> str:
     return f"**{proof.in_words}**" if proof.found else proof.in_words
 
 
-def _chosen(planned: Sequence[PlannedKernel]) -> list[str]:
+def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The kernels with fewer rows than valid points, as Markdown: a search has chosen the points, or nothing could."""
-    chosen = [kernel for kernel in planned if kernel.rows is not None and kernel.rows < kernel.valid]
+    fewer = [kernel for kernel in planned if kernel.rows is not None and kernel.rows < kernel.valid]
+    ended = [kernel for kernel in fewer if ended_early(counted, kernel)]
+    chosen = [kernel for kernel in fewer if kernel not in ended]
     why = {
         True: "Chosen by the search",
         False: "Checked as a selection that has every value of every axis, because there are no times to search by",
@@ -102,6 +110,12 @@ def _chosen(planned: Sequence[PlannedKernel]) -> list[str]:
             if kernel.searched == searched
         ]
         lines += ["", f"{text}: {', '.join(counts)}."] if counts else []
+    for kernel in ended:
+        first = counted.points[kernel.study, kernel.kernel, "build_failed"]
+        lines += [
+            "",
+            f"The search of {kernel.study}/{kernel.kernel} ended after {first} points: none of them compiles.",
+        ]
     return lines
 
 
