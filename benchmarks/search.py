@@ -23,7 +23,7 @@ from support.own_sweep import ROOT
 from support.recorded_space import RecordedSpace, spaces_in
 
 from kernelsweep.measure.search.proposals import Parzen, Random, Space, Strategy
-from kernelsweep.measure.search.search import AHEAD
+from kernelsweep.measure.search.search import proposed_ahead
 from kernelsweep.sweep.spaces import Combinations, combinations_of
 
 CLOSE = 1.01  # A configuration this near to the best is as good.
@@ -59,23 +59,23 @@ class Climb:
         return sum(value != others for value, others in pairs)
 
 
+# The strategy that proposes configurations before it is told of the first, as many as a search does.
+TOLD_LATE = "the same, told late"
+
 # Each is made of the configurations, a seed and the budget.
 STRATEGIES: Mapping[str, Callable[[Combinations, str, int], Strategy]] = {
     "random": lambda configurations, seed, _: Random(configurations, seed),
     "local search": lambda configurations, seed, _: Climb(configurations, seed),
     "estimator alone": partial(Parzen, random_every=0),
     "estimator, 1 in 4 random": Parzen,
-    "the same, told late": Parzen,
+    TOLD_LATE: Parzen,
 }
-
-# Strategies that propose this many configurations before they are told of the first, as a search does.
-TOLD_LATE = {"the same, told late": AHEAD}
 
 
 def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> list[float]:
     """The least cost over the best of all, after each evaluation."""
     search = STRATEGIES[strategy](combinations_of(space.configurations), f"{seed}", evaluations)
-    ahead = TOLD_LATE.get(strategy, 1)
+    ahead = proposed_ahead(evaluations) if strategy == TOLD_LATE else 1
     asked: list[int] = []
     for step in range(evaluations + ahead):
         if ahead <= step < len(asked) + ahead:

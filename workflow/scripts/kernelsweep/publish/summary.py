@@ -111,11 +111,8 @@ def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
         ]
         lines += ["", f"{text}: {', '.join(counts)}."] if counts else []
     for kernel in ended:
-        first = counted.points[kernel.study, kernel.kernel, "build_failed"]
-        lines += [
-            "",
-            f"The search of {kernel.study}/{kernel.kernel} ended after {first} points: none of them compiles.",
-        ]
+        count = counted.points[kernel.study, kernel.kernel, "build_failed"]
+        lines += ["", f"The search of {kernel.study}/{kernel.kernel} ended after {count} points: none compiles."]
     return lines
 
 

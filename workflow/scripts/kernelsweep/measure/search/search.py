@@ -3,9 +3,9 @@
 A study may have another objective than the time; what is said here of the fastest then holds of the best.
 
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
-AHEAD points are proposed before the first of them is done: so several GPUs can run them, and their variants are
-compiled meanwhile. A proposal follows from the times of the points that were proposed AHEAD or more before it, whatever
-the number of GPUs. Those at first follow from none.
+Several points, proposed_ahead(), are proposed before the first of them is done: so several GPUs can run them, and their
+variants are compiled meanwhile. A proposal follows from the times of the points that were proposed that many or more
+before it, whatever the number of GPUs. Those at first follow from none.
 
 Then all points whose time can't be told apart from the fastest get every visit of the protocol, by fresh processes in
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
@@ -49,9 +49,10 @@ from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder
 
-# How many points are proposed before the first of them is done. In replays (docs/measured/search.md) this ends as near
-# to the best as proposals one by one, and finds a close one a few evaluations later.
-AHEAD = 8
+# How many points are proposed before the first of them is done: the least, the most, and between, a part of the budget.
+# In replays (docs/measured/search.md) this ends as near to the best as proposals one by one, and finds a close one a
+# few evaluations later. The more, the more compilers work side by side: with eight, an H200 waited for them.
+_LEAST_AHEAD, _MOST_AHEAD, _PART_AHEAD = 8, 16, 8
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
@@ -88,6 +89,11 @@ class Bench:
         return self.objective.cost(value) if value else None
 
 
+def proposed_ahead(budget: int) -> int:
+    """How many points a search proposes before the first of them is done."""
+    return min(max(_LEAST_AHEAD, budget // _PART_AHEAD), _MOST_AHEAD)
+
+
 def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench) -> dict[Point, Outcome]:
     """The outcomes of the points that were measured, in the candidates' order.
 
@@ -100,6 +106,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
     places = candidates.groups(axes_of_places(candidates, problem))
     of_kernel = [axis for axis in candidates.axes if problem.axes[axis].of_kernel]
     total = sum(min(budget, len(at_place)) for at_place in places)
+    ahead = proposed_ahead(budget)
     rough: list[dict[Point, Outcome]] = []
     number_of: dict[Point, int] = {}
     with _Finalists(task, bench) as finalists:
@@ -109,7 +116,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
                 count = min(budget, len(at_place))
                 # The first proposals follow from no times, so that all of them are compiled at once.
-                asked = [strategy.ask() for _ in range(min(max(AHEAD, strategy.random_at_first), count))]
+                asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
                 running = evaluate([candidates[int(at_place[number])] for number in asked])
                 rough.append({})
                 step = 0
@@ -119,7 +126,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                     cost = bench.cost(point, outcome, problem)
                     strategy.tell(asked[step], cost.value if cost else inf)
                     step += 1
-                    while len(asked) < min(step + AHEAD, count) and not _kernel_is_refused(rough[-1]):
+                    while len(asked) < min(step + ahead, count) and not _kernel_is_refused(rough[-1]):
                         asked.append(strategy.ask())
                         running += evaluate([candidates[int(at_place[asked[-1]])]])
                 if _kernel_is_refused(rough[-1]):
