@@ -10,7 +10,9 @@ full sweep here: three visits to 0.5%. The cache is hot, since Kernel Tuner runs
 The reference results are computed before, for both sides.
 
     here, full sweep      every configuration in random order; the first of three visits counts
-    here, search          a search with a quarter of the space as its budget
+    here, one search      a search with a quarter of the space as its budget
+    here, search          the same by `--repetitions` other seeds, replayed in the times of the sweep; an evaluation
+                          ends when that of the search that ran did
     Kernel Tuner, brute force     every configuration in its order; seven runs each, with `answer` and `verify`
     Kernel Tuner, its strategies  replayed by its simulation mode from the times that brute force took for each
                           configuration, by `--repetitions` seeds: median, and 90% quantile in brackets. Their budget
@@ -21,12 +23,14 @@ cores while others run, so the times without are those of a second process that 
 Kernel Tuner are without the seconds in which it compiled. `begins` is when the first configuration was done, `ends`
 when the side has ended, both with compiling, and `chosen` is the true time of what it names the best, over the best.
 
-`--plan` prints the spaces and an estimate of the duration, and needs no GPU.
+`--plan` prints the spaces and an estimate of the duration, and `--from FILE` the tables of an earlier run, from what it
+has written. Neither needs a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import os
@@ -43,7 +47,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from search import TOLD_LATE, replay, until_close
 from support.own_sweep import ROOT, leased, require, source_of
+from support.recorded_space import RecordedSpace
 
 from kernelsweep.build import nvcc
 from kernelsweep.build.build_report import new_report
@@ -507,14 +513,41 @@ def median_found(several: Sequence[Found]) -> tuple[Found, Found]:
     return middle, most
 
 
-def compared(sides: Mapping[str, Any]) -> dict[str, tuple[Found, Found | None]]:
-    """Each line of the table: what was found, with the 90% quantile where there are several replays."""
+def searched_again(parameters: Sequence[str], sides: Mapping[str, Any], repetitions: int) -> list[Found]:
+    """Searches here by other seeds, replayed."""
+    rows = sides["sweep"]["rows"]
+    configurations = [dict(zip(parameters, key, strict=True)) for key, _ in rows]
+    space = RecordedSpace("", configurations, [time_us for _, time_us in rows])
+    # What comes behind in a trace are the visits of those that might be the fastest.
+    budget = int(BUDGET * len(rows))
+    ends, ends_compiled = ([second for second, _ in sides[side]["trace"][:budget]] for side in SIDES[2:4])
+
+    def until(count: float, seconds: Sequence[float]) -> float:
+        return seconds[min(int(count), len(seconds)) - 1] if math.isfinite(count) else math.inf
+
+    found = []
+    for seed in range(repetitions):
+        best = replay(space, TOLD_LATE, seed, budget)
+        count = until_close(best)
+        seconds = until(count, ends), until(count, ends_compiled)
+        found.append(Found(*seconds, begins=ends[0], ends=ends[-1], evaluations=budget, chosen=best[-1]))
+    return found
+
+
+def compared(
+    parameters: Sequence[str], sides: Mapping[str, Any], repetitions: int
+) -> dict[str, tuple[Found, Found | None]]:
+    """Each line of the table: what was found, with the 90% quantile where there are several replays.
+
+    parameters  the tuned axes, as the configurations name their values
+    """
     truth = {tuple(key): time_us for key, time_us in sides["sweep"]["rows"]}
     brute = sides["kernel_tuner"]["brute_force"]
     ours = {name: {**sides[name], "without": sides[f"{name}, compiled"]["trace"]} for name in ("sweep", "search")}
     lines: dict[str, tuple[Found, Found | None]] = {
         "here, full sweep": (found(ours["sweep"], truth), None),
-        "here, search": (found(ours["search"], truth), None),
+        "here, one search": (found(ours["search"], truth), None),
+        "here, search": median_found(searched_again(parameters, sides, repetitions)),
         "Kernel Tuner, brute force": (found(brute, truth), None),
     }
     for strategy, replays in sides["kernel_tuner"]["strategies"].items():
@@ -557,6 +590,19 @@ def verdict(lines: Mapping[str, tuple[Found, Found | None]]) -> list[str]:
     return sentences
 
 
+def report(case: str, sides: Mapping[str, Any], name: str, driver: str, repetitions: int) -> None:
+    """Print a case's table, and what follows.
+
+    sides         the results of each, and what the configurations are
+    name, driver  of the device
+    """
+    lines = compared(sides["parameters"], sides, repetitions)
+    wrong = [text for side in SIDES[:-1] for text in sides[side]["failed"]]
+    wrong += sides["kernel_tuner"]["brute_force"]["failed"]
+    print(f"\n{name}, driver {driver}: {case}, {sides['configurations']} configurations\n")
+    print(table(lines), "", *verdict(lines), *wrong[:5], sep="\n", end="\n\n", flush=True)
+
+
 def run_side(
     side: str, case: str, device: Gpu, folder: Path, repetitions: int, timeout_seconds: float
 ) -> dict[str, Any]:
@@ -572,7 +618,8 @@ def run_side(
         sys.exit(f"{case}, {side}: not done after {timeout_seconds:g} s")
     if code != 0 or not output.is_file():
         sys.exit(f"{case}, {side}: its process ended with {code}; what it said is above")
-    results: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    # Seconds to a tenth of a millisecond, and times to one of a nanosecond.
+    results: dict[str, Any] = json.loads(output.read_bytes(), parse_float=lambda text: round(float(text), 4))
     return results
 
 
@@ -608,10 +655,11 @@ def main() -> int:
     """Compare, print the tables, write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", action="store_true", help="print the spaces and an estimate, and end")
+    parser.add_argument("--from", type=Path, metavar="FILE", dest="earlier", help="print the tables of an earlier run")
     parser.add_argument("--case", choices=CASES, help="tune only this kernel")
     parser.add_argument("--repetitions", type=int, default=30, help="replays of each strategy (default 30)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a side may take (default 300)")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json"))
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json.gz"))
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     parser.add_argument("--device", help=argparse.SUPPRESS)
     parser.add_argument("--started", type=float, help=argparse.SUPPRESS)
@@ -622,6 +670,12 @@ def main() -> int:
         return 0
     if settings.side:
         run_one(settings)
+        return 0
+    if settings.earlier:
+        require("optuna")
+        known = json.loads(gzip.decompress(settings.earlier.read_bytes()))
+        for case in CASES:
+            report(case, known[case], **known["device"], repetitions=settings.repetitions)
         return 0
     require("pycuda", "kernel_tuner", "optuna")
     results: dict[str, Any] = {}
@@ -634,15 +688,11 @@ def main() -> int:
             for side in SIDES:
                 print(f"{case}: {side} ...", flush=True)
                 sides[side] = run_side(side, case, device, Path(scratch), settings.repetitions, settings.timeout)
-            lines = compared(sides)
-            wrong = [text for side in SIDES[:-1] for text in sides[side]["failed"]]
-            wrong += sides["kernel_tuner"]["brute_force"]["failed"]
-            print(f"\n{device.name}, driver {device.driver}: {case}, {len(one.planned)} configurations\n")
-            print(table(lines), "", *verdict(lines), *wrong[:5], sep="\n", end="\n\n", flush=True)
-            results[case] = {"configurations": len(one.planned), **sides}
+            results[case] = {"configurations": len(one.planned), "parameters": one.parameters, **sides}
+            report(case, results[case], device.name, device.driver, settings.repetitions)
     settings.output.parent.mkdir(parents=True, exist_ok=True)
     known = {"device": {"name": device.name, "driver": device.driver}}
-    settings.output.write_text(json.dumps({**known, **results}) + "\n", encoding="utf-8")
+    settings.output.write_bytes(gzip.compress(json.dumps({**known, **results}).encode(), mtime=0))
     print(f"Written to {settings.output}")
     return 0
 

@@ -59,7 +59,7 @@ class Climb:
         return sum(value != others for value, others in pairs)
 
 
-# The strategy that proposes configurations before it is told of the first, as many as a search does.
+# The strategy that proposes several configurations before it is told of the first, as a search does.
 TOLD_LATE = "the same, told late"
 
 # Each is made of the configurations, a seed and the budget.
@@ -72,10 +72,15 @@ STRATEGIES: Mapping[str, Callable[[Combinations, str, int], Strategy]] = {
 }
 
 
-def replay(space: RecordedSpace, strategy: str, seed: int, evaluations: int) -> list[float]:
-    """The least cost over the best of all, after each evaluation."""
+def replay(
+    space: RecordedSpace, strategy: str, seed: int, evaluations: int, told_late: int | None = None
+) -> list[float]:
+    """The least cost over the best of all, after each evaluation.
+
+    told_late  how many configurations TOLD_LATE proposes before it is told of the first; None for as many as a search
+    """
     search = STRATEGIES[strategy](combinations_of(space.configurations), f"{seed}", evaluations)
-    ahead = proposed_ahead(evaluations) if strategy == TOLD_LATE else 1
+    ahead = (told_late or proposed_ahead(evaluations)) if strategy == TOLD_LATE else 1
     asked: list[int] = []
     for step in range(evaluations + ahead):
         if ahead <= step < len(asked) + ahead:
@@ -115,6 +120,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--budget", type=int, default=200)
+    parser.add_argument("--ahead", type=int, help="proposals before the first is told of (default: as a search)")
     settings = parser.parse_args()
     files = settings.files or sorted((ROOT / "resources/recordings").glob("*/measurements.csv.gz"))
     ratios, counts, seconds = [], [], dict.fromkeys(STRATEGIES, 0.0)
@@ -124,7 +130,9 @@ def main() -> None:
         found = {}
         for strategy in STRATEGIES:
             started = time.process_time()
-            found[strategy] = [replay(space, strategy, seed, evaluations) for seed in range(settings.repetitions)]
+            found[strategy] = [
+                replay(space, strategy, seed, evaluations, settings.ahead) for seed in range(settings.repetitions)
+            ]
             seconds[strategy] += time.process_time() - started
         known = [space.name, f"{size:,}", str(evaluations)]
         ratios.append([*known, *(quantiles([one[-1] for one in every], 3) for every in found.values())])

@@ -126,8 +126,9 @@ def test_our_sides_compile_while_they_measure_and_find_the_references(
     assert [len(side["rows"]) for side in sides.values()] == [4, 4, 1, 1]
     assert not any(side["failed"] for side in sides.values())
     sides["kernel_tuner"] = {"brute_force": {**sides["sweep"], "without": sides["sweep"]["trace"]}, "strategies": {}}
-    lines = compare_kernel_tuner.compared(sides)
-    assert lines["here, full sweep"][0].chosen == 1.0 and lines["here, search"][0].evaluations == 1
+    lines = compare_kernel_tuner.compared(one.parameters, sides, 3)
+    assert lines["here, full sweep"][0].chosen == 1.0 and lines["here, one search"][0].evaluations == 1
+    assert lines["here, search"][0].evaluations == 1 <= lines["here, search"][0].chosen
 
 
 @pytest.mark.nvcc
@@ -185,7 +186,7 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
     ours = {"trace": [(one, key) for one, key in enumerate(times, 1)], "rows": brute["rows"], "failed": []}
     sides = dict.fromkeys(compare_kernel_tuner.SIDES, ours)
     sides["kernel_tuner"] = {"brute_force": brute, "strategies": replays}
-    lines = compare_kernel_tuner.compared(sides)
+    lines = compare_kernel_tuner.compared(one.parameters, sides, 3)
     assert lines["here, full sweep"][0].chosen == 1.0 and lines["Kernel Tuner, brute force"][0].with_compiling == 87.0
     assert "| here, search | 40.0 | 40.0 |" in compare_kernel_tuner.table(lines)
 
