@@ -148,7 +148,8 @@ def test_documents_link_to_files_and_headings_that_exist(root: Path) -> None:
 
 def test_documents_and_comments_name_files_that_exist(root: Path) -> None:
     folders = "benchmarks|config|docs|envs|examples|kernels|resources|tests|workflow"
-    name = re.compile(rf"(?<![\w/.>}}-])(?:{folders})/[\w./-]+\.(?:cuh?|[hc]pp|csv|json(?:\.gz)?|md|py|rst|smk|ya?ml)\b")
+    endings = r"cuh?|[hc]pp|csv|json(?:\.gz)?|md|py|rst|smk|ya?ml"
+    name = re.compile(rf"(?<![\w/.>}}-])(?:{folders})/[\w./-]+\.(?:{endings})\b")
     sources = [root / "Snakefile", root / ".ci/run", *root.glob("config/**/*.yaml"), *root.glob("workflow/**/*.*")]
     for file in [*pages(root), *(source for source in sources if source.suffix != ".pyc")]:
         text = file.read_text()
