@@ -82,16 +82,21 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
 
 
 def proofs_in_words(proofs: Proofs) -> str:
-    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; 1 not proven (proofs.csv)"."""
-    proven = [proof for proof in proofs.values() if proof.is_proven]
-    checks = {check for proof in proven for check, _ in proof.points}
-    points = sum(proof.most_points for proof in proven)
+    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor"."""
+    proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
+    checks = {check for proof in proven.values() for check, _ in proof.points}
+    points = sum(proof.most_points for proof in proven.values())
     words = [f"{len(proven)} of {len(proofs)} kernels by {len(checks)} checks at {points:,} points"]
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
-    others = len(proofs) - len(proven) - len(undefined)
-    words += [f"{others} not proven (proofs.csv)"] if others else []
+    others = ["/".join(name) for name in proofs if name not in proven and name not in undefined]
+    more = ", ..." if len(others) > _NAMED else ""
+    words += [f"{len(others)} not proven: {', '.join(others[:_NAMED])}{more}"] if others else []
     return "; ".join(words)
+
+
+# Kernels that a line names.
+_NAMED = 2
 
 
 def in_words(row: CsvRow) -> str:
