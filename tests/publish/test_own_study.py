@@ -374,6 +374,22 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
         assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
 
 
+def test_an_axis_of_many_values_costs_other_axes_no_room(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Pins, of a search over seven axes: one axis of 32 values beside which no other was drawn, and a legend of 28 lines
+    # that left a fifth of the figure for them.
+    data = made_up(here)
+    data = replace(data, settings={**data.settings, "search": {"budget": 9, "at": {}}})
+    effect, lines = (import_module(f"kernelsweep.publish.figures.{name}") for name in ("effect", "lines"))
+    monkeypatch.setattr(effect, "MOST_ROWS", 7)
+    texts = [text.get_text() for text in drawn_texts(effect.draw(data))]
+    assert {"kernel", "block_x", "order"} < {*texts} and "tile" not in texts
+    caption = " ".join(" ".join(texts).split())
+    assert "No room for tile." in caption and "A search chose the configurations" in caption
+    monkeypatch.setattr(lines, "MOST_LINES", 2)
+    tiled = replace(data, measurements=data.measurements[data.measurements["kernel"] == "tiled"])
+    assert {text.get_text() for text in drawn_texts(lines.draw(tiled))} >= {"order", "rows", "columns"}
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
     width: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -106,6 +106,8 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     if free > {*drawn}:
         together = [axis for axis in size_axes(data.settings) if axis in free]
         meaning += f" Varying together: {list_texts(together, most=len(together))}."
+    if data.settings["search"]:
+        meaning += " A search chose the configurations: what it tried seldom may look too slow."
     cache = place.pop("cache", None)
     words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]
     there = f" {', '.join(words)[:1].upper()}{', '.join(words)[1:]}." if words and not place else ""

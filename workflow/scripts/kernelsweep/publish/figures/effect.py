@@ -65,7 +65,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to compare.", caption), no_times(data))
     axes_shown, left_out = _that_fit(data)
     if left_out:
-        caption += f" Left out, with less effect: {list_texts(left_out, most=len(left_out))}."
+        caption += f" No room for {list_texts(left_out, most=len(left_out))}."
     frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device), caption)
     if not axes_shown:
         return empty_figure(frame, "Each axis has one value with a time.")
@@ -80,13 +80,12 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _that_fit(data: StudyData) -> tuple[list[str], list[str]]:
     """The axes that have room, and the others."""
-    rows = timed(rows_there(data, ()), data.device)
+    counts = timed(rows_there(data, ()), data.device).nunique()
     fit: list[str] = []
     others: list[str] = []
-    count = 0
     for axis in by_effect(data):
-        count += rows[axis].nunique()
-        (fit if count <= MOST_ROWS or not fit else others).append(axis)
+        has_room = not fit or counts[[*fit, axis]].sum() <= MOST_ROWS
+        (fit if has_room else others).append(axis)
     return fit, others
 
 

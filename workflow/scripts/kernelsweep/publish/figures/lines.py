@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.drawing import palette, style
@@ -35,6 +36,7 @@ from kernelsweep.publish.swept_axes import (
     by_effect,
     no_times,
     place_caption,
+    rows_there,
     shown_quantity,
     values_of,
     varied_sizes,
@@ -49,6 +51,8 @@ FIGURE = Declaration(
 )
 HEIGHT_IN = {TWO_COLUMNS: 2.5, ONE_COLUMN: 1.9}
 HEADROOM = 1.08
+# More would not be told apart, and their legend would be taller than the figure.
+MOST_LINES = 8
 # Numbers that span this factor stand on a logarithmic axis.
 LOGARITHMIC_FROM = 4
 # The values themselves are ticked unless two are closer than this share of the axis.
@@ -60,7 +64,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `lines: {x: n, by: tile, show: energy_mj}`.
 
     Otherwise x is the axis of the problem's size with most values, or where its size is one, the axis with most effect;
-    lines are kernels, or where there is one, values of the axis with most effect.
+    lines are kernels, or where there is one, values of the axis with most effect that has up to MOST_LINES.
     """
     x, by = _axes(data)
     drawn = best_rows(data, [axis for axis in (x, by) if axis]) if x else data.kernel_rows.iloc[:0]
@@ -93,7 +97,9 @@ def _axes(data: StudyData) -> tuple[str, str | None]:
     of_launch = [axis for axis in of_kernels if axis != KERNEL]
     candidates = [*varied_sizes(data), *of_launch, *size_axes(data.settings), KERNEL]
     x = chosen.get("x") or next(axis for axis in candidates if axis != chosen.get("by"))
-    others = [*([KERNEL] if KERNEL in of_kernels else []), *of_kernels, *varied_sizes(data)]
+    counts = timed(rows_there(data, (x,)), data.device).nunique()
+    few = [axis for axis in [*of_kernels, *varied_sizes(data)] if counts[axis] <= MOST_LINES]
+    others = [*([KERNEL] if KERNEL in of_kernels else []), *few]
     return x, chosen.get("by") or next((axis for axis in others if axis != x), None)
 
 
