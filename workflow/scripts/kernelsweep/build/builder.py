@@ -74,13 +74,8 @@ class Builder:
         try:
             return built.result()
         except BuildError:
-            alone = self._compiler.alone(self._units[number], self._stem(number))
-            if not alone:
+            if self._number_of[variant] == number:
                 raise
-            with self._lock:
-                if self._number_of[variant] == number:
-                    for unit in alone:
-                        self._add(unit)
             return self.wait(variant)
 
     def report(self) -> Report:
@@ -96,14 +91,18 @@ class Builder:
             return number, self._built[number]
 
     def _add(self, unit: Unit) -> None:
-        self._number_of |= {variant_name(functions, unit.macros): len(self._units) for functions in unit.variants}
-        self._units.append(unit)
+        """Have the unit's variants compiled in it from now on."""
+        with self._lock:
+            self._number_of |= {variant_name(functions, unit.macros): len(self._units) for functions in unit.variants}
+            self._units.append(unit)
 
     def _compiled(self, number: int) -> BuiltUnit:
         unit, stem = self._units[number], self._stem(number)
         try:
             _, functions = self._compiler.compiled(unit, stem)
         except BuildError as error:
+            for each in self._compiler.alone(unit, stem):
+                self._add(each)
             raise BuildError(macro_clash(self._source.file, [unit]) + str(error)) from error
         return self._unit(number, stem, functions)
 

@@ -13,7 +13,10 @@ _HEAD = "// Generated: the kernel's file and the variants that are compiled with
 
 
 def cuda_unit(kernel_file: Path, unit: Unit) -> str:
-    """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them."""
+    """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them.
+
+    The table ends with a null, since C++ has no empty arrays and a unit may have no functions.
+    """
     addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
     return _HEAD + f'#include "{kernel_file}"\n\nvoid *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n'
 
