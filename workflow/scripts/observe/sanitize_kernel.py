@@ -38,10 +38,10 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     conditions = (params.restrictions, params.target, params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
     small = replace(sweep, axes=params.small_axes, target=EMULATOR)
-    refused = []
+    refused = None
     if snakemake.input.searched:
         measured = list(each_row(snakemake.input.searched[0]))
-        refused = [row["message"] for row in measured if row["status"] == "build_failed"]
+        refused = next((row["message"] for row in measured if row["status"] == "build_failed"), None)
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
         build = (params.target, params.include, params.store, scratch, snakemake.threads)
@@ -61,7 +61,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         result = Result(status="failed", reason=" ".join(f"build_failed: {report['message']}".split()), **known)
     elif refused and not chosen:
         raw.touch()
-        result = Result(status="failed", reason=f"build_failed: {refused[0]}", **known)
+        result = Result(status="failed", reason=f"build_failed: {refused}", **known)
     elif not chosen:
         raw.touch()
         reasons = map(sweep.skip_reason, sweep.points())

@@ -21,7 +21,7 @@ def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, 
     candidates  the points that the search could measure
     timed       whether points that failed are left out
     """
-    ran = [row for row in rows if row["time_us"] or not (timed or row["status"] in ("skipped", "build_failed"))]
+    ran = [row for row in rows if (row["time_us"] if timed else row["status"] not in ("skipped", "build_failed"))]
     value_of = {
         axis: {"" if value is None else str(value): value for value in values}
         for axis, values in candidates.combinations.values.items()

@@ -151,8 +151,9 @@ def _strategy(configurations: Combinations, budget: int, task: KernelTask, place
 
 def _kernel_is_refused(outcomes: Mapping[Point, Outcome]) -> bool:
     """Whether no point compiles, all for one reason. Then the kernel is at fault, and not some configurations."""
-    errors = {first_error(one.message) for one in outcomes.values() if one.status == "build_failed"}
-    return len(errors) == 1 and all(one.status == "build_failed" for one in outcomes.values())
+    if any(one.status != "build_failed" for one in outcomes.values()):
+        return False
+    return len({first_error(one.message) for one in outcomes.values()}) == 1
 
 
 def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
