@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.results import CHECKS, NOT_CHECKED, each_row
 
 CsvRow = Mapping[str, str]
@@ -90,13 +91,8 @@ def proofs_in_words(proofs: Proofs) -> str:
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
     others = ["/".join(name) for name in proofs if name not in proven and name not in undefined]
-    more = ", ..." if len(others) > _NAMED else ""
-    words += [f"{len(others)} not proven: {', '.join(others[:_NAMED])}{more}"] if others else []
+    words += [f"{len(others)} not proven: {list_texts(others)}"] if others else []
     return "; ".join(words)
-
-
-# Kernels that a line names.
-_NAMED = 2
 
 
 def in_words(row: CsvRow) -> str:
