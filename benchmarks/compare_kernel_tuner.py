@@ -47,7 +47,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from search import TOLD_LATE, replay, until_close
+from search import CLOSE, TOLD_LATE, replay, until_close
 from support.own_sweep import ROOT, leased, require, source_of
 from support.recorded_space import RecordedSpace
 
@@ -75,7 +75,6 @@ from kernelsweep.sweep.points import ValidPoints, units
 from kernelsweep.sweep.spaces import combinations_of
 from kernelsweep.sweep.yaml_files import read_yaml
 
-CLOSE = 1.01
 SEED = 1
 # The part of the space that a search may measure, on both sides.
 BUDGET = 1 / 4
@@ -487,13 +486,13 @@ def found(side: Mapping[str, Any], truth: Mapping[Configuration, float]) -> Foun
     """What follows from a side's traces and its times, given the true times."""
     best = min(truth.values())
 
-    def until_close(trace: Sequence[Any]) -> float:
+    def first_close(trace: Sequence[Any]) -> float:
         return min((second for second, key in trace if truth[tuple(key)] <= CLOSE * best), default=math.inf)
 
     chosen = min(side["rows"], key=lambda row: row[1])[0]
     return Found(
-        with_compiling=until_close(side["trace"]),
-        without=until_close(side["without"]),
+        with_compiling=first_close(side["trace"]),
+        without=first_close(side["without"]),
         begins=side["trace"][0][0],
         ends=side["trace"][-1][0],
         evaluations=len(side["rows"]),
@@ -514,13 +513,17 @@ def median_found(several: Sequence[Found]) -> tuple[Found, Found]:
 
 
 def searched_again(parameters: Sequence[str], sides: Mapping[str, Any], repetitions: int) -> list[Found]:
-    """Searches here by other seeds, replayed."""
+    """Searches here by other seeds, replayed in the times of the sweep.
+
+    parameters, sides  as in compared()
+    """
     rows = sides["sweep"]["rows"]
     configurations = [dict(zip(parameters, key, strict=True)) for key, _ in rows]
     space = RecordedSpace("", configurations, [time_us for _, time_us in rows])
     # What comes behind in a trace are the visits of those that might be the fastest.
     budget = int(BUDGET * len(rows))
-    ends, ends_compiled = ([second for second, _ in sides[side]["trace"][:budget]] for side in SIDES[2:4])
+    traces = (sides[side]["trace"][:budget] for side in ("search", "search, compiled"))
+    ends, ends_compiled = ([second for second, _ in trace] for trace in traces)
 
     def until(count: float, seconds: Sequence[float]) -> float:
         return seconds[min(int(count), len(seconds)) - 1] if math.isfinite(count) else math.inf
@@ -656,7 +659,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", action="store_true", help="print the spaces and an estimate, and end")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="earlier", help="print the tables of an earlier run")
-    parser.add_argument("--case", choices=CASES, help="tune only this kernel")
+    parser.add_argument("--case", choices=CASES, help="only this kernel")
     parser.add_argument("--repetitions", type=int, default=30, help="replays of each strategy (default 30)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a side may take (default 300)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json.gz"))
@@ -664,6 +667,7 @@ def main() -> int:
     parser.add_argument("--device", help=argparse.SUPPRESS)
     parser.add_argument("--started", type=float, help=argparse.SUPPRESS)
     settings = parser.parse_args()
+    cases = [settings.case] if settings.case else list(CASES)
     os.chdir(ROOT)
     if settings.plan:
         plan()
@@ -672,15 +676,16 @@ def main() -> int:
         run_one(settings)
         return 0
     if settings.earlier:
-        require("optuna")
+        require("optuna", extras=["search"])
         known = json.loads(gzip.decompress(settings.earlier.read_bytes()))
-        for case in CASES:
-            report(case, known[case], **known["device"], repetitions=settings.repetitions)
+        for case in cases:
+            if case in known:
+                report(case, known[case], **known["device"], repetitions=settings.repetitions)
         return 0
-    require("pycuda", "kernel_tuner", "optuna")
+    require("pycuda", "kernel_tuner", "optuna", extras=["gpu", "search", "compare"])
     results: dict[str, Any] = {}
     with leased() as device, tempfile.TemporaryDirectory() as scratch:
-        for case in [settings.case] if settings.case else CASES:
+        for case in cases:
             one = tuned(case, device.arch)
             print(f"{case}: {len(one.planned)} configurations; the reference ...", flush=True)
             prepare(one, device)

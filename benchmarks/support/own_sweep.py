@@ -65,8 +65,11 @@ def point(array_size: int, block_size: int, **others: Any) -> Point:
     return Point({**values, "unroll": 1, "grid_size": None, **others})
 
 
-def require(*modules: str) -> None:
-    """End the script, saying what to type, where a module that it needs is not installed."""
+def require(*modules: str, extras: Sequence[str] = ("gpu", "compare")) -> None:
+    """End the script, saying what to type, where a module that it needs is not installed.
+
+    extras  those of pyproject.toml that have the modules
+    """
     for module in modules:
         try:
             found = importlib.util.find_spec(module) is not None
@@ -74,7 +77,8 @@ def require(*modules: str) -> None:
             found = False
         if not found:
             script = f"benchmarks/{Path(sys.argv[0]).name}"
-            sys.exit(f"{module} is not installed. Type: uv run --extra gpu --extra compare python {script}")
+            wanted = " ".join(f"--extra {extra}" for extra in extras)
+            sys.exit(f"{module} is not installed. Type: uv run {wanted} python {script}")
 
 
 def gpu() -> Gpu:

@@ -188,7 +188,23 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
     sides["kernel_tuner"] = {"brute_force": brute, "strategies": replays}
     lines = compare_kernel_tuner.compared(one.parameters, sides, 3)
     assert lines["here, full sweep"][0].chosen == 1.0 and lines["Kernel Tuner, brute force"][0].with_compiling == 87.0
-    assert "| here, search | 40.0 | 40.0 |" in compare_kernel_tuner.table(lines)
+    assert "| here, one search | 40.0 | 40.0 |" in compare_kernel_tuner.table(lines)
+    assert lines["here, search"][0].evaluations == len(times) // 4
+
+
+def test_the_document_has_the_tables_of_the_run_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
+    monkeypatch.chdir(ROOT)
+    kept = "resources/tuning/nvidia-h200.json.gz"
+    monkeypatch.setattr("sys.argv", ["compare_kernel_tuner.py", "--from", kept, "--repetitions", "1"])
+    assert compare_kernel_tuner.main() == 0
+    document = (ROOT / "docs/measured/tuning.md").read_text()
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| here", "| Kernel Tuner"))]
+    assert len(lines) == 2 * (4 + len(compare_kernel_tuner.STRATEGIES))
+    # Other releases of Optuna propose other configurations.
+    assert not [line for line in lines if line not in document and not line.startswith("| here, search |")]
 
 
 def test_a_wrong_winner_and_a_lost_race_are_said() -> None:
