@@ -16,7 +16,8 @@ from pathlib import Path
 import made_up
 from made_up import DEVICE, ROOT
 
-from kernelsweep.measure.journal import VERSION, Journal, journal_key
+from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import VERSION, Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.problems.reduction import REDUCTION
@@ -35,7 +36,7 @@ def made_up_points(count: int) -> list[Point]:
 
 def key(point: Point, visit: int) -> str:
     """The key of a visit, of as many parts as in a sweep."""
-    return journal_key({"binary": "0" * 64, "point": dict(point), "visit": visit, "device": DEVICE["name"]})
+    return identity_sha256({"binary": "0" * 64, "point": dict(point), "visit": visit, "device": DEVICE["name"]})
 
 
 def write(path: Path, every: list[Point], samples: int) -> None:

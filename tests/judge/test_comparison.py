@@ -37,7 +37,8 @@ from kernelsweep.judge.comparison.verdicts import (
     verdict,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
-from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import Journal
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 
 MARGIN = 0.005
@@ -310,11 +311,11 @@ def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0
             visits = [[time_us + visit / 10 + step / 100 for step in range(7)] for visit in range(3)]
             for visit, samples in enumerate(visits):
                 of = {**SETTINGS, **settings, "binary": binary, "point": values, "visit": visit}
-                if journal.get(journal_key(of)):
+                if journal.get(identity_sha256(of)):
                     continue
                 outcome = {"status": "ok", "visits": [{"samples": samples, "device_uuid": "GPU-1"}]}
                 value = {"measured": "2026-11-21T13:10:28Z", "outcome": outcome, "of": of, "source_sha256": source}
-                journal.add(journal_key(of), value)
+                journal.add(identity_sha256(of), value)
             rows.append(
                 {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
                 | {"study": "s", "kernel": "k", "grid_size": "4096", "status": "ok", "flags": "", "device": "a GPU"}

@@ -16,9 +16,10 @@ import pytest
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure import journal as journal_module
-from kernelsweep.measure.journal import VERSION, Journal, journal_key
+from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import VERSION, Journal
 
-KEYS = [journal_key({"point": number}) for number in range(4)]
+KEYS = [identity_sha256({"point": number}) for number in range(4)]
 PATIENCE_SECONDS = 30.0
 
 
@@ -253,4 +254,4 @@ def test_a_file_system_without_locks_is_used_with_a_warning(path: Path, monkeypa
 
 
 def test_the_order_of_what_determines_a_point_makes_no_difference() -> None:
-    assert journal_key({"point": 1, "seed": 2}) == journal_key({"seed": 2, "point": 1}) != KEYS[1]
+    assert identity_sha256({"point": 1, "seed": 2}) == identity_sha256({"seed": 2, "point": 1}) != KEYS[1]

@@ -34,7 +34,8 @@ from planted import (
 )
 
 from kernelsweep.errors import UserError
-from kernelsweep.measure.journal import Journal, journal_key
+from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
@@ -153,7 +154,7 @@ def test_a_journal_cut_anywhere_keeps_its_whole_records_and_can_be_continued(tmp
     # A crash or a full disk can end a write at any byte. Pins: appending to half a line, which loses both records; and
     # a last record without its newline that is answered now but gone from the file the next time.
     path = tmp_path / "journal.jsonl"
-    records = {journal_key({"point": number}): {"median": number / 7, "unit": "µs"} for number in range(4)}
+    records = {identity_sha256({"point": number}): {"median": number / 7, "unit": "µs"} for number in range(4)}
     with Journal(path) as journal:
         for key, value in records.items():
             journal.add(key, value)
@@ -166,7 +167,7 @@ def test_a_journal_cut_anywhere_keeps_its_whole_records_and_can_be_continued(tmp
             with Journal(path) as journal:
                 found = [key for key in records if journal.get(key) == records[key]]
                 assert found == list(records)[:kept]
-                journal.add(journal_key({"point": new}), new)
+                journal.add(identity_sha256({"point": new}), new)
         written = path.read_bytes().splitlines(keepends=True)
         assert written[:kept] == lines[:kept]
         assert [json.loads(line)["value"] for line in written[kept:]] == ["a new record", "one more"]
@@ -508,7 +509,7 @@ CONTRACT = (
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
     ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
-    ",energy_low_mj,energy_high_mj,error_share"
+    ",energy_low_mj,energy_high_mj,error_share,identity_sha256"
 )
 OF_TIMES = [
     "samples",
@@ -582,12 +583,10 @@ def test_each_visit_is_another_process_in_another_order_and_none_is_repeated(tmp
     assert orders[0] != orders[1]
     journal = tmp_path / "journal.jsonl"
     lines = journal.read_text().splitlines()
-    # An interrupted run lacks the last visit to two points; only these are visited again. Lines of an earlier version,
-    # which did not name their point, are still used.
-    older = [json.loads(line) for line in lines[:-2]]
-    for record in older[:6]:
-        assert record["key"] == journal_key(record["value"].pop("of"))
-    journal.write_text("".join(f"{json.dumps(record)}\n" for record in older))
+    for record in map(json.loads, lines):
+        assert record["key"] == identity_sha256(record["value"]["of"])
+    # An interrupted run lacks the last visit to two points; only these are visited again.
+    journal.write_text("".join(f"{line}\n" for line in lines[:-2]))
     again = Progress()
     run(kernel, points, tmp_path, seed=SEED, visits=3, progress=again)
     assert again.points == progress.points[-2:]

@@ -415,7 +415,7 @@ def test_other_launches_are_measured_again(load: Callable[..., Project], monkeyp
         with Journal(project.root / "journal.jsonl") as journal:
             planned = [PlannedPoint(point, instantiation(kernel, point))]
             (missing,) = find_work(task, planned, {}, journal, {"name": "a device"}).missing[0]
-        return missing.determined_by
+        return missing.identity
 
     project = load()
     monkeypatch.chdir(project.root)

@@ -66,6 +66,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
 #   energy_high_mj             device's counter
 #   error_share                the largest error of floats as a share of what error_bound allows: of up to 2^20 elements
+#   identity_sha256            of the identity that the point's visits share (measure/identity.py), which names their lines
+#                              in the journal
 CONTRACT_COLUMNS = (
     "study",
     "kernel",
@@ -109,6 +111,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "energy_low_mj",
     "energy_high_mj",
     "error_share",
+    "identity_sha256",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 

@@ -20,6 +20,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
+from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.progress import progress
@@ -143,7 +144,14 @@ with logged(snakemake.log[0]) as terminal:
             known_of_rows = {**known, "source_sha256": source}
             precision = params.measuring["relative_precision"]
             rows = measurement_rows(
-                kernel, report, outcomes, device, known_of_rows, precision, hint_of_constants(kernel)
+                kernel,
+                report,
+                outcomes,
+                device,
+                known_of_rows,
+                precision,
+                hint_of_constants(kernel),
+                identities(task, device),
             )
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))

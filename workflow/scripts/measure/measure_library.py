@@ -7,6 +7,7 @@ from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_ker
 from kernelsweep.build.build_report import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.progress import progress
 from kernelsweep.measure.references import prepare_references
@@ -47,7 +48,8 @@ with logged(snakemake.log[0]) as terminal:
         outcomes = work.results()
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
-    rows = measurement_rows(rival, report, outcomes, device, known, params.measuring["relative_precision"])
+    precision = params.measuring["relative_precision"]
+    rows = measurement_rows(rival, report, outcomes, device, known, precision, identity_of=identities(task, device))
     # The library's launches and grid sizes are unknown.
     rows = [{**row, "launches": None, "grid_size": None} for row in rows]
     write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)

@@ -6,12 +6,13 @@ import hashlib
 import re
 import struct
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import Section, SymbolTableSection
 
 from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import BuildError
@@ -27,11 +28,32 @@ _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) 
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 _CONSTANT_MEMORY = ".nv.constant3"
-_VARIABLES = (_CONSTANT_MEMORY, ".nv.global.init")
-# The section of a function's attributes, the form of an attribute with bytes of its own, and a parameter's attribute.
-_INFO = ".nv.info."
-_WITH_BYTES = 4
+# Sections that are no part of a function's code: places of lines in the source, which move with comments; tables of
+# symbols, whose entries stand by name where they matter; the command line, of which the code has what follows from it;
+# and calls, which the code itself has.
+_NO_CODE = (
+    ".debug_",
+    ".nv_debug_",
+    ".rela.debug_",
+    ".rel.debug_",
+    ".rela.nv_debug_",
+    ".rel.nv_debug_",
+    ".symtab",
+    ".strtab",
+    ".shstrtab",
+    ".note.nv.tkinfo",
+    ".nv.callgraph",
+    ".nv.prototype",
+)
+# The section with attributes of all functions, and the prefix of the sections with one function's attributes.
+_OF_ALL = ".nv.info"
+_OF_ONE = ".nv.info."
+# The form of an attribute whose value has a length of its own, and the number of a parameter's.
+_WITH_LENGTH = 4
 _PARAMETER = 0x17
+# Attributes whose value begins with the index of a symbol: a function's registers, frame, smallest and largest stack,
+# and the constant bank of its parameters.
+_WITH_SYMBOL = frozenset({0x2F, 0x11, 0x12, 0x23, 0x0A})
 _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
 
 
@@ -182,24 +204,24 @@ def _parameter_bytes(cubin: Path) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     with cubin.open("rb") as file:
         for section in ELFFile(file).iter_sections():
-            if section.name.startswith(_INFO):
-                found[section.name.removeprefix(_INFO)] = _sizes_in(section.data())
+            if section.name.startswith(_OF_ONE):
+                parameters = [value for number, value in _attributes(section.data()) if number == _PARAMETER]
+                sizes = {place: word >> 18 for _, place, _, word in (struct.unpack("<IHHI", one) for one in parameters)}
+                found[section.name.removeprefix(_OF_ONE)] = [sizes[place] for place in sorted(sizes)]
     return found
 
 
-def _sizes_in(attributes: bytes) -> list[int]:
-    sizes: dict[int, int] = {}
+def _attributes(section: bytes) -> Iterator[tuple[int, bytes]]:
+    """The number and the value of each attribute in a section .nv.info.
+
+    An attribute has four bytes: its form, its number and two more, which are the length of the value that follows them
+    in form 4, and the value itself in other forms.
+    """
     offset = 0
-    while offset < len(attributes):
-        form, attribute, length = struct.unpack_from("<BBH", attributes, offset)
-        offset += 4
-        if form != _WITH_BYTES:
-            continue  # The last two bytes are the attribute's value.
-        if attribute == _PARAMETER:
-            _, place, _, word = struct.unpack_from("<IHHI", attributes, offset)
-            sizes[place] = word >> 18
-        offset += length
-    return [sizes[place] for place in sorted(sizes)]
+    while offset < len(section):
+        form, number, length = struct.unpack_from("<BBH", section, offset)
+        start, offset = (offset + 4, offset + 4 + length) if form == _WITH_LENGTH else (offset + 2, offset + 4)
+        yield number, section[start:offset]
 
 
 def _constant_bytes(cubin: Path) -> dict[str, int]:
@@ -217,20 +239,46 @@ def _constant_bytes(cubin: Path) -> dict[str, int]:
 
 
 def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
-    """SHA-256 of each symbol's ELF sections (code, parameters, shared memory) and of the common ones (initial values of
-    __constant__ and __device__ variables).
+    """SHA-256 of each symbol's machine code with its launch attributes and the variables of its unit.
+
+    That is everything in the cubin, less what belongs to another kernel, and less _NO_CODE. Other kernels of the unit
+    move a symbol's index, so that names stand for indices.
     """
     digests = {symbol: hashlib.sha256() for symbol in symbols}
     with cubin.open("rb") as file:
-        sections = {section.name: section.data() for section in ELFFile(file).iter_sections()}
-    for name, data in sorted(sections.items()):
-        symbol = next((symbol for symbol in digests if name.endswith(f".{symbol}")), None)
-        if symbol and name.startswith((".text.", ".nv.constant", ".nv.shared.")):
-            digests[symbol].update(name.encode() + data)
-        elif name in _VARIABLES:
-            for digest in digests.values():
-                digest.update(name.encode() + data)
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        for section in sorted(elf.iter_sections(), key=lambda section: section.name):
+            if section.name.startswith(_NO_CODE) or section.is_null():
+                continue
+            owner = next((symbol for symbol in digests if section.name.endswith(f".{symbol}")), None)
+            for symbol in [owner] if owner else digests:
+                content = _content_for(symbol, section, table)
+                digests[symbol].update(f"{section.name} {len(content)} ".encode() + content)
     return {symbol: digest.hexdigest() for symbol, digest in digests.items()}
+
+
+def _content_for(symbol: str, section: Section, table: SymbolTableSection) -> bytes:
+    """What a section says of a symbol, with names in place of the indices of symbols."""
+    if section.name.startswith(_OF_ALL):
+        found = []
+        for number, value in _attributes(section.data()):
+            name = ""
+            if number in _WITH_SYMBOL:
+                name, value = table.get_symbol(struct.unpack_from("<I", value)[0]).name, value[4:]
+            if section.name != _OF_ALL or name in ("", symbol):
+                found.append((number, name, value))
+        return repr(found).encode()
+    if isinstance(section, RelocationSection):
+        entries = ((entry, table.get_symbol(entry["r_info_sym"])) for entry in section.iter_relocations())
+        places = [
+            (entry["r_offset"], entry["r_info_type"], entry["r_addend"], target.name, target["st_value"])
+            for entry, target in entries
+        ]
+        return repr(places).encode()
+    data: bytes = section.data()
+    return data
 
 
 def _demangled(symbols: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
-Each finished point is one line of JSON, under a key of all that determines it. The line is appended and flushed to the
-disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts with
+Each finished visit is one line of JSON, under the hash of its identity (identity.py). The line is appended and flushed
+to the disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts with
 the format version; a journal of another version is renamed and kept. One process at a time uses a journal. If a kernel
 is measured in chunks, each job adds to its own journal and reads all journals of the kernel. So points are not measured
 again if they are cut into other chunks later.
@@ -10,11 +10,10 @@ again if they are cut into other chunks later.
 from __future__ import annotations
 
 import errno
-import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,17 +25,12 @@ from kernelsweep.locks import lock_first, process
 from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.
-VERSION = 1
+VERSION = 2
 
 _BEGINNING = f'{{"journal": {VERSION}, "key": "'.encode()
 
 # The errors of a file system without locks, such as Lustre mounted without them.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
-
-
-def journal_key(parts: Mapping[str, Any]) -> str:
-    """The key of the parts that determine a point. Their order makes no difference."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class Journal:

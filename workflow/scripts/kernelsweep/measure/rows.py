@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kernelsweep.measure.identity import IdentityOf, identity_sha256
 from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
@@ -24,12 +25,14 @@ def measurement_rows(
     known: Mapping[str, Any],
     relative_precision: float,
     hint: str = "",
+    identity_of: IdentityOf | None = None,
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
     known               the columns that the caller knows: study, kernel, platform, source_sha256
     relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
     hint                follows the message of each wrong result
+    identity_of         as measure.identity.identities() returns it; without it, the column identity_sha256 is empty
     """
     rows = []
     for point, outcome in outcomes.items():
@@ -37,6 +40,7 @@ def measurement_rows(
         work = kernel.problem.work(point)
         outcome = _plausible(outcome, point, work, device)
         times = _times(outcome, work, device)
+        binary = report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256")
         imprecise = ["imprecise"] if times and is_imprecise(times, relative_precision) else []
         rows.append(
             {
@@ -48,12 +52,13 @@ def measurement_rows(
                 "status": outcome.status,
                 "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
                 "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
-                "binary_sha256": report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256"),
+                "binary_sha256": binary,
                 **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
                 "error_share": None if outcome.error_share is None else f"{outcome.error_share:.3g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
+                "identity_sha256": identity_sha256(identity_of(point, binary, None)) if identity_of and binary else "",
             }
         )
     return rows

@@ -11,26 +11,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.build.built_unit import BuiltUnit
-from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import git_revision
-from kernelsweep.measure.journal import Journal, journal_key
-from kernelsweep.measure.measuring_code import measuring_files
+from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
+from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.points import Point
 
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder
-
-# find_work() hashes these files in each job, and to parse them takes half of a short job's time. The process that forks
-# the jobs (fork_server.py) imports this module, and so parses them for all.
-code_hash(measuring_files())
 
 # After this many points of a kernel have timed out, the others are not run.
 _MOST_TIMED_OUT = 2
@@ -46,26 +40,25 @@ Progress = Callable[[int, int, Point, Outcome], None]
 
 @dataclass(frozen=True)
 class MissingVisit:
-    """A visit that is still to be made: a point, its variant's C++ name, and what determines what is measured.
+    """A visit that is still to be made: a point, its variant's C++ name, and the visit's identity.
 
-    That lacks the `binary` as long as the variant is not compiled.
+    The identity lacks the machine code as long as the variant is not compiled.
     """
 
     point: Point
     variant: str
-    determined_by: Mapping[str, Any]
+    identity: Identity
 
 
 @dataclass(frozen=True)
 class ReadyVisit:
     """A visit whose variant is compiled.
 
-    determined_by  what determines what is measured
-    unit           the variant's; None where the task's binary has it
-    outcome        where nothing is to be run: the journal's, or that of a variant that does not compile
+    unit     the variant's; None where the task's binary has it
+    outcome  where nothing is to be run: the journal's, or that of a variant that does not compile
     """
 
-    determined_by: Mapping[str, Any]
+    identity: Identity
     unit: BuiltUnit | None = None
     outcome: Outcome | None = None
 
@@ -73,19 +66,19 @@ class ReadyVisit:
 def made_ready(missing: MissingVisit, journal: Journal, builder: Builder | None) -> ReadyVisit:
     """The visit, once its variant is compiled."""
     if builder is None:
-        return ReadyVisit(missing.determined_by)
+        return ReadyVisit(missing.identity)
     try:
         unit = builder.wait(missing.variant)
     except BuildError as error:
-        return ReadyVisit(missing.determined_by, outcome=Outcome("build_failed", str(error)))
-    determined_by = {**missing.determined_by, "binary": unit.variants[missing.variant]["binary_sha256"]}
-    return ReadyVisit(determined_by, unit, _known(journal, determined_by))
+        return ReadyVisit(missing.identity, outcome=Outcome("build_failed", str(error)))
+    identity = with_binary(missing.identity, unit.variants[missing.variant]["binary_sha256"])
+    return ReadyVisit(identity, unit, _known(journal, identity))
 
 
-def _known(journal: Journal, determined_by: Mapping[str, Any]) -> Outcome | None:
+def _known(journal: Journal, identity: Identity) -> Outcome | None:
     """The outcome of a visit that the journal has."""
     try:
-        return read_outcome((journal.get(journal_key(determined_by)) or {})["outcome"])
+        return read_outcome((journal.get(identity_sha256(identity)) or {})["outcome"])
     except (KeyError, TypeError):  # Not there, or a line that was edited.
         return None
 
@@ -152,40 +145,25 @@ def find_work(
 
     planned   the points in the results' order
     outcomes  of points that are not run, or that failed in this run in another job
-    device    its name and driver are part of what determines a point
+    device    its description, which belongs to a point's identity
     builder   compiles the variants, where the task has no binary
     """
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
-    code = code_hash([*measuring_files(), *problem_of(task.problem).files])
-    sampling = asdict(task.protocol.sampling) if task.protocol.sampling else None
     work = Work(order, dict(outcomes), visited, [[] for _ in visits])
-    plan = planner(task.plan, task.listed)
+    identity_of = identities(task, device)
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
             continue
         built = task.variants if builder is None else getattr(builder.kept(each.variant), "variants", {})
-        parts = {
-            "point": dict(each.point),
-            "sampling": sampling,
-            "repeated_runs": task.protocol.repeated_runs,
-            "seed": task.protocol.seed,
-            "code": code,
-            "device": device["name"],
-            "driver": device.get("driver"),
-            "visit": visit,
-        }
-        if task.listed:  # A plan by name is part of the code.
-            parts["plan"] = repr(plan(each.point))
-        known = None
-        if built:
-            parts["binary"] = built[each.variant]["binary_sha256"]
-            known = _known(journal, parts)
+        binary = built[each.variant]["binary_sha256"] if built else None
+        identity = identity_of(each.point, binary, visit)
+        known = _known(journal, identity) if binary else None
         if known:
             work.visited[each.point][visit] = known
         else:
-            work.missing[visit].append(MissingVisit(each.point, each.variant, parts))
+            work.missing[visit].append(MissingVisit(each.point, each.variant, identity))
     if task.protocol.racing:
         for visit in range(1, task.protocol.visits):
             if any(work.missing[:visit]):
@@ -261,7 +239,7 @@ def do_work(
                     outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit, ready.unit)
                     if outcome.status == "ok":
                         longest = max(longest, time.perf_counter() - started)
-                        recorder.add(outcome, ready.determined_by)
+                        recorder.add(outcome, ready.identity)
                 work.visited[point][visit] = outcome
                 if outcome.status != "ok":
                     failed.add(point)
@@ -281,20 +259,20 @@ class Recorder:
         self._thread = ThreadPoolExecutor(1)
         self._last: Future[None] | None = None
 
-    def add(self, outcome: Outcome, determined_by: Mapping[str, Any]) -> None:
+    def add(self, outcome: Outcome, identity: Identity) -> None:
         """Record a visit. Raises UserError if the one before could not be recorded."""
         self._wait()
-        self._last = self._thread.submit(self._record, outcome, determined_by)
+        self._last = self._thread.submit(self._record, outcome, identity)
 
-    def _record(self, outcome: Outcome, determined_by: Mapping[str, Any]) -> None:
+    def _record(self, outcome: Outcome, identity: Identity) -> None:
         value = {
             "measured": time.strftime("%FT%TZ", time.gmtime()),
             "outcome": asdict(outcome),
             # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
-            "of": determined_by,
+            "of": identity,
             **self._source,
         }
-        self._journal.add(journal_key(determined_by), value)
+        self._journal.add(identity_sha256(identity), value)
 
     def _wait(self) -> None:
         last, self._last = self._last, None

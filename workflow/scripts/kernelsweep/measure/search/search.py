@@ -62,7 +62,7 @@ ROUGH_PRECISION = 0.02
 class Bench:
     """Where points are run.
 
-    device         its name and driver are part of what determines a point
+    device         its description, which belongs to a point's identity
     open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
                    points. A search whose points are all in the journal needs no device
     plan           the plan of a point
@@ -262,7 +262,7 @@ class _Evaluator:
                 at_device.idle.put(workers)
         with self._one_at_a_time:
             if outcome.status == "ok" and not ready.outcome:
-                at_device.recorder.add(outcome, ready.determined_by)
+                at_device.recorder.add(outcome, ready.identity)
             self._done += 1
             at_device.show(self._done, self._total, missing.point, outcome)
         return outcome
