@@ -19,6 +19,7 @@ rule build_emulator:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        compiler=for_job(parameters.compiler),
         code=code_of("build/build_emulator.py"),
     script:
         "../scripts/build/build_emulator.py"
@@ -46,6 +47,7 @@ rule build_kernel:
         store=files.unit_store(),
         units=for_job(parameters.translation_units),
         options=for_job(parameters.compiler_options),
+        compiler=for_job(parameters.compiler),
         constants=for_job(parameters.constants),
         include=include_folders(Path.cwd()),
         emulator=of_home(EMULATOR_HEADERS, Path.cwd()),
@@ -69,6 +71,7 @@ rule build_cub:
         "../../envs/kernelsweep.yaml"
     params:
         headers=lambda wildcards: header_release(wildcards.library),
+        compiler=for_job(parameters.compiler),
         code=code_of("build/build_cub.py"),
     script:
         "../scripts/build/build_cub.py"

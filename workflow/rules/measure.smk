@@ -68,6 +68,7 @@ rule measure_kernel:
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
         target=for_job(parameters.build_target),
+        compiler=for_job(parameters.measuring_compiler),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:

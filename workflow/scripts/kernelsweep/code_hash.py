@@ -11,9 +11,12 @@ import contextlib
 import hashlib
 import os
 import re
+import site
 import sys
-from collections.abc import Callable, Iterable
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -25,12 +28,38 @@ def imported_modules(file: Path, package: Path) -> list[Path]:
     return _all_imported(file, lambda source, importer: _imported_files(source, package))
 
 
-def imported_siblings(file: Path) -> list[Path]:
-    """The modules in a Python file's folder that it imports, directly or indirectly, sorted.
+def imported_user_files(file: Path) -> list[Path]:
+    """The modules of the user's that a Python file's import statements name, directly or indirectly, sorted.
 
-    Raises SyntaxError for a file that is no Python.
+    They lie in the file's folder, or in a folder of Python's search path that is no library's. Raises SyntaxError for a
+    file that is no Python.
     """
-    return _all_imported(file, lambda source, importer: _imported_beside(source, file.parent, importer))
+    roots = [file.parent, *(Path(folder) for folder in sys.path if folder and not is_of_library(Path(folder)))]
+    return _all_imported(file, lambda source, importer: _imported_from(source, roots, importer))
+
+
+def imported_packages(files: Iterable[Path]) -> dict[str, str]:
+    """The releases of the installed packages that files in Python import, by name, without Python's own modules."""
+    trees = [ast.parse(file.read_bytes()) for file in files if file.suffix == ".py"]
+    names = {name.partition(".")[0] for tree in trees for name in _names_in(tree)}
+    releases = {}
+    for name in sorted(names - sys.stdlib_module_names):
+        with contextlib.suppress(PackageNotFoundError, ValueError):
+            releases[name] = version(name)
+    return releases
+
+
+def is_of_library(path: Path) -> bool:
+    """Whether a file or folder is Python's, an installed package's, kernelsweep's or the system's, and no user's."""
+    return any(path.is_relative_to(folder) for folder in _LIBRARIES)
+
+
+_LIBRARIES = (
+    *{Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    *(Path(folder) for folder in site.getsitepackages()),
+    Path(__file__).resolve().parents[2],
+    *map(Path, ("/usr/lib", "/usr/lib64", "/usr/share", "/etc", "/proc", "/sys", "/dev")),
+)
 
 
 def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) -> list[Path]:
@@ -56,12 +85,17 @@ def _imported_files(source: str, package: Path) -> frozenset[Path]:
     return _files(package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name)
 
 
-def _imported_beside(source: str, folder: Path, importer: Path) -> frozenset[Path]:
-    """The files of `folder` that a file with this text and path imports directly, also by `from . import ...`."""
-    names = [(name, name.lstrip(".")) for name in _imported_names(source)]
-    roots = [folder, *importer.parents]
-    bases = {name: roots[min(len(name) - len(absolute), len(roots) - 1)] for name, absolute in names}
-    return _files(bases[name].joinpath(*absolute.split(".")) for name, absolute in names)
+def _imported_from(source: str, roots: Sequence[Path], importer: Path) -> frozenset[Path]:
+    """The files below `roots` that a file with this text and path imports directly, also by `from . import ...`."""
+    found = []
+    for name in _names_in(ast.parse(source)):
+        absolute = name.lstrip(".")
+        level = len(name) - len(absolute)
+        bases = importer.parents[level - 1 : level] if level else roots
+        parts = absolute.split(".")
+        # A package's own file runs before its modules.
+        found += [base.joinpath(*parts[:length]) for base in bases for length in range(1, len(parts) + 1)]
+    return _files(found)
 
 
 def _files(modules: Iterable[Path]) -> frozenset[Path]:
@@ -70,7 +104,8 @@ def _files(modules: Iterable[Path]) -> frozenset[Path]:
     return frozenset(filter(Path.is_file, candidates))
 
 
-# An import statement. Every start waits for this, and parsing whole files would take ten times as long.
+# An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole
+# files would take ten times as long.
 _IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|.*))$", re.MULTILINE)
 
 
@@ -80,9 +115,16 @@ def _imported_names(source: str) -> list[str]:
     Names relative to the file's own package begin with as many points as in the file.
     """
     try:
-        tree = ast.parse("\n".join(_IMPORT.findall(source)))
+        return _names_in(ast.parse("\n".join(_IMPORT.findall(source))))
     except SyntaxError:  # The pattern has matched part of a string, or missed part of a statement.
-        tree = ast.parse(source)
+        return _names_in(ast.parse(source))
+
+
+def _names_in(tree: ast.AST) -> list[str]:
+    """The names that import statements anywhere in a file name: modules, and names that may be modules themselves.
+
+    Names relative to the file's own package begin with as many points as in the file.
+    """
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -106,7 +148,7 @@ def code_hash(files: Iterable[Path]) -> str:
             elif file.suffix in _CXX:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
             else:
-                digest.update(file.read_bytes())
+                digest.update(_content_hash(file, file.stat().st_size, file.stat().st_mtime_ns).encode())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
@@ -180,6 +222,12 @@ def cxx_code(source: str) -> str:
         return "\n" * comment.count("\n") or ("" if comment.lstrip().startswith("//") else " ")
 
     return source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])
+
+
+# A job asks for each of its instances, and data may be large.
+@cache
+def _content_hash(file: Path, size: int, modified_ns: int) -> str:
+    return sha256_of(file)
 
 
 def sha256_of(path: str | Path) -> str:

@@ -66,7 +66,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
 #   energy_high_mj             device's counter
 #   error_share                the largest error of floats as a share of what error_bound allows: of up to 2^20 elements
-#   identity_sha256            of the identity that the point's visits share (measure/identity.py), which names their lines
+#   identity_sha256            of the identity that the point's visits share (measure/identity.py): it names their lines
 #                              in the journal
 CONTRACT_COLUMNS = (
     "study",

@@ -50,7 +50,7 @@ with logged(snakemake.log[0]) as terminal:
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
-    source = source_sha256(kernel_file, [Path(name) for name in params.include])
+    source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
     binary, *_ = [*map(Path, snakemake.input.get("binary", [])), None]
     report = read_report(Path(snakemake.input.report[0])) if binary else new_report(params.target, "")

@@ -40,7 +40,7 @@ with logged(snakemake.log[0]) as terminal:
         if not work.is_done:
             do_work(work, task, journal, running.enter_context(Workers(task, work.visits)))
         outcomes = work.results()
-    source = source_sha256(kernel_file, [Path(folder) for folder in params.include])
+    source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
     write_rows(snakemake.output[0], PROOF_COLUMNS, proof_rows(kernel, outcomes, known))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

@@ -8,6 +8,6 @@ from kernelsweep.results import PROOF_COLUMNS, write_rows
 from kernelsweep.sweep.kernels.source import source_sha256
 
 with logged(snakemake.log[0]):
-    source = source_sha256(Path(snakemake.input.kernel), [Path(folder) for folder in snakemake.params.include])
+    source = source_sha256(Path(snakemake.input.kernel), map(Path, snakemake.input.included))
     rows = [{**proof_row(read_result(Path(path))), "source_sha256": source} for path in snakemake.input.results]
     write_rows(snakemake.output[0], PROOF_COLUMNS, rows)

@@ -19,6 +19,7 @@ from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.compilers import code_variables
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
@@ -189,13 +190,14 @@ def macro_clash(file: Path, units: Sequence[Unit]) -> str:
 def _content(source: Source, target: str, compiler: str) -> dict[str, Any]:
     """All that determines a kernel's units, besides what differs between them."""
     headers = [source.runtime, *sorted(source.emulator.glob("**/*.h*"))] if source.emulator and source.runtime else []
-    included = included_files(source.file, source.include)
+    included = included_files(source.file, source.include, source.options)
     return {
         "files": [sha256_of(file) for file in (source.file, *included, *headers)],
         "options": list(source.options),
         "constants": list(source.constants),
         "target": target,
         "compiler": compiler,
+        "variables": code_variables(),
         "code": code_hash(map(Path(__file__).with_name, ("build.py", "gcc.py", "nvcc.py", "translation_unit.py"))),
     }
 

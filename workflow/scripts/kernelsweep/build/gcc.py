@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
 
 _LANGUAGE = [
@@ -98,13 +98,7 @@ _HINT = (
 
 def find() -> list[str]:
     """The command for g++, from CXX if set. Raises BuildError if it isn't installed or isn't a command."""
-    try:
-        command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
-    except ValueError as error:
-        raise BuildError(
-            f"the environment variable CXX is {os.environ['CXX']!r}, which is no command ({error}): "
-            "name a C++ compiler, such as g++-12"
-        ) from error
+    command = gxx()
     if shutil.which(command[0]) is None:
         raise BuildError(
             f"{command[0]} was not found on the PATH: the emulator compiles the kernels with g++ 9 or later. Install "
@@ -195,9 +189,8 @@ def _of_units(lanes: int) -> list[str]:
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    # Messages are in English, because they are parsed below. The object files name PWD as the folder of the compiler.
-    environment = {**os.environ, "LC_ALL": "C", "PWD": "/proc/self/cwd"}
-    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
+    # The object files name PWD as the folder of the compiler.
+    return run_compiler(command, PWD="/proc/self/cwd")
 
 
 def _relative(text: str) -> str:

@@ -15,6 +15,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
 
 from kernelsweep.build.toolkit import find_tool, not_found
+from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError
 
 _LANGUAGE = [
@@ -68,7 +69,7 @@ def find() -> str:
 
 def version() -> str:
     """The compiler's release, such as "nvcc 13.0.88"."""
-    text = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", check=True).stdout
+    text = run_compiler([find(), "--version"]).stdout
     match = re.search(r"V([\d.]+)", text)
     return f"nvcc {match[1]}" if match else text.strip()
 
@@ -90,7 +91,7 @@ def compile_cubin(
     """
     given = _given(arch, include, macros or {}, options)
     command = [find(), "-cubin", "-Xptxas=-v", *given, "-o", str(cubin), str(unit)]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    run = run_compiler(command)
     output = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
@@ -106,7 +107,7 @@ def preprocessed(
     Takes as compile_cubin() does; "" where the preprocessor refuses the unit, which compile_cubin() then explains.
     """
     command = [find(), "-E", *_given(arch, include, macros, options), str(unit)]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    run = run_compiler(command)
     lines = run.stdout.splitlines() if run.returncode == 0 else []
     return "\n".join(line for line in lines if not (line.startswith("# ") and str(unit) in line))
 
@@ -135,7 +136,7 @@ def compile_library(source: Path, library: Path, arch: str, include: Sequence[Pa
         str(library),
         str(source),
     ]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    run = run_compiler(command)
     if run.returncode != 0:
         raise BuildError(f"nvcc refused {source.name}:\n{(run.stderr + run.stdout).strip()}")
 

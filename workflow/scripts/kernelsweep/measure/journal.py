@@ -1,10 +1,10 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
 Each finished visit is one line of JSON, under the hash of its identity (identity.py). The line is appended and flushed
-to the disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts with
-the format version; a journal of another version is renamed and kept. One process at a time uses a journal. If a kernel
-is measured in chunks, each job adds to its own journal and reads all journals of the kernel. So points are not measured
-again if they are cut into other chunks later.
+to the disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts
+with the format version; a journal of another version is renamed and kept. One process at a time uses a journal. If a
+kernel is measured in chunks, each job adds to its own journal and reads all journals of the kernel. So points are not
+measured again if they are cut into other chunks later.
 """
 
 from __future__ import annotations

@@ -18,16 +18,16 @@ PROBLEMS: Mapping[str, Problem] = {problem.name: problem for problem in (REDUCTI
 ALL_AXES: Mapping[str, Axis] = {name: axis for problem in PROBLEMS.values() for name, axis in problem.axes.items()}
 
 # A problem as settings and tasks name it: the name of one that ships, or a file with the study's axes, each with
-# whether its values are words.
+# whether its values are words, and with the data files that it reads.
 Named = str | Mapping[str, Any]
 
 # Where references are kept that the functions of problem files have computed, below the folder of results.
 _REFERENCES = Path("results/references")
 
 
-def name_file(file: str, axes: Mapping[str, Axis]) -> dict[str, Any]:
-    """A problem file as settings and tasks name it; `axes` are the study's."""
-    return {"file": file, "axes": {name: axis.has_texts for name, axis in axes.items()}}
+def name_file(file: str, axes: Mapping[str, Axis], data: Sequence[str]) -> dict[str, Any]:
+    """A problem file as settings and tasks name it; `axes` are the study's, and `data` the files that it reads."""
+    return {"file": file, "axes": {name: axis.has_texts for name, axis in axes.items()}, "data": [*data]}
 
 
 def problem_of(named: Named, root: Path = Path()) -> Problem:
@@ -39,11 +39,11 @@ def problem_of(named: Named, root: Path = Path()) -> Problem:
     """
     if isinstance(named, str):
         return PROBLEMS[named]
-    return _of_file(named["file"], tuple(named["axes"].items()), root)
+    return _of_file(named["file"], tuple(named["axes"].items()), named["data"], root)
 
 
-def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Problem:
-    problem = read_problem_file(root / file, file, dict(axes))
+def _of_file(file: str, axes: tuple[tuple[str, bool], ...], data: Sequence[str], root: Path) -> Problem:
+    problem = read_problem_file(root / file, file, dict(axes), [root / name for name in data])
     folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
     return Problem(
         name=file,
@@ -61,7 +61,7 @@ def _of_file(file: str, axes: tuple[tuple[str, bool], ...], root: Path) -> Probl
         table="configurations",
         size_axes=problem.size_axes,
         lists_excluded=False,
-        described={"file": file, "axes": dict(axes)},
+        described={"file": file, "axes": dict(axes), "data": [*data]},
         files=problem.files,
         references=folder,
         prepare=lambda point, seed: problem.instance(point, seed, folder).expect(point),

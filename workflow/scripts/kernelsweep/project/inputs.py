@@ -63,9 +63,9 @@ def kernel_files(project: Project, study: str) -> list[str]:
 @cache
 def included(project: Project, study: str, kernel: str) -> list[str]:
     """The files that a kernel's source includes."""
-    source = project.kernel(study, kernel).path
+    source = project.kernel(study, kernel)
     include = [project.root / name for name in include_folders(project.root)]
-    return [_relative(project, path) for path in included_files(source, include)]
+    return [_relative(project, path) for path in included_files(source.path, include, source.options)]
 
 
 def problem_files(project: Project, study: str) -> list[str]:

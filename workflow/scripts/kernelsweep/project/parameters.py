@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
+from kernelsweep.build.build import compiler_of
 from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.compilers import code_variables
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.errors import BuildError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.platforms.choose import recorded_studies, recordings
@@ -23,7 +26,7 @@ from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
 from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs, observed
-from kernelsweep.project.building import gpu_units
+from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
@@ -141,6 +144,24 @@ def page_codes(project: Project, scope: str) -> list[str]:
 def pictured_codes(project: Project, study: str) -> list[str]:
     """The same of each kernel that has a picture."""
     return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
+
+
+@cache
+def compiler(project: Project, target: str) -> dict[str, Any]:
+    """What compiles for a target on this machine: the compiler's release, and the environment variables that change
+    its code. The release is None where the compiler is missing here, as where jobs run on other machines.
+    """
+    try:
+        release = compiler_of(target)
+    except BuildError:
+        release = None
+    return {"release": release, "variables": code_variables()}
+
+
+def measuring_compiler(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
+    """What compiles a kernel while it is measured; None where another job compiles it before."""
+    compiles = builds_while_measuring(project, platform, study, kernel)
+    return compiler(project, project.target(platform)) if compiles else None
 
 
 def unit_count(project: Project, target: str, study: str, kernel: str) -> int:

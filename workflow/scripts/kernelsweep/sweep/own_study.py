@@ -75,7 +75,10 @@ def read_own_study(
     file = settings["problem"]
     if not (root / file).is_file():
         raise UserError(f"{shown}: problem is {file!r}, and there is no such file.")
-    settings["problem"] = name_file(file, axes)
+    for data in settings["data"]:
+        if not (root / data).is_file():
+            raise UserError(f"{shown}: data has {data!r}, and there is no such file.")
+    settings["problem"] = name_file(file, axes, settings["data"])
     problem = problem_of(settings["problem"], root)
     settings["reference"] = _reference(settings, axes, shown)
     check_quantities(settings, problem, texts, shown)

@@ -19,7 +19,7 @@ reference). So it is known which axes the data depends on. GIVEN in functions.py
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +48,7 @@ class ProblemFile:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file, and the modules beside it that it imports: after a change to one of them, results may differ."""
+        """The file, the user's modules that it imports, and its data: after a change to one, results may differ."""
         return self.module.files
 
     @cached_property
@@ -68,9 +68,8 @@ class ProblemFile:
 
         folder  keeps the references of this file; None: each instance computes its own
 
-        Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, the values of its
-        axes and the inputs stay the same; so data from other files has to be read by `inputs`. Raises UserError where a
-        function of the file is wrong.
+        Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, its data, the
+        values of its axes and the inputs stay the same. Raises UserError where a function of the file is wrong.
         """
         store = ReferenceStore(folder, code_hash(self.files)) if folder else None
         values = {axis: _plain(point[axis]) for axis in self.data_axes}
@@ -127,12 +126,13 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def read_problem_file(path: Path, shown: str, axes: Collection[str]) -> ProblemFile:
+def read_problem_file(path: Path, shown: str, axes: Collection[str], data: Sequence[Path] = ()) -> ProblemFile:
     """The problem in a Python file, for a study with these axes.
 
     shown  the file's name in messages
+    data   the other files that its functions may read
 
     Raises UserError where the file can't be loaded, lacks a function, or has one that names what it can't get.
     """
-    module = load(path, shown)
+    module = load(path, shown, data)
     return ProblemFile(module, read_functions(module, axes), tuple(axes))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.util import source_from_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kernelsweep.code_hash import imported_siblings
+from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError
+from kernelsweep.problems.own.opened_files import opened_files
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
 
@@ -25,7 +28,7 @@ class UserModule:
     """A loaded Python file.
 
     shown     the file's name in messages
-    files     the file itself, and then the modules in its folder that it imports, directly or indirectly
+    files     the file itself, then the user's other modules that it imports, directly or indirectly, and then its data
     names     its global names, with their values
     siblings  the modules that it has imported from its folder, by name. They stand in sys.modules only while the file's
               code runs: two problems may both have a module `helpers` beside them.
@@ -52,42 +55,71 @@ class UserModule:
         Raises UserError, with the line and the exception, where the function raises one; MemoryError as it is.
         """
         try:
-            with _siblings_first(self.files[0].parent, self.siblings):
-                return self.names[function](**arguments)
+            with opened_files() as opened, _siblings_first(self.files[0].parent, self.siblings):
+                returned = self.names[function](**arguments)
         except MemoryError:
             raise
         except (Exception, SystemExit) as error:
             raise UserError(_message(error, self.files[0], self.shown, function, f" at {at}" if at else "")) from error
+        _check_opened(opened, self.files, f"{self.shown}: {function}")
+        return returned
 
 
-def load(path: Path, shown: str) -> UserModule:
+def load(path: Path, shown: str, data: Sequence[Path] = ()) -> UserModule:
     """The module in a Python file; the same module as long as the file and its siblings have the same content.
 
-    Raises UserError where there is no such file, or where Python refuses it.
+    data  the other files that it may read
+
+    Raises UserError where there is no such file, where Python refuses it, and where it opens another file.
     """
     path = path.absolute()
     try:
-        files = (path, *imported_siblings(path))
+        files = (path, *imported_user_files(path))
     except SyntaxError:
         files = (path,)  # Python reports the error, with its line, when it loads the file.
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}.") from error
-    return _load(shown, files, tuple(file.read_bytes() for file in files))
+    return _load(shown, files, tuple(file.read_bytes() for file in files), tuple(file.absolute() for file in data))
 
 
 @lru_cache(maxsize=32)
-def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...]) -> UserModule:
+def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data: tuple[Path, ...]) -> UserModule:
     # No import statement can name this module. Dataclasses look for their module here.
     module = ModuleType(f"problem file {files[0]}")
     module.__file__ = str(files[0])
     sys.modules[module.__name__] = module
-    loaded = UserModule(shown, files, vars(module))
+    siblings: dict[str, ModuleType] = {}
     try:
-        with _siblings_first(files[0].parent, loaded.siblings):
+        with opened_files() as opened, _siblings_first(files[0].parent, siblings):
             exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         raise UserError(_message(error, files[0], shown, "the file", "")) from error
-    return loaded
+    # Modules that no import statement names, such as importlib's.
+    modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
+    files = (*files, *sorted(modules - {*files}), *data)
+    _check_opened(opened, files, shown)
+    return UserModule(shown, files, vars(module), siblings)
+
+
+def _source_of(file: Path) -> Path | None:
+    """The Python file that `file` is, or whose bytecode it is; None if it is neither."""
+    if file.suffix == ".pyc":
+        with suppress(ValueError):
+            file = Path(source_from_cache(file))
+    return file if file.suffix == ".py" and file.is_file() else None
+
+
+def _check_opened(opened: Iterable[Path], files: Collection[Path], what: str) -> None:
+    """Raise UserError for an opened file of the user's that is none of `files`."""
+    for file in opened:
+        source = _source_of(file) or file
+        if source not in files and not is_of_library(source) and source.is_file():
+            shown = os.path.relpath(source) if source.is_relative_to(Path.cwd()) else str(source)
+            remedy = "Import it at the file's top" if source.suffix == ".py" else f"Add to the study: data: [{shown}]"
+            raise UserError(
+                f"{what} opens {shown}, and kept results would outlive a change of that file, because the study does "
+                f"not name it. {remedy}."
+            )
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from kernelsweep.share.reduce_header.size_classes import Choice, ReductionKind, 
 from kernelsweep.share.reduce_header.sources import library_includes, namespace, source_files
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launch_plans import CLUSTER_SIZE, VECTOR_BYTES
-from kernelsweep.sweep.kernels.source import KernelSource, source_sha256
+from kernelsweep.sweep.kernels.source import KernelSource, included_files, source_sha256
 
 # The file with the operations, in the folder of kernels.
 _OPERATIONS_FILE = "include/operations.cuh"
@@ -202,7 +202,7 @@ def _edited(
     folder: Path,
 ) -> list[str]:
     """A warning if kernels have been edited since they were measured, as is possible for a recording."""
-    now = {kernel: source_sha256(kernel.path, [folder / "include"]) for kernel in chosen}
+    now = {kernel: source_sha256(kernel.path, included_files(kernel.path, [folder / "include"])) for kernel in chosen}
     measured = zip(rows["study"], rows["kernel"], rows["source_sha256"], strict=True)
     of_others = {
         kernel.name

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernelsweep.compilers import code_variables, preprocessed_files
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
@@ -28,6 +29,7 @@ _BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
 }
 # The attributes allowed between a kernel's `void` and its name.
 ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
+_NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.MULTILINE)
 _INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
 
@@ -121,11 +123,14 @@ def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) ->
     return path
 
 
-def included_files(path: Path, include: Sequence[Path]) -> list[Path]:
+def included_files(path: Path, include: Sequence[Path], options: Sequence[str] = ()) -> list[Path]:
     """The files that a source includes, directly or through other files, in the order of their first use.
 
-    They lie beside the including file, in a folder of `include`, or at an absolute path. Other files are left out: they
-    are the compiler's own, or missing, and then the compiler names them.
+    options  the kernel's further options for nvcc
+
+    They lie beside the including file, in a folder of `include`, or at an absolute path. Where a macro names a file, or
+    an option or an environment variable names a folder, the preprocessor is asked, too. Files below /usr are left out:
+    they change with the compiler's release. So are missing ones, which the compiler names.
     """
     # A file may include itself, under another name.
     found = {path.resolve(): path}
@@ -135,6 +140,14 @@ def included_files(path: Path, include: Sequence[Path]) -> list[Path]:
             if file.resolve() not in found:
                 found[file.resolve()] = file
                 waiting.append(file)
+    named_by_macro = any(_NAMED_BY_MACRO.search(read_source(file)) for file in found.values())
+    if named_by_macro or options or code_variables():
+        files = preprocessed_files(path, include, options)
+        if files is None and named_by_macro:  # Any header may be meant.
+            files = [file for folder in (path.parent, *include) for file in sorted(folder.glob("**/*.[hci]*"))]
+        for file in files or []:
+            if not file.is_relative_to("/usr"):
+                found.setdefault(file.resolve(), file)
     return list(found.values())[1:]
 
 
@@ -160,9 +173,9 @@ def directly_included(path: Path, include: Sequence[Path]) -> list[Path]:
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
-def source_sha256(path: Path, include: Sequence[Path]) -> str:
-    """SHA-256 over a kernel's source and everything it includes."""
+def source_sha256(path: Path, included: Iterable[Path]) -> str:
+    """SHA-256 over a kernel's source and the files that it includes, which may come in any order."""
     digest = hashlib.sha256()
-    for file in (path, *sorted(included_files(path, include))):
+    for file in (path, *sorted(included)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
