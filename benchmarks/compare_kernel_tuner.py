@@ -225,7 +225,7 @@ def _measured(
     one: Tuned, device: Gpu, folder: Path, store: Path, searches: bool, note: Callable[..., None]
 ) -> Mapping[Any, Outcome]:
     """The outcomes of the points, as the job of a study measures them: units are compiled while others run."""
-    described = {"name": device.name, "driver": device.driver}
+    described = {"name": device.name, "driver": device.state["driver"]}
     task, points = _task(one, device), [planned.point for planned in one.planned]
     source = source_of(one.kernel, folder, device.arch)
     workers = max(1, (os.cpu_count() or 1) - 1)
@@ -694,9 +694,9 @@ def main() -> int:
                 print(f"{case}: {side} ...", flush=True)
                 sides[side] = run_side(side, case, device, Path(scratch), settings.repetitions, settings.timeout)
             results[case] = {"configurations": len(one.planned), "parameters": one.parameters, **sides}
-            report(case, results[case], device.name, device.driver, settings.repetitions)
+            report(case, results[case], device.name, device.state["driver"], settings.repetitions)
     settings.output.parent.mkdir(parents=True, exist_ok=True)
-    known = {"device": {"name": device.name, "driver": device.driver}}
+    known = {"device": {"name": device.name, "driver": device.state["driver"]}}
     settings.output.write_bytes(gzip.compress(json.dumps({**known, **results}).encode(), mtime=0))
     print(f"Written to {settings.output}")
     return 0

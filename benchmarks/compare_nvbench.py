@@ -377,7 +377,7 @@ def measured_by_both(
     ]
     ours: list[list[list[float]]] = [[] for _ in planned]
     theirs: list[list[list[float]]] = [[] for _ in planned]
-    described = {"name": device.name, "driver": device.driver}
+    described = {"name": device.name, "driver": device.state["driver"]}
     for seed in range(1, rounds + 1):
         print(f"round {seed} of {rounds}", flush=True)
         for i, found in enumerate(nvbench_round(jobs, samples, seed, folder)):
@@ -473,12 +473,12 @@ def main() -> int:
         rows = measured_by_both(planned, device, arguments.samples, arguments.rounds, Path(scratch))
 
     sentence, met = verdict(rows)
-    print(f"\n{device.name}, driver {device.driver}, block size {arguments.block_size}, int32 sums, cold L2\n")
+    print(f"\n{device.name}, driver {device.state['driver']}, block size {arguments.block_size}, int32 sums, cold L2\n")
     print(table(rows))
     print(f"\n{sentence}")
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     settings = {"samples": arguments.samples, "rounds": arguments.rounds, "block_size": arguments.block_size}
-    described = {"name": device.name, "driver": device.driver}
+    described = {"name": device.name, "driver": device.state["driver"]}
     results = {"device": described, **settings, "met": met, "verdict": sentence, "points": rows}
     arguments.output.write_text(json.dumps(results, indent=1) + "\n")
     print(f"Written to {arguments.output}")

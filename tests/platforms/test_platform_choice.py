@@ -16,7 +16,7 @@ import pytest
 
 from kernelsweep.errors import UserError
 from kernelsweep.platforms.choose import Model, choose_platforms, unused_gpus
-from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of, visible_gpus
+from kernelsweep.platforms.gpus import Gpu, check_state, gpus_of, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 
 
@@ -32,6 +32,13 @@ class FakeGpu:
 
 H200 = FakeGpu("NVIDIA H200", "GPU-1111aaaa-0000-0000-0000-000000000000", (9, 0))
 SECOND_H200 = FakeGpu("NVIDIA H200", "GPU-1111cccc-0000-0000-0000-000000000000", (9, 0))
+STATE = {
+    "driver": "580.95.05",
+    "power_limit_w": 700.0,
+    "clock_limit_mhz": 1980,
+    "memory_clock_limit_mhz": 1980,
+    "ecc": None,
+}
 # `gpu_models` of config.yaml, for GPUs that are somewhere in a cluster.
 CLUSTER = {"nvidia-l4": {"arch": "sm_89"}, "nvidia-h200": {"arch": "sm_90a"}}
 RTX = FakeGpu("NVIDIA GeForce RTX 3080", "GPU-2222bbbb-0000-0000-0000-000000000000", (8, 6))
@@ -56,6 +63,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         if not has.driver:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
 
+    def unknown() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+
     def spec(name: str, package: str | None = None) -> ModuleSpec | None:
         return (ModuleSpec(name, None) if has.pycuda else None) if name == "pycuda" else find_spec(name, package)
 
@@ -75,6 +85,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         "nvmlDeviceGetCudaComputeCapability": lambda gpu: gpu.capability,
         "nvmlDeviceGetMigMode": lambda gpu: (int(gpu.sliced), int(gpu.sliced)),
         "nvmlSystemGetDriverVersion": lambda: "580.95.05",
+        "nvmlDeviceGetEnforcedPowerLimit": lambda gpu: 700_000,
+        "nvmlDeviceGetApplicationsClock": lambda gpu, clock: 1980,
+        "nvmlDeviceGetEccMode": lambda gpu: unknown(),
     }.items():
         monkeypatch.setattr(pynvml, function, answer)
     monkeypatch.setattr(importlib.util, "find_spec", spec)
@@ -100,7 +113,7 @@ def refused(wanted: str, root: Path) -> str:
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
 def test_a_gpu_is_used_where_all_is_there(machine: Machine, tmp_path: Path, wanted: str) -> None:
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
-    assert choose_platforms(wanted, tmp_path, {}) == (["nvidia-h200"], {"nvidia-h200": Model("sm_90", "580.95.05", 1)})
+    assert choose_platforms(wanted, tmp_path, {}) == (["nvidia-h200"], {"nvidia-h200": Model("sm_90", STATE, 1)})
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
@@ -273,11 +286,13 @@ def test_a_job_on_another_model_or_driver_says_so(machine: Machine) -> None:
         UserError, match=r"No GPU of platform nvidia-l4 .*visible: nvidia-geforce-rtx-3080, nvidia-h200"
     ):
         gpus_of("nvidia-l4")
-    gpu = Gpu("NVIDIA H200", H200.uuid, "sm_90", "580.95.05")
-    check_driver(gpu, {"driver": "580.95.05"})
+    gpu = Gpu("NVIDIA H200", H200.uuid, "sm_90", STATE)
+    check_state(gpu, {**STATE, "l2_bytes": 1})
     # Pins: points of two drivers in one data set, after an unnoticed change of the cluster's driver.
-    with pytest.raises(UserError, match=r"has driver 580\.95\.05, but results/nvidia-h200/device\.json .* driver 570"):
-        check_driver(gpu, {"driver": "570"})
+    with pytest.raises(UserError, match=r"has driver 580\.95\.05, but results/nvidia-h200/device\.json .* with 570"):
+        check_state(gpu, {**STATE, "driver": "570"})
+    with pytest.raises(UserError, match=r"has power_limit_w 700\.0, but .* with 500"):
+        check_state(gpu, {**STATE, "power_limit_w": 500.0})
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
-from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.source import included_files, source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
@@ -286,7 +286,7 @@ def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path
         (toy / name).rename(tmp_path / Path(name).name)
         (toy / name).symlink_to(tmp_path / Path(name).name)
     try:
-        assert source_sha256(load(toy).kernel("toy", "doubled").path, [toy / "kernels/include"])
+        assert source_sha256(load(toy).kernel("toy", "doubled").path, [])
     finally:
         for name in (STUDY, KERNEL):
             (toy / name).unlink()
@@ -369,7 +369,7 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
     try:
         found = inputs.included(load(toy), "toy", "doubled")
         assert found == ([tracked.format(outside=outside)] if tracked else [])
-        source_sha256(toy / KERNEL, [toy / "kernels/include"])
+        source_sha256(toy / KERNEL, included_files(toy / KERNEL, [toy / "kernels/include"]))
     finally:
         (toy / "kernels/toy/again").unlink()
 
@@ -379,7 +379,7 @@ def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Pat
     hashes = set()
     for text in ("1", "2", "2"):
         (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
-        hashes.add(source_sha256(toy / KERNEL, [toy / "kernels/include"]))
+        hashes.add(source_sha256(toy / KERNEL, included_files(toy / KERNEL, [toy / "kernels/include"])))
     assert len(hashes) == 2
 
 

@@ -180,3 +180,10 @@ def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:
         UserError, match=rf"points.csv, line 4: \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
     ):
         list(each_row(path))
+
+
+def test_rows_of_two_compilers_or_power_limits_are_named() -> None:
+    rows = [row("ok", compiler=compiler, power_limit_w="700.0") for compiler in ("nvcc 12.9.41", "nvcc 13.0.88", "")]
+    counted = row_counts(rows)
+    assert counted.differing() == ["Rows differ in their compiler: nvcc 12.9.41, nvcc 13.0.88."]
+    assert counted.differing()[0] in summary_text(counted, "measured")

@@ -14,10 +14,7 @@ from checkout import ROOT
 from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
-from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.point.fit import of_size
-from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.work import find_work
 from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
@@ -30,7 +27,7 @@ from kernelsweep.project.resources import measuring_threads
 from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
 from kernelsweep.sweep.points import Point, instantiation, units
@@ -405,26 +402,6 @@ def test_a_mistake_in_launches_is_a_sentence_before_any_job_starts(
     with pytest.raises(UserError, match=sentence) as raised:
         load(of_function(), WITH_LAUNCHES.replace(old, new))
     assert str(raised.value).startswith("kernels/own/problem.py") and len(str(raised.value).splitlines()) == 1
-
-
-def test_other_launches_are_measured_again(load: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> None:
-    def key(project: Project) -> Any:
-        kernel, point = project.kernel("own", "own"), points_of(project)[0]
-        report = {"variants": {instantiation(kernel, point): {"binary_sha256": "the same"}}}
-        task = BuiltKernel(kernel, report, Path()).task("", [point], Protocol(None))
-        with Journal(project.root / "journal.jsonl") as journal:
-            planned = [PlannedPoint(point, instantiation(kernel, point))]
-            (missing,) = find_work(task, planned, {}, journal, {"name": "a device"}).missing[0]
-        return missing.identity
-
-    project = load()
-    monkeypatch.chdir(project.root)
-    before = key(project)
-    assert key(load()) == before
-    launches = STUDY["kernels"][0]["launches"]
-    for change in ({"grid": ["width", "height"]}, {"arguments": ["target", "source", "height", 7, 1]}, {"shared": 8}):
-        changed_list = [{**launches[0], **change}, launches[1]]
-        assert key(load({**STUDY, "kernels": [{**STUDY["kernels"][0], "launches": changed_list}]})) != before
 
 
 def test_a_folder_without_a_study_is_told_how_to_get_one(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ import psutil
 import pytest
 from checkout import ROOT
 from planted import built, planted_kernel, point
-from workflow_runs import shrink, snakemake
+from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.errors import UserError
 from kernelsweep.logs import SAID
@@ -242,3 +243,44 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     assert {row["status"] for row in rows} == {"ok"}
     found = [key for path in journals_of(journal) for key in keys(path)]
     assert len(rows) == len(set(found)) == len(found) > 30
+
+
+def test_a_failure_that_may_have_passed_is_tried_again_once_and_a_wrong_result_is_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    fault, error = tmp_path / "fault", tmp_path / "error"
+    for name in ("config/studies", "kernels/own"):
+        (tmp_path / name).mkdir(parents=True)
+    example = ROOT / "examples/new-study"
+    shutil.copy(example / "problem.py", tmp_path / "kernels/own")
+    (tmp_path / "config/studies/own.yaml").write_text((example / "study.yaml").read_text().replace("NAME", "own"))
+    kernel = (example / "kernel.cu").read_text().replace("NAME", "own")
+    planted = f'{{\n    if (n == 1000 && !access("{fault}", 0)) x = nullptr;\n'
+    planted += f'    if (n == 4099 && blockDim.x == 64 && !access("{error}", 0)) factor = 7;\n'
+    (tmp_path / "kernels/own/own.cu").write_text("#include <unistd.h>\n" + kernel.replace("{\n", planted, 1))
+    command = ("own", "--snakefile", str(ROOT / "Snakefile"))
+
+    fault.touch()
+    error.touch()
+    first = snakemake(tmp_path, *command)
+    assert first.returncode != 0
+    assert "The same command runs 3 of them again: the machine may have been at fault." in first.stdout
+    fault.unlink()
+    error.unlink()
+    second = snakemake(tmp_path, *command)
+    assert second.returncode == 0, second.stdout
+    rows = read_rows(tmp_path / "results/emulator/points/own/own.csv")
+    assert {row["status"] for row in rows} == {"ok"}
+    (once,) = (row for row in rows if "once_wrong" in row["flags"])
+    assert "n=4099 block=64" in once["parameters"] and "wrong in an earlier run" in once["message"]
+    page = (tmp_path / "results/emulator/studies/own/report.html").read_text()
+    assert "Wrong in an earlier run" in page
+    third = snakemake(tmp_path, *command)
+    assert "Nothing to be done" in third.stdout
+
+    # What fails twice in the same words is the kernel's, until it is edited.
+    fault.touch()
+    edit(tmp_path / "kernels/own/own.cu", "factor * x[i]", "x[i] * factor")
+    runs = [snakemake(tmp_path, *command).stdout for _ in range(3)]
+    assert ["measure_on_emulator" in run for run in runs] == [True, True, False]
+    assert ["The same command runs 3 of them again" in run for run in runs] == [True, False, False]

@@ -22,7 +22,7 @@ rule describe_device:
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
-        driver=for_job(parameters.driver),
+        state=for_job(parameters.device_state),
         code=code_of("measure/describe_device.py"),
     script:
         "../scripts/measure/describe_device.py"
@@ -57,6 +57,7 @@ rule measure_kernel:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.journal(),
+        number=for_job(parameters.next_try_of),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),

@@ -29,6 +29,7 @@ rule prove_kernel:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=files.proof_journal(),
+        number=for_job(parameters.next_proof),
         axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
         tied=for_job(parameters.tied),

@@ -41,6 +41,11 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                                     the median than measuring.relative_precision
 #                                undefined_behaviour  the kernel's, so that no result is right
 #                                throttled            a visit could not be measured at the full clock
+#                                once_wrong           an earlier run of the same code with the same settings was wrong,
+#                                                     as the message says
+#                                runs_again           the point failed, maybe by the machine's fault: the next command
+#                                                     runs it again, unless it has failed twice in the same words
+#                                set_clocks           the clock was held by a setting of the user's (nvidia-smi -lgc)
 #                                other_processes      other processes used the GPU
 #                                proof_failed         the proof found a mistake in the kernel (proofs.csv)
 #                                partial_barrier      on the emulator: threads passed a barrier only because others of
@@ -66,6 +71,9 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
 #   energy_high_mj             device's counter
 #   error_share                the largest error of floats as a share of what error_bound allows: of up to 2^20 elements
+#   compiler                   the release of the compiler
+#   power_limit_w,             limits of the GPU that may have been set: the board's power, and the clock of the
+#   clock_limit_mhz            multiprocessors for applications
 #   identity_sha256            of the identity that the point's visits share (measure/identity.py): it names their lines
 #                              in the journal
 CONTRACT_COLUMNS = (
@@ -111,6 +119,9 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "energy_low_mj",
     "energy_high_mj",
     "error_share",
+    "compiler",
+    "power_limit_w",
+    "clock_limit_mhz",
     "identity_sha256",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)

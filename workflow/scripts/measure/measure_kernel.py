@@ -29,6 +29,7 @@ from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
+from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
@@ -156,6 +157,7 @@ with logged(snakemake.log[0]) as terminal:
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+            end_try(of_kernel, params.number, outcomes.values())
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
                 write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, proven))

@@ -8,6 +8,7 @@ from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
+from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.observe.listed_points import proven_points
@@ -41,6 +42,7 @@ with logged(snakemake.log[0]) as terminal:
             do_work(work, task, journal, running.enter_context(Workers(task, work.visits)))
         outcomes = work.results()
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
+    end_try(Path(params.journal), params.number, outcomes.values())
     known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
     write_rows(snakemake.output[0], PROOF_COLUMNS, proof_rows(kernel, outcomes, known))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

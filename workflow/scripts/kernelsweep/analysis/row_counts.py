@@ -14,6 +14,13 @@ LISTED_PER_KERNEL = 5
 # The statuses of a correct run: a sweep may need more memory than there is, and skipped points say why.
 HARMLESS = ("ok", "skipped", "out_of_memory")
 
+# The columns in which all rows of a run should agree, and what they say in words.
+_OF_MACHINE = {
+    "compiler": "compiler",
+    "power_limit_w": "power limit in W",
+    "clock_limit_mhz": "clock limit in MHz",
+}
+
 # The columns that add up.
 _SUMMED = ("seconds", "busy_seconds")
 
@@ -30,9 +37,12 @@ class RowCounts:
     excused            these rows of which undefined behaviour explains the status (is_excused), by study and kernel
     first_failed       the first few of these rows, by study and kernel
     failures           rows that must fail the run (is_failure), by study and kernel
+    run_again          the number of failed rows that the next command runs again
+    once_wrong         rows that are right, and were wrong in an earlier run of the same code
     times_us, spreads  the time and visit_spread of each point with several visits
     flags              the flags of these points
     seconds            the sums of these points' columns seconds and busy_seconds
+    machines           the values of each column of _OF_MACHINE, without empty ones
     clocks_mhz         the lowest and the highest clock of a point; infinite if there is none
     """
 
@@ -42,11 +52,19 @@ class RowCounts:
     excused: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_failed: dict[tuple[str, str], list[CsvRow]] = field(default_factory=dict)
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    run_again: int = 0
+    once_wrong: list[CsvRow] = field(default_factory=list)
     times_us: array[float] = field(default_factory=lambda: array("d"))
     spreads: array[float] = field(default_factory=lambda: array("d"))
     flags: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0.0))
+    machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
     clocks_mhz: tuple[float, float] = (inf, -inf)
+
+    def differing(self) -> list[str]:
+        """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""
+        differing = {name: sorted(values) for name, values in self.machines.items() if len(values) > 1}
+        return [f"Rows differ in their {_OF_MACHINE[name]}: {', '.join(values)}." for name, values in differing.items()]
 
     def by_status(self, study: str | None = None) -> Counter[str]:
         """The number of points by status, of a study or of all studies; ok first."""
@@ -90,17 +108,23 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
             counted.skipped[study, kernel, row["message"]] += 1
         elif status != "ok":
             counted.failed[study, kernel] += 1
+            counted.run_again += "runs_again" in row["flags"]
             counted.failures[study, kernel] += is_failure(row)
             counted.excused[study, kernel] += is_excused(row)
             kept = counted.first_failed.setdefault((study, kernel), [])
             if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
                 kept.append(row)
+        elif "once_wrong" in row["flags"]:
+            counted.once_wrong.append(row)
         if row.get("visit_spread"):
             counted.times_us.append(float(row["time_us"]))
             counted.spreads.append(float(row["visit_spread"]))
             counted.flags.update(row["flags"].split())
             for name in _SUMMED:
                 counted.seconds[name] += float(row.get(name) or 0)
+        for name, values in counted.machines.items():
+            if value := row.get(name):
+                values.add(value)
         if row.get("clock_mhz"):
             clock = float(row["clock_mhz"])
             lowest, highest = min(lowest, clock), max(highest, clock)

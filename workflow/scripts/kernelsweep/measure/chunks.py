@@ -2,7 +2,7 @@
 
 The points go to the chunks in random order. So each chunk has points of every variant and array size, and a difference
 between GPUs, or a drift, affects all variants alike. A chunk's job leaves its points in its own journal, and the points
-that failed in a file, because no journal keeps them. The kernel's own job makes the rows of all chunks.
+that failed in a file, because what failed once is run again. The kernel's own job makes the rows of all chunks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def points_of_chunk(points: Sequence[Point], chunk: int, chunks: int, seed: int)
 
 
 def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
-    """Write a chunk's failed outcomes, which no journal has."""
+    """Write a chunk's failed outcomes, for the job that makes the kernel's rows."""
     failures = [
         {"point": dict(point), "outcome": asdict(outcome)}
         for point, outcome in outcomes.items()

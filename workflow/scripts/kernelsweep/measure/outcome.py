@@ -20,6 +20,7 @@ class Visit:
     throttled         the numbers, from 0, of the samples during which the device was throttled
     clean             whether there are enough samples at the full clock; then the throttled ones don't count
     throttle_reasons  why the device was throttled, as in platform.Conditions
+    clocks_are_set    whether the clock was held by a setting of the user's
     clock_mhz         the multiprocessors' lowest clock while sampling
     temperature_c     the highest temperature while sampling
     power_w           the board's power at the end
@@ -36,6 +37,7 @@ class Visit:
     throttled: list[int] = field(default_factory=list)
     clean: bool = True
     throttle_reasons: list[str] = field(default_factory=list)
+    clocks_are_set: bool = False
     clock_mhz: int | None = None
     temperature_c: int | None = None
     power_w: float | None = None
@@ -55,6 +57,10 @@ class Visit:
         return [time_us for number, time_us in enumerate(self.samples) if number not in set_aside]
 
 
+# Failures that a machine may cause: another process has its memory, or ends ours.
+_OF_MACHINE = ("launch_failed", "timed_out", "out_of_memory")
+
+
 @dataclass
 class Outcome:
     """A point's outcome: a status of results.STATUSES with its message.
@@ -67,6 +73,8 @@ class Outcome:
     partial_barrier  as in platforms.platform.Platform, of the checked runs
     updated          the arrays that the checked run was found to change, which are then restored before every other run
     mistakes         in the use of memory, where the platform watches
+    once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
+    is_repeated      whether an earlier run with the same identity failed with the same words
     """
 
     status: str
@@ -80,6 +88,13 @@ class Outcome:
     partial_barrier: str = ""
     updated: list[str] = field(default_factory=list)
     mistakes: list[MemoryMistake] = field(default_factory=list)
+    once_wrong: str = ""
+    is_repeated: bool = False
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it failed, and the next run may not: the machine may have been at fault, and not the kernel."""
+        return self.status in _OF_MACHINE and not self.is_repeated
 
     @property
     def samples(self) -> list[float]:
@@ -108,7 +123,9 @@ def read_outcome(values: Mapping[str, Any]) -> Outcome:
 def combined(outcomes: Sequence[Outcome]) -> Outcome:
     """The outcome of a point with several visits: the first failure, or the first outcome with all visits."""
     failure = next((outcome for outcome in outcomes if outcome.status != "ok"), None)
-    return failure or replace(outcomes[0], visits=[visit for outcome in outcomes for visit in outcome.visits])
+    visits = [visit for outcome in outcomes for visit in outcome.visits]
+    once_wrong = next((outcome.once_wrong for outcome in outcomes if outcome.once_wrong), "")
+    return failure or replace(outcomes[0], visits=visits, once_wrong=once_wrong)
 
 
 def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
@@ -120,6 +137,9 @@ def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
         "noisy": any(not visit.settled for visit in outcome.visits),
         "undefined_behaviour": undefined_behaviour,
         "throttled": any(not visit.clean for visit in outcome.visits),
+        "once_wrong": bool(outcome.once_wrong),
+        "runs_again": outcome.may_pass,
+        "set_clocks": any(visit.clocks_are_set for visit in outcome.visits),
         "other_processes": any(visit.other_processes for visit in outcome.visits),
         "partial_barrier": bool(outcome.partial_barrier),
     }

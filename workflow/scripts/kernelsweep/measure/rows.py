@@ -50,7 +50,7 @@ def measurement_rows(
                 "launches": len(launches),
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
-                "message": " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else ""),
+                "message": _message(outcome, hint),
                 "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": binary,
                 **times,
@@ -58,10 +58,20 @@ def measurement_rows(
                 "error_share": None if outcome.error_share is None else f"{outcome.error_share:.3g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
+                "compiler": report.get("compiler"),
+                "power_limit_w": device.get("power_limit_w"),
+                "clock_limit_mhz": device.get("clock_limit_mhz"),
                 "identity_sha256": identity_sha256(identity_of(point, binary, None)) if identity_of and binary else "",
             }
         )
     return rows
+
+
+def _message(outcome: Outcome, hint: str) -> str:
+    """A row's message: why its point failed, or that it failed before."""
+    if outcome.status == "ok" and outcome.once_wrong:
+        return f"right now, and wrong in an earlier run of the same code: {' '.join(outcome.once_wrong.split())}"
+    return " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else "")
 
 
 def _plausible(outcome: Outcome, point: Point, work: Mapping[str, Any], device: Mapping[str, Any]) -> Outcome:

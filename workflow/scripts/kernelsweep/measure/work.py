@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.build.built_unit import BuiltUnit
@@ -76,11 +76,27 @@ def made_ready(missing: MissingVisit, journal: Journal, builder: Builder | None)
 
 
 def _known(journal: Journal, identity: Identity) -> Outcome | None:
-    """The outcome of a visit that the journal has."""
+    """The outcome of a visit that the journal has; None for a failure, which is run again."""
+    latest = _latest(journal, identity)
+    return latest if latest and latest.status == "ok" else None
+
+
+def _latest(journal: Journal, identity: Identity) -> Outcome | None:
+    """The outcome of the last visit with an identity, of this run or of earlier ones."""
     try:
         return read_outcome((journal.get(identity_sha256(identity)) or {})["outcome"])
     except (KeyError, TypeError):  # Not there, or a line that was edited.
         return None
+
+
+def noted(outcome: Outcome, identity: Identity, journal: Journal) -> Outcome:
+    """The outcome of a visit, with what the journal says of earlier visits with its identity."""
+    earlier = _latest(journal, identity)
+    if earlier is None:
+        return outcome
+    same = (earlier.status, earlier.message) == (outcome.status, outcome.message)
+    wrong = earlier.message if earlier.status == "wrong_result" else earlier.once_wrong
+    return replace(outcome, once_wrong=wrong, is_repeated=outcome.status != "ok" and same)
 
 
 @dataclass
@@ -201,8 +217,8 @@ def do_work(
 
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
-    the result. Visits that the journal has are not repeated; the others are recorded as they finish. A point that fails
-    is not visited again in this run, but in the next. With racing, neither is a point that is too
+    the result. Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A
+    point that fails is not visited again in this run, but in the next. With racing, neither is a point that is too
     slow. Once two points have timed out, the others become skipped.
     """
     total = sum(map(len, work.missing))
@@ -239,7 +255,8 @@ def do_work(
                     outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit, ready.unit)
                     if outcome.status == "ok":
                         longest = max(longest, time.perf_counter() - started)
-                        recorder.add(outcome, ready.identity)
+                    outcome = noted(outcome, ready.identity, journal)
+                    recorder.add(outcome, ready.identity)
                 work.visited[point][visit] = outcome
                 if outcome.status != "ok":
                     failed.add(point)

@@ -23,12 +23,13 @@ class Model:
     """A GPU model to measure, on this machine or on others such as a cluster's.
 
     arch    the architecture to compile for
-    driver  this machine's driver: if it changes, the device is described and measured again; None if jobs run elsewhere
+    state   of this machine's first GPU of the model, as Gpu has it: if it changes, the device is described and measured
+            again; None if jobs run elsewhere
     count   the number of this machine's visible GPUs of the model; 0 if jobs run elsewhere
     """
 
     arch: str
-    driver: str | None = None
+    state: Mapping[str, Any] | None = None
     count: int = 0
 
 
@@ -124,7 +125,7 @@ def _chosen(
             check_pycuda(gpus[0])
         platform = gpus[0].platform
         count = sum(gpu.platform == platform for gpu in gpus)
-        return {platform: Model(gpus[0].arch, gpus[0].driver, count)}
+        return {platform: Model(gpus[0].arch, gpus[0].state, count)}
     if has_pycuda() and not _has_driver():
         raise UserError(
             "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "

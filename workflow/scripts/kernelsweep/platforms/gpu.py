@@ -108,8 +108,8 @@ def describe_device(platform: str) -> dict[str, Any]:
         "multiprocessor_clock_mhz": get("CLOCK_RATE") / 1000,
         "peak_bandwidth_gbs": 2 * memory_clock_khz * 1e3 * bus_bits / 8 / 1e9,
         "cuda_driver_version": f"{cuda_version // 1000}.{cuda_version % 1000 // 10}",
-        "driver": gpu.driver,
-        "provenance": f"measured on {device.name()}, driver {gpu.driver}",
+        **gpu.state,
+        "provenance": f"measured on {device.name()}, driver {gpu.state['driver']}",
     }
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import platform as host
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,20 @@ USE_EMULATOR = "uv run snakemake --cores 1 all --config platform=emulator"
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU as NVML knows it, found without starting CUDA."""
+    """A GPU as NVML knows it, found without starting CUDA.
+
+    state  what its times depend on besides its model, by name; None for what NVML can't tell:
+             driver                 the driver's version
+             power_limit_w          the board's
+             clock_limit_mhz        the multiprocessors', as set for applications (nvidia-smi -ac)
+             memory_clock_limit_mhz the memory's
+             ecc                    whether the memory corrects errors
+    """
 
     name: str
     uuid: str
     arch: str
-    driver: str
+    state: Mapping[str, Any]
 
     @property
     def platform(self) -> str:
@@ -57,11 +65,8 @@ def visible_gpus() -> list[Gpu]:
 
 
 def _is_sliced(handle: Any) -> bool:
-    try:
-        mode, _ = pynvml.nvmlDeviceGetMigMode(handle)
-    except pynvml.NVMLError:  # This GPU can't be sliced.
-        return False
-    return bool(mode == pynvml.NVML_DEVICE_MIG_ENABLE)
+    modes = _asked(pynvml.nvmlDeviceGetMigMode, handle)
+    return modes is not None and bool(modes[0] == pynvml.NVML_DEVICE_MIG_ENABLE)
 
 
 def _sliced(name: str, uuids: Sequence[str]) -> UserError:
@@ -74,12 +79,28 @@ def _sliced(name: str, uuids: Sequence[str]) -> UserError:
 
 def _described(uuid: str, handle: Any) -> Gpu:
     major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+    limit_mw = _asked(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+    ecc = _asked(pynvml.nvmlDeviceGetEccMode, handle)
     return Gpu(
         name=pynvml.nvmlDeviceGetName(handle),
         uuid=uuid,
         arch=f"sm_{major}{minor}",
-        driver=pynvml.nvmlSystemGetDriverVersion(),
+        state={
+            "driver": pynvml.nvmlSystemGetDriverVersion(),
+            "power_limit_w": None if limit_mw is None else limit_mw / 1000,
+            "clock_limit_mhz": _asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_SM),
+            "memory_clock_limit_mhz": _asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_MEM),
+            "ecc": None if ecc is None else bool(ecc[0]),
+        },
     )
+
+
+def _asked(function: Callable[..., Any], *arguments: Any) -> Any:
+    """NVML's answer, or None if it has none."""
+    try:
+        return function(*arguments)
+    except pynvml.NVMLError:
+        return None
 
 
 def _visible(uuids: Sequence[str]) -> list[str]:
@@ -127,17 +148,18 @@ def check_pycuda(gpu: Gpu) -> None:
         )
 
 
-def check_driver(gpu: Gpu, device: Mapping[str, Any]) -> None:
-    """Raise UserError if a GPU's driver differs from the one in its platform's description.
+def check_state(gpu: Gpu, device: Mapping[str, Any]) -> None:
+    """Raise UserError if a GPU's state differs from the one in its platform's description.
 
-    Jobs on other machines check this: their driver may be new, or differ from node to node.
+    Jobs on other machines check this: their driver may be new, or nodes and GPUs of one model may differ.
     """
-    if gpu.driver != device["driver"]:
-        raise UserError(
-            f"{host.node()} has driver {gpu.driver}, but results/{gpu.platform}/device.json was made with driver "
-            f"{device['driver']}, and times of two drivers can't be compared. If the driver was updated, delete that "
-            "file and type the same command again. If nodes differ, have jobs ask for nodes with one driver."
-        )
+    for name, value in gpu.state.items():
+        if value != device.get(name):
+            raise UserError(
+                f"{gpu.uuid} in {host.node()} has {name} {value}, but results/{gpu.platform}/device.json was made with "
+                f"{device.get(name)}, and times of the two can't be compared. If it was changed for good, delete that "
+                "file and type the same command again. If nodes or GPUs differ, use those that agree."
+            )
 
 
 def has_pycuda() -> bool:

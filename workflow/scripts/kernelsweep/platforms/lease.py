@@ -19,7 +19,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, lock_now, process
-from kernelsweep.platforms.gpus import Gpu, check_driver, gpus_of
+from kernelsweep.platforms.gpus import Gpu, check_state, gpus_of
 from kernelsweep.platforms.kinds import kind_of
 
 FOLDER = Path("/tmp")
@@ -83,13 +83,13 @@ def leased_device(
     device  the platform's description, as in device.json
     shared  whether other processes may have a shared lease of the same GPU meanwhile; else it is this process's alone
 
-    Prints which GPU it is and when, for the log. Raises UserError if its driver is not the one of the description.
+    Prints which GPU it is and when, for the log. Raises UserError if its driver or a limit is not the description's.
     """
     if not kind_of(platform).needs_gpu:
         yield
         return
     with leased_gpu(platform, notify, shared=shared) as gpu:
-        check_driver(gpu, device)
+        check_state(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
         yield
         print(f"until {datetime.now(UTC).isoformat()}", flush=True)

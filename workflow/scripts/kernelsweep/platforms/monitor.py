@@ -14,8 +14,8 @@ import pynvml
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.platforms.processes import PROCESS_NAME, own_processes, process_name
 
-# NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which are
-# the same for every point.
+# NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which slow
+# all of a point's samples alike.
 REASONS: Mapping[int, str] = {
     pynvml.nvmlClocksEventReasonSwPowerCap: "sw_power_cap",
     pynvml.nvmlClocksEventReasonHwSlowdown: "hw_slowdown",
@@ -51,6 +51,7 @@ class Monitor:
             temperature_c=self._ask(pynvml.nvmlDeviceGetTemperatureV, pynvml.NVML_TEMPERATURE_GPU),
             power_w=None if power_mw is None else power_mw / 1000,
             throttle_reasons=tuple(name for bit, name in REASONS.items() if reasons & bit),
+            clocks_are_set=bool(reasons & pynvml.nvmlClocksEventReasonApplicationsClocksSetting),
         )
 
     def energy_mj(self) -> int | None:

@@ -29,12 +29,14 @@ class Conditions:
     clock_mhz         of the multiprocessors
     power_w           of the board; on some GPUs an average over about the last second
     throttle_reasons  why the clock is lowered, such as sw_power_cap; empty if it isn't, or if the device doesn't say
+    clocks_are_set    whether the clock is held by a setting of the user's
     """
 
     clock_mhz: int | None = None
     temperature_c: int | None = None
     power_w: float | None = None
     throttle_reasons: tuple[str, ...] = ()
+    clocks_are_set: bool = False
 
 
 @dataclass(frozen=True)

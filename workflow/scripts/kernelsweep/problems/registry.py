@@ -39,7 +39,7 @@ def problem_of(named: Named, root: Path = Path()) -> Problem:
     """
     if isinstance(named, str):
         return PROBLEMS[named]
-    return _of_file(named["file"], tuple(named["axes"].items()), named["data"], root)
+    return _of_file(named["file"], tuple(named["axes"].items()), named.get("data", []), root)
 
 
 def _of_file(file: str, axes: tuple[tuple[str, bool], ...], data: Sequence[str], root: Path) -> Problem:

@@ -21,6 +21,7 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.errors import BuildError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
+from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.kinds import KINDS, kind_of
 from kernelsweep.platforms.names import is_recording, recording_platform
@@ -57,6 +58,16 @@ _WAVEFRONT_ARRAY_SIZE = 2**16
 def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]:
     """A kernel's axes on a platform."""
     return kernel_axes(project.config, project.studies[study], kernel, platform)
+
+
+def next_try_of(project: Project, platform: str, study: str, kernel: str) -> int:
+    """The number of this run of a kernel's job; it grows where failures of the last run may have passed."""
+    return next_try(Path(files.journal(platform, study, kernel)))
+
+
+def next_proof(project: Project, platform: str, study: str, kernel: str) -> int:
+    """The number of this run of a kernel's proof beside a GPU; it grows where failures of the last may have passed."""
+    return next_try(Path(files.proof_journal(platform, study, kernel)))
 
 
 def proven_axes(project: Project, study: str, kernel: str) -> list[Axes]:
@@ -264,9 +275,9 @@ def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]
     return {place: Path(os.path.relpath(path, folder)).as_posix() for place, path in paths.items() if path in shown}
 
 
-def driver(project: Project, platform: str) -> str | None:
-    """The version of this machine's driver; None where jobs run on other machines, or need none."""
-    return project.models[platform].driver if platform in project.models else None
+def device_state(project: Project, platform: str) -> Mapping[str, Any] | None:
+    """The driver and the limits of this machine's GPU; None where jobs run on other machines, or need none."""
+    return project.models[platform].state if platform in project.models else None
 
 
 def profiled_settings(project: Project, study: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _TIME_RANGES_US = (10, 50)
 _NAMED_KERNELS = 3
 
 # The flags that are remarks on a time; results.py explains them.
-_REMARKS = ("noisy", "imprecise", "throttled", "other_processes")
+_REMARKS = ("noisy", "imprecise", "throttled", "set_clocks", "other_processes")
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -55,9 +55,10 @@ def summary_text(
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += _chosen(counted, planned)
-    lines += ["", *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
+    lines += ["", *counted.differing(), *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
     lines += proof_summary(proofs or {}, counted.points)
-    lines += [*excused_points(counted), *failed_points(counted), *_incomplete(counted, planned)]
+    lines += [*once_wrong_points(counted), *excused_points(counted), *failed_points(counted)]
+    lines += _incomplete(counted, planned)
     return "\n".join(lines) + "\n"
 
 
@@ -182,6 +183,12 @@ def excused_points(counted: RowCounts) -> list[str]:
     return ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
 
 
+def once_wrong_points(counted: RowCounts) -> list[str]:
+    """The points that are right, and were wrong in an earlier run of the same code, as Markdown; empty without any."""
+    lines = [f"- {_point_name(row)}: {row['message']}" for row in counted.once_wrong]
+    return ["## Wrong in an earlier run", "", *lines, ""] if lines else []
+
+
 def failed_points(counted: RowCounts) -> list[str]:
     """The first failed points of the other kernels as Markdown, the worst kernels first; or that there are none."""
     # The worst come first.
@@ -216,13 +223,15 @@ def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:
             expected = " (expected of undefined behaviour)" if is_excused(row) else ""
-            lines.append(
-                f"- {study}/{kernel}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}: "
-                f"**{row['status']}**{expected}: {row['message']}"
-            )
+            lines.append(f"- {_point_name(row)}: **{row['status']}**{expected}: {row['message']}")
         if more := counted.failed[study, kernel] - len(listed):
             lines.append(f"- {study}/{kernel}: {more} more")
     return lines
+
+
+def _point_name(row: Mapping[str, str]) -> str:
+    """A row's kernel and its values on all axes, in words."""
+    return f"{row['study']}/{row['kernel']}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}"
 
 
 def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:

@@ -30,6 +30,7 @@ def take_samples(run: PointRun, timed: Samples, sampling: Sampling, pause: Calla
     return Visit(
         **asdict(sampled),
         throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
+        clocks_are_set=any(seen.clocks_are_set for seen in conditions),
         device_uuid=run.platform.uuid,
         clock_mhz=min((seen.clock_mhz for seen in conditions if seen.clock_mhz is not None), default=None),
         temperature_c=max((seen.temperature_c for seen in conditions if seen.temperature_c is not None), default=None),

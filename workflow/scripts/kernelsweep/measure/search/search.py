@@ -35,7 +35,7 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready
+from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready, noted
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import problem_of
@@ -261,7 +261,8 @@ class _Evaluator:
             finally:
                 at_device.idle.put(workers)
         with self._one_at_a_time:
-            if outcome.status == "ok" and not ready.outcome:
+            if not ready.outcome:
+                outcome = noted(outcome, ready.identity, self._bench.journal)
                 at_device.recorder.add(outcome, ready.identity)
             self._done += 1
             at_device.show(self._done, self._total, missing.point, outcome)

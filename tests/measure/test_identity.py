@@ -1,0 +1,370 @@
+"""What a kept result depends on: edits, each with whether the point's measurement runs again after it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import emulator_units
+import numpy as np
+import pytest
+import yaml
+from checkout import ROOT
+from planted import built, planted_kernel, point
+
+from kernelsweep.build.build import Source, gpu_source
+from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.code_hash import code_hash
+from kernelsweep.errors import UserError
+from kernelsweep.measure.identity import LEFT_OUT, identities, identity_sha256
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.project import inputs, parameters
+from kernelsweep.project.project import load_project
+from kernelsweep.sweep.points import instantiation, units
+from kernelsweep.sweep.resolve import listed_points
+
+STUDY = {
+    "title": "Scaled",
+    "problem": "kernels/own/problem.py",
+    "data": ["kernels/own/weights.npy"],
+    "axes": {"n": [256], "block": [64], "factor": [2]},
+    "kernels": [
+        {
+            "name": "scaled",
+            "macros": ["factor"],
+            "constants": ["offset"],
+            "options": [],
+            "launches": [
+                {"kernel": "scaled", "grid": "n / block", "block": "block", "shared": 0, "arguments": ["y", "x", "n"]}
+            ],
+        }
+    ],
+}
+PROBLEM = '''\
+"""y = 2 x + offset."""
+import numpy as np
+
+from helpers import BOUND
+
+
+def inputs(random, n):
+    weights = np.load(__file__.replace("problem.py", "weights.npy"))
+    return {"x": random.random(n, np.float32) * weights[0], "offset": np.ones(1, np.float32)}
+
+
+def outputs(n):
+    return {"y": ((n,), np.float32)}
+
+
+def reference(x):
+    return {"y": 2.0 * x + 1}
+
+
+def error_bound(x):
+    return {"y": BOUND}
+'''
+KERNEL = """\
+// y = 2 x + offset.
+#include "shared.cuh"
+#define TABLE "table.inc"
+#include TABLE
+#ifdef FOUND
+#include <found.h>
+#endif
+
+__constant__ float offset[1];
+__device__ int steps[4] = {0, STEP, 2, 3};
+
+__global__ void scaled(float *y, const float *x, int n) {
+    __shared__ float kept[64];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    kept[threadIdx.x] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (i < n) y[i] = factor * kept[threadIdx.x] + offset[0] + 0 * steps[i % 4];
+}
+
+__global__ void other(float *y) { y[0] = 1; }
+"""
+DEVICE = {"name": "a GPU", "multiprocessors": 132, "driver": "1", "power_limit_w": 700.0, "clock_limit_mhz": 1980}
+PROTOCOL = Protocol(Sampling(0.005, 1.0, 10, 100, 1.0), visits=3, repeated_runs=2, seed=1, second_input=True)
+
+
+@dataclass
+class Repository:
+    """A user's repository, its point's identity, and the parameters and files of the jobs that build and measure it."""
+
+    root: Path
+    store: Path
+    target: str
+    monkeypatch: pytest.MonkeyPatch
+    study: dict[str, Any] = field(default_factory=lambda: yaml.safe_load(yaml.safe_dump(STUDY)))
+    config: dict[str, Any] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=lambda: dict(DEVICE))
+    protocol: Protocol = PROTOCOL
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.root / "kernels/own" / name).read_text(encoding="utf-8")
+        assert old in text
+        self.write(f"kernels/own/{name}", text.replace(old, new, 1))
+
+    def launch(self, **values: Any) -> None:
+        self.study["kernels"][0]["launches"][0] |= values
+
+    def environment(self, name: str, value: str) -> None:
+        self.monkeypatch.setenv(name, value.format(root=self.root))
+
+    def state(self) -> tuple[str, str]:
+        """The identity's hash, and one of what Snakemake compares of the jobs."""
+        self.monkeypatch.chdir(self.root)
+        self.write("config/studies/own.yaml", yaml.safe_dump(self.study, sort_keys=False))
+        metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
+        project = load_project({**metrics, "platform": "emulator", **self.config}, self.root)
+        kernel = project.kernel("own", "scaled")
+        points = listed_points(project.config, project.studies["own"], "scaled", "emulator")
+        assert points is not None
+        file, variant = kernel.path.relative_to(self.root), instantiation(kernel, points[0])
+        folders = ["kernels/include", str(ROOT / "kernels/include")]
+        source = gpu_source(file, kernel, folders)
+        if self.target == "emulator":
+            emulator, runtime = ROOT / "workflow/emulator", emulator_units.runtime()
+            source = Source(file, source.include, emulator, runtime, source.options, source.constants)
+        with Builder(source, self.target, UnitStore(self.store), 1) as builder:
+            builder.offer(units(kernel, [points[0]]))
+            report = {**builder.report(), "variants": builder.wait(variant).variants}
+        task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", points, self.protocol)
+        binary = report["variants"][variant]["binary_sha256"]
+        identity = identities(task, self.device)(points[0], binary, 0)
+        of_kernel = (
+            parameters.kernel_code,
+            parameters.kernel_settings,
+            parameters.compiler_options,
+            parameters.constants,
+        )
+        job = (
+            [function(project, "own", "scaled") for function in of_kernel],
+            parameters.axes(project, "emulator", "own", "scaled"),
+            parameters.restrictions(project, "own"),
+            parameters.translation_units(project, self.target, "own", "scaled"),
+            parameters.compiler(project, self.target),
+            code_hash(self.root / name for name in inputs.problem_files(project, "own")),
+            project.config["seed"],
+            project.config["measuring"],
+            self.protocol,
+            self.device,
+        )
+        return identity_sha256(identity), repr(job)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository on the emulator. Compiled units are kept for all tests of this process."""
+    for name in ("CPATH", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    emulator_units.runtime()  # In this folder, whose name it has.
+    store = tmp_path_factory.getbasetemp() / "units"
+    made = Repository(tmp_path / "repository", store, "emulator", monkeypatch)
+    made.write("kernels/own/problem.py", PROBLEM)
+    made.write("kernels/own/helpers.py", "BOUND = 1e-5\n")
+    made.write("kernels/own/scaled.cu", KERNEL)
+    made.write("kernels/include/shared.cuh", '#pragma once\n#include "step.cuh"\n')
+    made.write("kernels/include/step.cuh", "#pragma once\n#define STEP 1\n")
+    made.write("kernels/own/table.inc", "#define EVERY 1\n")
+    np.save(made.root / "kernels/own/weights.npy", np.ones(1, np.float32))
+    return made
+
+
+Edit = Callable[[Repository], Any]
+
+# On the emulator or on any platform: what the edit is, the edit, and whether the point runs again.
+EDITS: Mapping[str, tuple[Edit, bool]] = {
+    "kernel: its code": (lambda r: r.edit("scaled.cu", "+ offset[0]", "+ 2 * offset[0]"), True),
+    "kernel: a table's value": (lambda r: r.edit("scaled.cu", "2, 3}", "2, 4}"), True),
+    "kernel: shared memory": (lambda r: r.edit("scaled.cu", "kept[64]", "kept[128]"), True),
+    "kernel: a header's code, included by a header": (
+        lambda r: r.write("kernels/include/step.cuh", "#pragma once\n#define STEP 2\n"),
+        True,
+    ),
+    "kernel: the constants that the host sets": (
+        lambda r: (r.study["kernels"][0].update(constants=[]), r.edit("scaled.cu", "offset[1]", "offset[1] = {1}")),
+        True,
+    ),
+    "kernel: a comment": (lambda r: r.edit("scaled.cu", "__syncthreads();", "__syncthreads();  // all"), False),
+    "launch: more blocks": (lambda r: r.launch(grid="2 * n / block"), True),
+    "launch: dynamic shared memory": (lambda r: r.launch(shared="4 * block"), True),
+    "launch: an argument": (lambda r: r.launch(arguments=["y", "x", "n - 1"]), True),
+    "launch: another expression for the same blocks": (lambda r: r.launch(grid="ceil(n / block)"), False),
+    "problem: its code": (lambda r: r.edit("problem.py", "2.0 * x + 1", "2.0 * x + 1.5"), True),
+    "problem: a comment": (lambda r: r.edit("problem.py", "import numpy", "# Arrays.\nimport numpy"), False),
+    "problem: a module beside it": (lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"), True),
+    "problem: a module's comment": (lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-5  # small\n"), False),
+    "problem: data": (lambda r: np.save(r.root / "kernels/own/weights.npy", np.full(1, 2, np.float32)), True),
+    "problem: data, written again": (
+        lambda r: np.save(r.root / "kernels/own/weights.npy", np.ones(1, np.float32)),
+        False,
+    ),
+    "sweep: a further value of an axis": (lambda r: r.study["axes"].update(n=[256, 512]), False),
+    "sweep: the study's title": (lambda r: r.study.update(title="Scaled arrays"), False),
+    "protocol: the seed": (lambda r: setattr(r, "protocol", replace(PROTOCOL, seed=2)), True),
+    "protocol: repeated runs": (lambda r: setattr(r, "protocol", replace(PROTOCOL, repeated_runs=3)), True),
+    "protocol: no second input": (lambda r: setattr(r, "protocol", replace(PROTOCOL, second_input=False)), True),
+    "protocol: the precision": (
+        lambda r: setattr(r, "protocol", replace(PROTOCOL, sampling=Sampling(0.01, 1.0, 10, 100, 1.0))),
+        True,
+    ),
+    "protocol: more visits": (lambda r: setattr(r, "protocol", replace(PROTOCOL, visits=5)), False),
+    "protocol: more seconds": (lambda r: setattr(r, "protocol", replace(PROTOCOL, timeout_seconds=9.0)), False),
+    "device: the driver": (lambda r: r.device.update(driver="2"), True),
+    "device: the power limit": (lambda r: r.device.update(power_limit_w=500.0), True),
+    "device: the clock for applications": (lambda r: r.device.update(clock_limit_mhz=1500), True),
+    "device: what is newly told of it": (lambda r: r.device.update(ecc=True), True),
+    "device: the words on its origin": (lambda r: r.device.update(provenance="measured on a GPU"), False),
+    "the repository's folder": (lambda r: move(r), False),
+}
+
+# Made before the first look, and then an edit as above: a repository that is different from the start.
+PREPARED: Mapping[str, tuple[Edit, Edit]] = {
+    "header behind a macro": (
+        lambda r: None,
+        lambda r: r.write("kernels/own/table.inc", "#define EVERY 1\n__constant__ int more[9];\n"),
+    ),
+    "header in a folder of CPATH": (
+        lambda r: (
+            r.write("elsewhere/found.h", "__constant__ int found[1];\n"),
+            r.edit("scaled.cu", "#ifdef FOUND", "#if 1"),
+            r.environment("CPATH", "{root}/elsewhere"),
+        ),
+        lambda r: r.write("elsewhere/found.h", "__constant__ int found[2];\n"),
+    ),
+    "import on a line with other statements": (
+        lambda r: r.edit("problem.py", "from helpers import BOUND", "try: from helpers import BOUND\nfinally: pass"),
+        lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
+    ),
+    "import by importlib": (
+        lambda r: r.edit(
+            "problem.py",
+            "from helpers import BOUND",
+            'import importlib\n\nBOUND = importlib.import_module("helpers").BOUND',
+        ),
+        lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
+    ),
+    "import within a function": (
+        lambda r: r.edit(
+            "problem.py", '    return {"y": BOUND}', '    import helpers\n    return {"y": helpers.BOUND}'
+        ),
+        lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
+    ),
+    "import from PYTHONPATH": (
+        lambda r: (
+            r.monkeypatch.syspath_prepend(r.root / "elsewhere"),
+            r.write("elsewhere/bounds/__init__.py", ""),
+            r.write("elsewhere/bounds/small.py", "BOUND = 1e-5\n"),
+            r.edit("problem.py", "from helpers import BOUND", "from bounds.small import BOUND"),
+        ),
+        lambda r: r.write("elsewhere/bounds/small.py", "BOUND = 1e-6\n"),
+    ),
+}
+
+# What only a GPU's machine code has.
+ON_GPU: Mapping[str, tuple[Edit, bool]] = {
+    "__launch_bounds__": (lambda r: r.edit("scaled.cu", "void scaled", "void __launch_bounds__(64) scaled"), True),
+    "__cluster_dims__": (lambda r: r.edit("scaled.cu", "void scaled", "void __cluster_dims__(2, 1, 1) scaled"), True),
+    "__maxnreg__": (lambda r: r.edit("scaled.cu", "void scaled", "void __maxnreg__(40) scaled"), True),
+    "shared memory": (lambda r: r.edit("scaled.cu", "kept[64]", "kept[4096]"), True),
+    "a table's value": (lambda r: r.edit("scaled.cu", "2, 3}", "2, 4}"), True),
+    "an option of nvcc": (lambda r: r.study["kernels"][0].update(options=["--maxrregcount=16"]), True),
+    "NVCC_APPEND_FLAGS": (lambda r: r.environment("NVCC_APPEND_FLAGS", "-maxrregcount=16"), True),
+    "a variable that is not nvcc's": (lambda r: r.environment("WINDOWID", "7"), False),
+    "a moved line": (lambda r: r.edit("scaled.cu", "__constant__", "\n\n__constant__"), False),
+    "another kernel of the file": (lambda r: r.edit("scaled.cu", "y[0] = 1;", "y[0] = 2;"), False),
+}
+
+
+def move(repository: Repository) -> None:
+    """Move the repository to a folder of another name."""
+    elsewhere = repository.root.with_name("moved")
+    shutil.move(repository.root, elsewhere)
+    repository.root = elsewhere
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_runs_a_point_again_or_does_not(repository: Repository, name: str) -> None:
+    edit, runs_again = EDITS[name]
+    before = repository.state()
+    edit(repository)
+    identity, job = repository.state()
+    assert (identity != before[0]) == runs_again
+    assert job != before[1] or not runs_again, "Snakemake would not run the job"
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_an_edit_of_a_file_that_is_read_in_an_unusual_way_runs_a_point_again(repository: Repository, name: str) -> None:
+    prepare, edit = PREPARED[name]
+    prepare(repository)
+    before = repository.state()
+    assert repository.state() == before
+    edit(repository)
+    identity, job = repository.state()
+    assert identity != before[0] and job != before[1]
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize("name", ON_GPU)
+def test_an_edit_of_machine_code_for_a_gpu(repository: Repository, name: str) -> None:
+    edit, runs_again = ON_GPU[name]
+    repository.target = "sm_90"
+    before = repository.state()
+    edit(repository)
+    identity, job = repository.state()
+    assert (identity != before[0]) == runs_again
+    assert job != before[1] or not runs_again, "Snakemake would not run the job"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remedy"),
+    [
+        ("weights[0], ", 'np.loadtxt(__file__.replace("problem.py", "more.txt")), ', "data: [kernels/own/more.txt]"),
+        ("    return {", "    exec(open(__file__.replace('problem.py', 'late.py')).read())\n    return {", "Import it"),
+    ],
+)
+def test_a_file_that_the_study_does_not_name_is_refused_when_it_is_opened(
+    repository: Repository, old: str, new: str, remedy: str
+) -> None:
+    repository.write("kernels/own/more.txt", "1\n")
+    repository.write("kernels/own/late.py", "pass\n")
+    repository.edit("problem.py", old, new)
+    repository.state()
+    project = load_project(
+        {**yaml.safe_load((ROOT / "config/metrics.yaml").read_text()), "platform": "emulator"}, repository.root
+    )
+    with pytest.raises(UserError, match=r"problem\.py: inputs opens kernels/own/(more|late)") as refused:
+        project.studies["own"].problem.make_instance("scaled", {"n": 256, "block": 64, "factor": 2}, 1, 0)
+    assert remedy in str(refused.value)
+
+
+def test_every_field_of_a_task_belongs_to_the_identity_or_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    # A shipped kernel's header has settings that a list of launches has not: shared_elements and summation_depth.
+    task, _ = built(planted_kernel(tmp_path), [point(64)], tmp_path)
+
+    def identity(changed: KernelTask) -> str:
+        return identity_sha256(identities(changed, DEVICE)(point(64), "a hash", 0))
+
+    before = identity(task)
+    changes: dict[str, Any] = {"plan": "single_launch", "problem": "exchange", "listed": None, "variants": {}}
+    for each in fields(KernelTask):
+        value = getattr(task, each.name)
+        if each.name != "protocol":
+            other = changes.get(each.name, f"{value} + 1" if isinstance(value, str) else 7)
+            assert (identity(replace(task, **{each.name: other})) == before) == (f"task.{each.name}" in LEFT_OUT)
+    for each in fields(Protocol):
+        protocol = replace(task.protocol, **{each.name: 7})
+        assert (identity(replace(task, protocol=protocol)) == before) == (f"protocol.{each.name}" in LEFT_OUT)
