@@ -38,6 +38,7 @@ rule profile_kernel:
         search=for_job(parameters.setting, key="search"),
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
+        compiler=for_job(parameters.measuring_compiler),
         target=for_job(parameters.build_target),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),

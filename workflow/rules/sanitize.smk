@@ -40,6 +40,7 @@ rule sanitize_kernel:
         search=for_job(parameters.setting, key="search"),
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
+        compiler=for_job(parameters.measuring_compiler),
         target=for_job(parameters.build_target),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],

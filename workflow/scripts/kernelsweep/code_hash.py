@@ -38,15 +38,22 @@ def imported_user_files(file: Path) -> list[Path]:
     return _all_imported(file, lambda source, importer: _imported_from(source, roots, importer))
 
 
-def imported_packages(files: Iterable[Path]) -> dict[str, str]:
-    """The releases of the installed packages that files in Python import, by name, without Python's own modules."""
-    trees = [ast.parse(file.read_bytes()) for file in files if file.suffix == ".py"]
-    names = {name.partition(".")[0] for tree in trees for name in _names_in(tree)}
+def user_code_hash(files: Iterable[Path]) -> str:
+    """A hash of the user's files: code_hash() of them, with the releases of the installed packages that they import."""
+    return _user_code_hash(tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files))
+
+
+# A job asks for each of its instances.
+@cache
+def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
+    every = [file for file, _, _ in files]
+    trees = [ast.parse(file.read_bytes()) for file in every if file.suffix == ".py"]
+    names = {name.partition(".")[0] for tree in trees for name in _names_in(tree)} - sys.stdlib_module_names
     releases = {}
-    for name in sorted(names - sys.stdlib_module_names):
+    for name in sorted(names):
         with contextlib.suppress(PackageNotFoundError, ValueError):
             releases[name] = version(name)
-    return releases
+    return hashlib.sha256(f"{code_hash(every)} {releases}".encode()).hexdigest()
 
 
 def is_of_library(path: Path) -> bool:
@@ -148,7 +155,7 @@ def code_hash(files: Iterable[Path]) -> str:
             elif file.suffix in _CXX:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
             else:
-                digest.update(_content_hash(file, file.stat().st_size, file.stat().st_mtime_ns).encode())
+                digest.update(sha256_of(file).encode())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error
@@ -222,12 +229,6 @@ def cxx_code(source: str) -> str:
         return "\n" * comment.count("\n") or ("" if comment.lstrip().startswith("//") else " ")
 
     return source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])
-
-
-# A job asks for each of its instances, and data may be large.
-@cache
-def _content_hash(file: Path, size: int, modified_ns: int) -> str:
-    return sha256_of(file)
 
 
 def sha256_of(path: str | Path) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import code_hash, imported_packages
+from kernelsweep.code_hash import code_hash, user_code_hash
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.registry import problem_of
@@ -66,8 +66,7 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     kept |= {f"device.{name}": value for name, value in device.items()}
     kept = {name: value for name, value in kept.items() if name not in LEFT_OUT}
     of_version = {name: kept.pop(f"task.{name}") for name in _OF_VERSION}
-    of_version["problem_files"] = code_hash(problem.files)
-    of_version["packages"] = imported_packages(problem.files)
+    of_version["problem_files"] = user_code_hash(problem.files)
     settings = {**kept, "code": code_hash(measuring_files()), "numpy": np.__version__}
     plan = planner(task.plan, task.listed)
 

@@ -137,7 +137,7 @@ def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
         "noisy": any(not visit.settled for visit in outcome.visits),
         "undefined_behaviour": undefined_behaviour,
         "throttled": any(not visit.clean for visit in outcome.visits),
-        "once_wrong": bool(outcome.once_wrong),
+        "once_wrong": outcome.status == "ok" and bool(outcome.once_wrong),
         "runs_again": outcome.may_pass,
         "set_clocks": any(visit.clocks_are_set for visit in outcome.visits),
         "other_processes": any(visit.other_processes for visit in outcome.visits),

@@ -55,7 +55,14 @@ def summary_text(
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
     lines += _chosen(counted, planned)
-    lines += ["", *counted.differing(), *_times(counted), *_reasons(counted), *missing_metrics(metrics), *_not_run(counted, planned)]
+    lines += [
+        "",
+        *counted.differing(),
+        *_times(counted),
+        *_reasons(counted),
+        *missing_metrics(metrics),
+        *_not_run(counted, planned),
+    ]
     lines += proof_summary(proofs or {}, counted.points)
     lines += [*once_wrong_points(counted), *excused_points(counted), *failed_points(counted)]
     lines += _incomplete(counted, planned)

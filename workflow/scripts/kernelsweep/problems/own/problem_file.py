@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import code_hash
+from kernelsweep.code_hash import user_code_hash
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.launch import UserLaunch, read_launches
 from kernelsweep.problems.own.file_instance import FileInstance, Inputs, make_instance
@@ -71,7 +71,7 @@ class ProblemFile:
         Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, its data, the
         values of its axes and the inputs stay the same. Raises UserError where a function of the file is wrong.
         """
-        store = ReferenceStore(folder, code_hash(self.files)) if folder else None
+        store = ReferenceStore(folder, user_code_hash(self.files)) if folder else None
         values = {axis: _plain(point[axis]) for axis in self.data_axes}
         inputs = Inputs(
             self.functions.get("inputs"), seed, {axis: values[axis] for axis in self._named_axes(["inputs"])}

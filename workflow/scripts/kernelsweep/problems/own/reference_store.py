@@ -34,7 +34,7 @@ class ReferenceStore:
     def __init__(self, folder: Path, version: str) -> None:
         """A store in `folder`, which holds the references of one problem file only.
 
-        version  SHA-256 of the file's code, in hexadecimal digits
+        version  SHA-256 of the file's code and data, in hexadecimal digits
         """
         self._folder = folder / version
 
