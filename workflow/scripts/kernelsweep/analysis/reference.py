@@ -65,6 +65,11 @@ def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame
     return rows[(rows["status"] == "ok") & rows["time_us"].notna() & ~_flagged(rows, PROOF_FAILED) & has_times(device)]
 
 
+def shown_status(rows: pandas.DataFrame) -> pandas.Series[Any]:
+    """Each row's status for readers: PROOF_FAILED where the result is right, but the kernel's proof found a mistake."""
+    return rows["status"].mask((rows["status"] == "ok") & _flagged(rows, PROOF_FAILED), PROOF_FAILED)
+
+
 def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
     """The kernels flagged `undefined_behaviour`: shown, but never called the fastest, and never a baseline."""
     return set(measurements.loc[_flagged(measurements, UNDEFINED_BEHAVIOUR), "kernel"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import has_times
+from kernelsweep.analysis.reference import has_times, shown_status
+from kernelsweep.results import PROOF_FAILED
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
@@ -19,7 +20,7 @@ LARGEST_PLAIN = 2**16
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
 
-# One letter for each status: the word does not fit a heat map's cell.
+# One letter for each status that shown_status() gives: the word does not fit a heat map's cell.
 STATUS_LETTERS = {
     "wrong_result": "W",
     "build_failed": "B",
@@ -28,6 +29,7 @@ STATUS_LETTERS = {
     "out_of_memory": "M",
     "implausible": "I",
     "skipped": "S",
+    PROOF_FAILED: "P",
 }
 
 
@@ -113,7 +115,7 @@ def no_bandwidth(
         return f"No times, so no bandwidth: {device_text(device)}."
     if rows.empty:
         return f"No points at {reference_text(study, free=free)} in this sweep."
-    return f"No point has a time: {', '.join(sorted(rows['status'].unique())).replace('_', ' ')}."
+    return f"No point has a time: {', '.join(sorted(shown_status(rows).unique())).replace('_', ' ')}."
 
 
 def status_key(statuses: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, UNDEFINED_NOTE, device_text, reference_text, status_key
 from kernelsweep.drawing import palette
@@ -36,6 +36,9 @@ from kernelsweep.drawing.layout import (
 DARK_BELOW = 0.18
 LUMINANCE = (0.2126, 0.7152, 0.0722)
 
+
+# On a cell whose point is right and lacks the quantity that is shown, such as an energy.
+NO_VALUE = "–"
 
 MOST_PANELS_A_ROW = 3
 CELL_IN = 0.19
@@ -110,7 +113,7 @@ class Panel:
     """One heat map.
 
     values        rows by columns, NaN without one
-    statuses      the same shape: the status of a cell without a value, "" where it is not in the sweep
+    statuses      the same shape: what shown_status() says of a cell without a value, "" where it is not in the sweep
     down, across  the side of its rows and that of its columns
     shades        percentages by which cells are coloured; None: of the largest value of all panels
     outlined      the rows and columns of cells to outline, the best one first
@@ -151,9 +154,10 @@ def as_panel(
     shown   the column of the cells' values
     shaded  the column of the percentages by which cells are coloured
     """
-    cells = rows.set_index([*down.columns, *across.columns])
+    cells = rows.assign(status=shown_status(rows)).set_index([*down.columns, *across.columns])
     values = cells[shown].unstack().reindex(index=down.values, columns=across.values)
-    statuses = cells["status"].unstack().reindex(index=down.values, columns=across.values).fillna("")
+    # A panel without any point has cells of numbers.
+    statuses = cells["status"].unstack().reindex(index=down.values, columns=across.values).astype(object).fillna("")
     shades = cells[shaded].unstack().reindex(index=down.values, columns=across.values) if shaded else None
     outlined = [
         (row, column)
@@ -184,7 +188,7 @@ def bandwidth_caption(
         f"{device_text(data.device)}. Reference point: {reference_text(data.settings, free=free)}.{grids}"
         f" Cells: bandwidth in GB/s, {cells}; blank: not in the sweep.{further}"
     )
-    failed = sorted(set(rows["status"]) - {"ok"})
+    failed = sorted(set(shown_status(rows)) - {"ok"})
     if data.has_times and failed:
         text += f" Hatched: {status_key(failed)}."
     if undefined_kernels(rows):
@@ -289,7 +293,7 @@ def _draw_cells(axes: Axes, panel: Panel, largest: float, shades: Shades) -> Non
         _text_on_cell(axes, column + 0.5, row + 0.5, f"{numbers[row, column]:.0f}")
     words = panel.statuses.to_numpy(str)
     for row, column in numpy.argwhere(numpy.isnan(numbers) & (words != "")):
-        hatch_cell(axes, int(row), int(column), STATUS_LETTERS[words[row, column]])
+        hatch_cell(axes, int(row), int(column), STATUS_LETTERS.get(words[row, column], NO_VALUE))
     for row, column in panel.outlined:
         outline = Rectangle((column, row), 1, 1, fill=False, edgecolor=palette.VERMILLION, linewidth=0.9, zorder=4)
         outline.set_clip_on(False)

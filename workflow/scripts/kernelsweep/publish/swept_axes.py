@@ -10,7 +10,7 @@ import pandas
 
 from kernelsweep.analysis.objective import quantity_of_row, with_costs
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
-from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
 from kernelsweep.drawing.declaration import SHOW
@@ -112,7 +112,7 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]
     there = f" {', '.join(words)[:1].upper()}{', '.join(words)[1:]}." if words and not place else ""
     there = f" At {', '.join(words)}." if place else there
-    failed = failures_text(list(rows_there(data, drawn)["status"]))
+    failed = failures_text(list(shown_status(rows_there(data, drawn))))
     return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
 
 

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from kernelsweep.analysis.limits import limit_bandwidths, limit_text
-from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
@@ -310,7 +310,7 @@ def _caption(data: StudyData, rows: pandas.DataFrame) -> str:
         f" Kernels within {ALIKE_WITHIN - 1:.0%} of each other at every size share a line."
         " Each input byte counted once; 1 GB/s is 10⁹ bytes/s."
     )
-    failed = failures_text(list(rows["status"]))
+    failed = failures_text(list(shown_status(rows)))
     if data.has_times and failed:
         text += f" Points without a time: {failed}."
     if undefined_kernels(rows):

@@ -7,10 +7,11 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
+from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_title, axis_value, status_key
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.heatmap import Panel, PanelAxis, as_panel, bandwidth_figure
+from kernelsweep.drawing.heatmap import NO_VALUE, Panel, PanelAxis, as_panel, bandwidth_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.best_words import fastest_text
@@ -67,9 +68,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
     unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
     cells = pandas.concat([best.assign(shown=values), every.assign(shown=float("nan"))]).drop_duplicates(drawn)
-    failed = sorted(set(cells.loc[cells["shown"].isna(), "status"]) - {"ok"})
+    blank = set(shown_status(cells[cells["shown"].isna()]))
+    failed = sorted(blank - {"ok"})
     meaning = f"Cells: {unit}, the best over all other axes; outlined: the best; blank: not in the sweep."
     meaning += f" Hatched: {status_key(failed)}." if failed else ""
+    meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
     fastest = fastest_of(best_at(data).values())
     frame = Frame(
         width,

@@ -49,7 +49,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     caption = _caption(data, roofs)
     points = _points(data)
     if points.empty:
-        reason = no_times(data) if not data.has_times else "The problem's work names no bytes, or no flops."
+        has_times = not timed(data.device_rows, data.device).empty
+        reason = "The problem's work names no bytes, or no flops." if has_times else no_times(data)
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No roofline to draw.", caption), reason)
     frame = Frame(width, FIGURE.heading(data.title), _message(points, data), caption)
     return points_figure(points, frame, AXIS_LABELS, lambda axes: _scale(axes, points, roofs, data.device))

@@ -1,0 +1,100 @@
+"""Every figure and the table of every study, where points failed in every way in which a point can fail."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import cache
+
+import pandas
+import pytest
+from checkout import ROOT
+from matplotlib.text import Text
+from shipped_kernels import shipped_studies
+
+from kernelsweep.analysis.measurements import FLOATS, load_measurements
+from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.published import load_published
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing.layout import TWO_COLUMNS
+from kernelsweep.publish.figure_files import drawn_figures, load_figure, shipped_figures
+from kernelsweep.publish.steps.steps_page import steps_text
+from kernelsweep.publish.tables.formats import as_latex, as_markdown
+from kernelsweep.publish.tables.of_study import table_of
+from kernelsweep.results import PROOF_FAILED, STATUSES
+from kernelsweep.share.recording import recorded_device
+from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.study import Study
+
+RECORDING = ROOT / "resources/recordings/nvidia-h200"
+FAILURES = [*(status for status in STATUSES if status != "ok"), PROOF_FAILED]
+STUDIES = shipped_studies()
+NO_VALUE = re.compile(r"\b(nan|None|NaT)\b|<NA>|[Nn]o point has a time: ok")
+
+
+@cache
+def recorded_rows() -> pandas.DataFrame:
+    return load_measurements([RECORDING / "measurements.csv.gz"])
+
+
+def recorded(study: Study) -> StudyData:
+    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
+    rows = recorded_rows()
+    definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
+    metrics = load_metrics([RECORDING / "metrics.csv.gz"], study.name)
+    wanted = {name: definitions[name] for name in study.settings["metrics"]}
+    shows_output = study.problem.shows_output is not None
+    published = load_published(study.settings["published"], ROOT / "resources/published", shows_output)
+    return StudyData(study.settings, rows[rows["study"] == study.name], device, published, Metrics(metrics, wanted))
+
+
+def with_failures(data: StudyData, failures: list[str]) -> StudyData:
+    """The study with a failure, or "ok", for each row."""
+    rows, found = data.measurements.copy(), pandas.Series(failures, index=data.measurements.index)
+    unproven, failed = found == PROOF_FAILED, ~found.isin(["ok", PROOF_FAILED])
+    rows.loc[unproven, "flags"] = (rows.loc[unproven, "flags"] + f" {PROOF_FAILED}").str.strip()
+    rows.loc[failed, "status"] = rows.loc[failed, "message"] = found[failed]
+    rows.loc[failed, [*FLOATS]] = None
+    rows.loc[failed, "output"] = ""
+    return StudyData(data.settings, rows, data.device, data.published, data.metrics)
+
+
+def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
+    files = drawn_figures(study, ROOT, has_clock=True)
+    if study.problem.described is not None:
+        files["heatmap"] = shipped_figures()["heatmap"]
+    said = {}
+    for name, file in files.items():
+        figure = load_figure(file).draw(data, TWO_COLUMNS)
+        said[name] = " ".join(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
+    return said
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_status_is_drawn(study: Study) -> None:
+    """Every second kernel fails as a whole, each in another way, and the points of the others in all ways."""
+    data = recorded(study)
+    kinds = [*FAILURES, "ok"]
+    chosen, place = random.Random(1), {name: place for place, name in enumerate(data.kernel_names)}
+    failures = [
+        kinds[place[kernel] // 2 % len(FAILURES)] if place.get(kernel, 0) % 2 else chosen.choice(kinds)
+        for kernel in data.measurements["kernel"]
+    ]
+    failed = with_failures(data, failures)
+    for name, said in texts_of_each_figure(study, failed).items():
+        assert not (found := NO_VALUE.search(said)), f"{name}: {found}"
+    _, table = table_of(failed)
+    sources = {name: kernel.path.read_text() for name, kernel in study.kernels.items()}
+    for text in (as_markdown(table), as_latex(table), steps_text(failed, sources, {})):
+        assert not NO_VALUE.search(text)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_without_a_right_point_has_no_times(study: Study) -> None:
+    data = recorded(study)
+    # Each study fails in another way.
+    failure = FAILURES[STUDIES.index(study) % len(FAILURES)]
+    for name, said in texts_of_each_figure(study, with_failures(data, [failure] * len(data.measurements))).items():
+        assert not (found := NO_VALUE.search(said)), f"{name}: {found}"
+        assert "fastest of" not in said, name
