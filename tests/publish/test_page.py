@@ -126,8 +126,8 @@ def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:
     assert dead_links(index) == []
     text = index.read_text(encoding="utf-8")
     assert 'href="recording/nvidia-h200/report.html"' in text and "✓ 1,251 of 1,251" in text
-    assert "Before and after <a" in text, "the comparison that was made, by its headline"
-    assert "No GPU was measured here." in text
+    assert "UTC, before the newest measurements: Before and after <a" in text, "the comparison, by date and headline"
+    assert "No GPU of this machine was held against a recording." in text
     assert 'href="../../index.html"' in page.read_text(encoding="utf-8")
 
 

@@ -10,8 +10,6 @@ import pytest
 from kernelsweep.analysis.completeness import PlannedKernel, row_count_errors
 from kernelsweep.analysis.row_counts import is_failure, row_counts
 from kernelsweep.errors import UserError
-from kernelsweep.publish.index.index_page import IndexPage, PlatformEntry, render_index
-from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
 
@@ -61,10 +59,6 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     alone = summary_text(row_counts([excused, row("ok")]), "here")
     assert alone.endswith("Every point that was run is right, apart from kernels with undefined behaviour.\n")
     assert not listed(alone)
-    alone = [Link("s/report.html", "s")]
-    entry = PlatformEntry("checked", row_counts([excused, row("ok")]), Link("report.html", "here"), [], alone)
-    index = render_index(IndexPage([entry], [], [], []))
-    assert "✓ 1 of 1" in index and '<a href="s/report.html">s</a>' in index
 
 
 def test_undefined_behaviour_excuses_no_kernel_that_does_not_compile() -> None:

@@ -14,7 +14,6 @@ JOINED = {
     "describe_environment emulator",
     "summarise emulator",
     "make_page emulator",
-    "make_index",
     "end_run emulator",
 }
 

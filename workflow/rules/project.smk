@@ -1,5 +1,6 @@
 # Code that the rules share: the project, and functions from a job's wildcards to its files and parameters.
 
+import contextlib
 import functools
 import inspect
 import os
@@ -44,9 +45,21 @@ if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_ru
     logger.info("The last run here was killed. This one goes on where it stopped.")
 
 
+def renew_pages():
+    """Have no page say that all is right where a later run found otherwise, whichever target this run was."""
+    if not workflow.is_main_process or workflow.dryrun:
+        return
+    # Here: a start has no use for what draws pages.
+    from kernelsweep.publish.index.renew import renew_pages
+
+    with contextlib.suppress(OSError):  # Someone else's results can't be written to.
+        for_users(renew_pages)(Path(files.RESULTS))
+
+
 LAST_WORDS = LastWords(
     lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output],
     is_quiet=Quietness.RULES in (workflow.output_settings.quiet or ()),
+    renew=renew_pages,
 )
 logger.addFilter(LAST_WORDS)
 # https://no-color.org

@@ -12,7 +12,7 @@ localrules:
     make_table,
     summarise,
     make_page,
-    make_index,
+    hold_against_recordings,
     end_run,
 
 
@@ -106,7 +106,8 @@ rule summarise:
         proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
     output:
-        files.summary(),
+        text=files.summary(),
+        status=files.status(),
     log:
         files.log("summarise", scope="{scope}"),
     conda:
@@ -150,7 +151,7 @@ rule make_page:
         "../../envs/kernelsweep.yaml"
     params:
         title=for_job(parameters.page_title),
-        index=for_job(parameters.page_index),
+        index=files.index(),
         studies=for_job(parameters.page_studies),
         measurements=for_job(parameters.page_measurements),
         metrics=for_job(parameters.page_metrics),
@@ -162,29 +163,26 @@ rule make_page:
         "../scripts/publish/make_page.py"
 
 
-# The page that leads to all others.
-rule make_index:
+# How near a GPU's times are to the recordings', for the page of all pages. That page is no job's: the end of every run
+# makes it (project.smk).
+rule hold_against_recordings:
     input:
-        platforms=inputs.indexed(PROJECT),
-        recordings=inputs.indexed_recordings(PROJECT),
-        devices=[files.devices("devices.md")] if targets.compares_devices(PROJECT) else [],
-        sources=inputs.index_sources(PROJECT),
+        measurements=files.measurements(),
+        device=files.device(),
+        recordings=inputs.compared_recordings(PROJECT),
     output:
-        files.index(),
+        files.beside_recordings(),
     log:
-        f"{files.RESULTS}/logs/make_index.log",
+        files.log("hold_against_recordings"),
+    wildcard_constraints:
+        platform=names.TIMED,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        platforms=for_job(parameters.indexed_platforms),
-        own=list(PROJECT.models),
-        studies={platform: PROJECT.studies_of(platform) for platform in PROJECT.platforms},
-        alone=for_job(parameters.indexed_studies),
-        recordings=parameters.indexed_recordings(PROJECT),
-        comparisons=for_job(parameters.indexed_comparisons),
-        code=code_of("publish/make_index.py"),
+        recordings=for_job(parameters.held_recordings),
+        code=code_of("publish/hold_against_recordings.py"),
     script:
-        "../scripts/publish/make_index.py"
+        "../scripts/publish/hold_against_recordings.py"
 
 
 # Ends a run: shows the summary, and fails if a result was wrong. It follows everything else, so that a wrong kernel

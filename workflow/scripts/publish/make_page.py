@@ -57,7 +57,7 @@ with logged(snakemake.log[0]):
 
     content = Page(
         title=f"{params.title} – {device['name']}",
-        index=[link(Path(path), base) for path in params.index],
+        index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
         answers=answers(studies, read_best(inputs.best), counted, device, proofs),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},

@@ -1,4 +1,4 @@
-"""Count a run's points by how they came out, and name those that failed."""
+"""Count a run's points by how they came out, for readers and for the page of all pages; name those that failed."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
-from kernelsweep.publish.summary import summary_text
+from kernelsweep.publish.index.statuses import status_text
+from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import each_row
 
 with logged(snakemake.log[0]):
@@ -17,7 +18,9 @@ with logged(snakemake.log[0]):
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = read_device(snakemake.input.device, snakemake.params.studies)
     planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
-    proofs = read_proofs(snakemake.input.proofs) if snakemake.input.proofs else None
-    Path(snakemake.output[0]).write_text(
-        summary_text(counted, device["provenance"], metrics, planned, proofs), encoding="utf-8"
-    )
+    proofs = read_proofs(snakemake.input.proofs)
+    text = summary_text(counted, device["provenance"], metrics, planned, proofs if snakemake.input.proofs else None)
+    Path(snakemake.output.text).write_text(text, encoding="utf-8")
+    errors = len(incomplete_run(counted, planned))
+    status = status_text(device["provenance"], counted, proofs, snakemake.params.studies, errors)
+    Path(snakemake.output.status).write_text(status, encoding="utf-8")

@@ -284,6 +284,16 @@ def summary(scope: str = "{scope}") -> str:
     return f"{RESULTS}/{scope}/summary.md"
 
 
+def status(scope: str = "{scope}") -> str:
+    """How many of a scope's points are right, by study, for the page of all pages."""
+    return f"{RESULTS}/{scope}/status.json"
+
+
+def beside_recordings(platform: str = "{platform}") -> str:
+    """How near a GPU's times are to the recordings', in sentences."""
+    return f"{RESULTS}/{platform}/beside_recordings.txt"
+
+
 def page(scope: str = "{scope}") -> str:
     """All results on one page."""
     return f"{RESULTS}/{scope}/report.html"

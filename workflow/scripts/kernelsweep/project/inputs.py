@@ -24,7 +24,7 @@ from kernelsweep.project.building import builds_while_measuring
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
-from kernelsweep.publish.html_files import INDEX_TEMPLATE, PAGE_FILES, STYLE
+from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
@@ -469,21 +469,6 @@ def page_samples(project: Project, scope: str) -> list[str]:
     """The samples that a scope's page shows, which recordings don't keep."""
     platform, _ = files.parts_of(scope)
     return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
-
-
-def indexed(project: Project) -> list[str]:
-    """The measurements of this run's platforms, and what describes them: the index tells of these."""
-    return [file for one in project.platforms for file in (files.measurements(one), files.device(one))]
-
-
-def indexed_recordings(project: Project) -> list[str]:
-    """The recordings that the index holds this run's GPUs against."""
-    return compared_recordings(project) if project.models else []
-
-
-def index_sources(project: Project) -> list[str]:
-    """The index's template, and the style of all pages."""
-    return [_relative(project, file) for file in (INDEX_TEMPLATE, STYLE)]
 
 
 # Devices beside each other

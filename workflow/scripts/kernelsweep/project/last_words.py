@@ -45,11 +45,18 @@ class LastWords(logging.Filter):
     """A filter of Snakemake's messages, which remembers the logs of failed jobs and of jobs with an answer.
 
     targets   gives the names of the targets that need no further words
+    renew     makes the pages again that tell of several runs
     is_quiet  whether Snakemake's lines on its own work are left out
     """
 
-    def __init__(self, targets: Callable[[], Iterable[str]], is_quiet: bool = False) -> None:
+    def __init__(
+        self,
+        targets: Callable[[], Iterable[str]],
+        is_quiet: bool = False,
+        renew: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__()
+        self._renew = renew
         self._targets = targets
         self._is_quiet = is_quiet
         self._shown = 0.0
@@ -79,6 +86,8 @@ class LastWords(logging.Filter):
             self._failed += logs
         if _FAILED in message and (sentences := self._sentences()):
             record.msg, record.args = "\n".join(sentences), ()
+        if message.startswith((_ELAPSED, _NOTHING)):
+            self._renew()
         has_index = Path(files.index()).is_file()
         if message.startswith(_NOTHING) and has_index:
             record.msg, record.args = f"{message}\n\n{_all_pages()}\n", ()
@@ -116,8 +125,6 @@ class LastWords(logging.Filter):
         is_told = len(wanted) < len(self._wanted) or any(path in text for text in found for path in wanted)
         if (found and is_told) or self._failed or not wanted:
             return found
-        if files.index() in wanted:
-            return [*found, _all_pages()]
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
 

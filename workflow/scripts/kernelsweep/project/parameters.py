@@ -415,12 +415,6 @@ def page_title(project: Project, scope: str) -> str:
     return project.studies[study].settings["title"] if study else "kernelsweep"
 
 
-def page_index(project: Project, scope: str) -> list[str]:
-    """The page that leads to a scope's page: none to a single study's."""
-    _, study = files.parts_of(scope)
-    return [] if study else [files.index()]
-
-
 def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
     return {
@@ -504,38 +498,9 @@ def figure_look(project: Project) -> dict[str, Any]:
     return {key: project.config[f"figure_{key}"] for key in ("widths", "text", "font")}
 
 
-def indexed_platforms(project: Project) -> dict[str, str]:
-    """The measurements of the platforms that the index leads to: this run's, then earlier runs' that have a page."""
-    pages = [
-        Path(path) for pattern in ("*", "recording/*") for path in Path(files.RESULTS).glob(f"{pattern}/report.html")
-    ]
-    earlier = [page.parent.relative_to(files.RESULTS).as_posix() for page in sorted(pages)]
-    known = [*project.platforms, *(one for one in earlier if Path(files.measurements(one)).is_file())]
-    return {platform: files.measurements(platform) for platform in known}
-
-
-def indexed_studies(project: Project) -> dict[str, list[str]]:
-    """The pages of studies that were run by themselves, by platform, where the platform's page lacks the study."""
-    pages = {
-        platform: sorted(Path(files.RESULTS, platform).glob("studies/*/report.html"))
-        for platform in indexed_platforms(project)
-    }
-    return {
-        platform: [page.as_posix() for page in found if page.parent.name not in project.studies_of(platform)]
-        for platform, found in pages.items()
-    }
-
-
-def indexed_recordings(project: Project) -> dict[str, str]:
-    """The folders of the recordings that the index holds this run's GPUs against, by name."""
-    return {name: files.recording(name) for name in recordings(project.root)} if project.models else {}
-
-
-def indexed_comparisons(project: Project) -> dict[str, str]:
-    """The comparisons and histories that the index leads to, each with its hash: only their own targets make them."""
-    texts = {"comparison.md": files.comparison, "history.md": files.history}
-    made = [of(name, platform) for platform in indexed_platforms(project) for name, of in texts.items()]
-    return {path: sha256_of(path) for path in made if Path(path).is_file()}
+def held_recordings(project: Project) -> dict[str, str]:
+    """The folders of the recordings that a GPU's times are held against, by name."""
+    return {name: files.recording(name) for name in recordings(project.root)}
 
 
 def found_devices(project: Project) -> list[str]:

@@ -29,7 +29,9 @@ def everything(project: Project) -> list[str]:
     # Otherwise the page would contain only recordings.
     if compares_devices(project):
         made += devices(project)
-    return [*made, files.index()]
+    if recordings(project.root):
+        made += [files.beside_recordings(platform) for platform in project.models]
+    return made
 
 
 def compares_devices(project: Project) -> bool:

@@ -39,6 +39,7 @@ class StudyAnswer:
     first       the story's first kernel with a time at the largest size
     gain        that kernel's best time over the fastest time there; None without times
     proven      its kernels that are proven, and all that have a proof; none have for a recording
+    mistaken    its kernels in which a proof found a mistake
     searched    whether a search chose which configurations were measured
     """
 
@@ -53,6 +54,7 @@ class StudyAnswer:
     first: str
     gain: Interval | None
     proven: tuple[int, int]
+    mistaken: int
     searched: bool
 
     @property
@@ -109,6 +111,7 @@ def _answer(
         first=first,
         gain=gain,
         proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
+        mistaken=sum(bool(proof.found) for proof in proofs),
         searched=bool(study["search"]),
     )
 

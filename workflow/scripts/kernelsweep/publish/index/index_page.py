@@ -7,41 +7,58 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, StrictUndefined
 
-from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.scripts import policy
 
 
 @dataclass(frozen=True)
-class PlatformEntry:
-    """One platform's line.
+class Entry:
+    """A line of the table: a platform, or below it a study that is not as the platform's page has it.
 
-    provenance  where its numbers come from
-    files       its other results for readers
-    studies     the pages of studies that it does not hold, since they were run by themselves
+    page      its page, if there is one
+    is_right  whether all is right; None where that is not known
+    points    how its points came out, in words
+    counted   when that was counted, in words
+    remark    where its numbers come from, or why a study has its own line
+    files     its other results for readers
     """
 
-    provenance: str
-    counted: RowCounts
-    page: Link
-    files: Sequence[Link]
-    studies: Sequence[Link] = ()
+    name: str
+    page: Link | None
+    is_right: bool | None
+    points: str
+    counted: str
+    remark: str
+    files: Sequence[Link] = ()
+    is_study: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison or a history that was made, by its headline.
+
+    is_older  whether points were measured since
+    """
+
+    headline: str
+    file: Link
+    made: str
+    is_older: bool
 
 
 @dataclass(frozen=True)
 class IndexPage:
     """All that the page shows.
 
-    devices      sentences on GPUs beside recordings, or on why there are none
-    comparisons  the headline of each comparison and history that was made, with its file
-    further      the comparison of devices, where it was made
+    devices  sentences on GPUs beside recordings, or on why there are none
+    further  the comparison of devices, where it was made
     """
 
-    platforms: Sequence[PlatformEntry]
+    entries: Sequence[Entry]
     devices: Sequence[str]
     further: Sequence[Link]
-    comparisons: Sequence[tuple[str, Link]]
+    comparisons: Sequence[Comparison]
 
 
 def render_index(index: IndexPage) -> str:

@@ -42,7 +42,7 @@ class Section:
 class Page:
     """All that the page shows.
 
-    index          a link to the page that leads to this one, if there is one
+    index          a link to the page that leads to this one
     answers        the answer of each study
     settings       the studies' problems and references, by which sizes are named
     failed         the points that failed, by name, as HTML
@@ -54,7 +54,7 @@ class Page:
     """
 
     title: str
-    index: Sequence[Link]
+    index: Link
     facts: Facts
     answers: Sequence[StudyAnswer]
     settings: Mapping[str, Mapping[str, Any]]

@@ -1,0 +1,101 @@
+"""The page of all pages, and older pages: none says that all is right where a later run found otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.publish.index.renew import renew_pages
+
+PAGE = """<p>An earlier answer</p><!--newer--><!--/newer-->
+<td><!--points of sums-->✓ 9 of 9<!--/points of sums--></td><td><!--points of rows-->✓ 5 of 5<!--/points of rows--></td>
+<!--before--><!--/before-->Every point that was run is right.
+"""
+
+
+def write(path: Path, text: str, seconds: int) -> None:
+    """Write a file as of a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (seconds, seconds))
+
+
+def ran(folder: Path, seconds: int, **right: int) -> None:
+    """The results of a run: how many of each study's 9 points were right."""
+    told = {study: {"right": count, "run": 9, "mistaken": 0, "edited": []} for study, count in right.items()}
+    write(folder / "status.json", json.dumps({"provenance": "checked", "errors": 0, "studies": told}), seconds)
+    write(folder / "report.html", PAGE, seconds)
+
+
+def rows(results: Path) -> dict[str, str]:
+    """The page's lines as texts, by what they are of."""
+    renew_pages(results)
+    lines = re.findall(r"<tr[^>]*>(<th scope=\"row\">.*?)</tr>", (results / "index.html").read_text(), re.DOTALL)
+    texts = [re.sub(r"<[^>]+>", " ", line).split() for line in lines]
+    return {words[0]: " ".join(words[1:]) for words in texts}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Results of a run of all studies, at second 100."""
+    for study in ("sums", "rows"):
+        write(tmp_path / f"emulator/points/{study}/one.csv", "", 90)
+    ran(tmp_path / "emulator", 100, sums=9, rows=9)
+    return tmp_path
+
+
+def test_a_study_that_is_wrong_now_is_right_on_no_page(results: Path) -> None:
+    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:01 UTC checked"}
+    write(results / "emulator/points/sums/one.csv", "", 190)
+    ran(results / "emulator/studies/sums", 200, sums=4)
+    assert rows(results) == {
+        "emulator": "✗ 13 of 18 1970-01-01 00:03 UTC checked",
+        "sums": "✗ 4 of 9 1970-01-01 00:03 UTC run by itself",
+    }
+    page = results / "emulator/report.html"
+    text = page.read_text()
+    assert (
+        '<a href="studies/sums/report.html#study-sums">1970-01-01 00:03 UTC</a>: <strong class="bad">✗ 4 of 9' in text
+    )
+    assert "✓ 9 of 9" not in text and "✓ 5 of 5" in text, "the other study is as it was"
+    assert "Before that:" in text and page.stat().st_mtime == 100, "no job sees another page"
+    renew_pages(results)
+    assert page.read_text() == text
+    # Mended, and all studies run: the study's own page is older now.
+    write(results / "emulator/points/sums/one.csv", "", 290)
+    ran(results / "emulator", 300, sums=9, rows=9)
+    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:05 UTC checked"}
+    assert "older" not in page.read_text()
+    assert '<a href="../../report.html#study-sums">' in (results / "emulator/studies/sums/report.html").read_text()
+
+
+def test_points_that_were_measured_and_not_counted_are_not_called_right(results: Path) -> None:
+    """As by `prove` or `compare`."""
+    write(results / "emulator/points/sums/one.csv", "", 400)
+    said = rows(results)
+    assert said["emulator"].startswith("9 of 9, 1 study not counted")
+    assert said["sums"].startswith("not counted") and "uv run snakemake sums counts its points" in said["sums"]
+    assert "measured again on 1970-01-01 00:06 UTC" in (results / "emulator/report.html").read_text()
+
+
+def test_a_mistake_that_a_proof_found_and_rows_that_are_missing_are_not_right(results: Path) -> None:
+    content = json.loads((results / "emulator/status.json").read_text())
+    content["studies"]["sums"]["mistaken"] = 1
+    write(results / "emulator/status.json", json.dumps(content), 100)
+    assert rows(results)["emulator"].startswith("✗ 18 of 18")
+    content["studies"]["sums"]["mistaken"], content["errors"] = 0, 1
+    write(results / "emulator/status.json", json.dumps(content), 100)
+    assert rows(results)["emulator"].startswith("✗ 18 of 18")
+
+
+def test_a_comparison_has_its_date_and_says_if_points_were_measured_since(results: Path) -> None:
+    write(results / "emulator/comparison/comparison.md", "# Faster: sums/one\n", 95)
+    renew_pages(results)
+    assert "<p>1970-01-01 00:01 UTC: Faster: sums/one" in (results / "index.html").read_text()
+    write(results / "emulator/points/sums/one.csv", "", 97)
+    renew_pages(results)
+    assert "00:01 UTC, before the newest measurements: Faster" in (results / "index.html").read_text()

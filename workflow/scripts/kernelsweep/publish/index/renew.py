@@ -1,0 +1,172 @@
+"""What the end of every run makes again: the page of all pages, and what older pages say of studies that ran since."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from kernelsweep.publish.index.index_page import Comparison, Entry, IndexPage, render_index
+from kernelsweep.publish.index.statuses import PAGE_FILE, Outcome, PlatformStatus, Status, read_statuses, when
+from kernelsweep.publish.page.embed import Link, link
+
+_FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
+_COMPARISONS = ("comparison/comparison.md", "history/history.md")
+
+# What a platform's page says of a GPU beside the recordings, a sentence a line.
+BESIDE_RECORDINGS = "beside_recordings.txt"
+
+# The places of a page that are written again (template.html): a note at its top, and a study's points.
+_PLACE = "<!--{name}-->{content}<!--/{name}-->"
+
+
+def renew_pages(results: Path) -> None:
+    """Write results/index.html, and mark pages on which a study is older than its points.
+
+    Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
+    Raises UserError where such a file can't be read.
+    """
+    platforms = read_statuses(results)
+    if not platforms:
+        return
+    for platform in platforms:
+        for status in filter(None, (platform.whole, *platform.alone.values())):
+            _mark(status, platform)
+    write(results / "index.html", render_index(index_of(platforms, results)))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file as a whole: a reader never sees half of it."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+# The page of all pages
+
+
+def index_of(platforms: Iterable[PlatformStatus], results: Path) -> IndexPage:
+    """All that the page of all pages shows."""
+    entries, comparisons, devices = [], [], []
+    for platform in platforms:
+        entries += _entries(platform, results)
+        changed = max((platform.changed(study) for study in platform.studies), default=0)
+        for path in (platform.folder / name for name in _COMPARISONS):
+            if path.is_file():
+                headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+                made = path.stat().st_mtime_ns
+                comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
+        if (beside := platform.folder / BESIDE_RECORDINGS).is_file():
+            devices += beside.read_text(encoding="utf-8").splitlines()
+    table = results / "devices/devices.md"
+    return IndexPage(
+        entries=entries,
+        devices=devices or ["No GPU of this machine was held against a recording."],
+        further=[link(table, results, table.name)] if table.is_file() else [],
+        comparisons=comparisons,
+    )
+
+
+def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
+    """A platform's line, and a line for each study that ran after the platform's page was made, or that it lacks."""
+    name = platform.folder.relative_to(results).as_posix()
+    newest = {study: platform.newest(study) for study in platform.studies}
+    uncounted = [study for study in newest if platform.changed(study) > newest[study].made]
+    outcomes = [newest[study].studies[study] for study in newest if study not in uncounted]
+    is_right = all(one.is_right for one in outcomes) and not any(status.errors for status in newest.values())
+    is_known = not uncounted and not any(one.edited for one in outcomes)
+    last = max(newest.values(), key=lambda status: status.made)
+    entries = [
+        Entry(
+            name=name,
+            page=_page(platform.whole, results, name),
+            is_right=is_right if is_known or not is_right else None,
+            points=_points(outcomes, len(uncounted)),
+            counted=when(last.made),
+            remark=(platform.whole or last).provenance,
+            files=[link(platform.folder / one, results, one) for one in _FILES if (platform.folder / one).is_file()],
+        )
+    ]
+    for study, status in newest.items():
+        outcome, whole = status.studies[study], platform.whole
+        is_on_page = whole is not None and study in whole.studies and not platform.is_old(study, whole)
+        if is_on_page and not outcome.edited:
+            continue
+        remark = "run by itself"
+        if study in uncounted:
+            remark = f"measured again on {when(platform.changed(study))}; uv run snakemake {study} counts its points"
+        elif outcome.edited:
+            remark = f"recorded before your edit of {', '.join(outcome.edited)}"
+        is_known = study not in uncounted and not outcome.edited
+        entries.append(
+            Entry(
+                name=study,
+                page=_page(status, results, study, study),
+                is_right=outcome.is_right if is_known or not outcome.is_right else None,
+                points=_points([] if study in uncounted else [outcome], 0),
+                counted=when(status.made),
+                remark=remark,
+                is_study=True,
+            )
+        )
+    return entries
+
+
+def _points(outcomes: Sequence[Outcome], uncounted: int) -> str:
+    """The points of studies that were counted, and how many studies were not since they were measured."""
+    more = f", {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
+    points = f"{sum(one.right for one in outcomes):,} of {sum(one.run for one in outcomes):,}"
+    return f"{points}{more}" if outcomes else "not counted"
+
+
+def _page(status: Status | None, base: Path, text: str, study: str = "") -> Link | None:
+    """A link to the page of a scope, and on the page of all studies to a study."""
+    if status is None or not (status.folder / PAGE_FILE).is_file():
+        return None
+    found = link(status.folder / PAGE_FILE, base, text)
+    return replace(found, target=f"{found.target}#study-{study}") if study else found
+
+
+# Notes on older pages
+
+
+def _mark(status: Status, platform: PlatformStatus) -> None:
+    """Have a scope's page name the studies whose points or proofs are newer than the page, and how they came out."""
+    page = status.folder / PAGE_FILE
+    newer = [study for study in status.studies if platform.is_old(study, status)]
+    if not newer or not page.is_file():
+        return
+    text = marked = page.read_text(encoding="utf-8")
+    notes = []
+    for study in newer:
+        marked = _replaced(marked, f"points of {study}", "run again since")
+        notes.append(_note(study, platform, status.folder))
+    note = f'<p class="newer">This page is older than its results: {"; ".join(notes)}.</p>'
+    marked = _replaced(_replaced(marked, "newer", note), "before", "<p>Before that:</p>")
+    if marked != text:
+        made = page.stat()
+        write(page, marked)
+        # The jobs that read this page, and that it is made from, don't see this.
+        os.utime(page, ns=(made.st_atime_ns, made.st_mtime_ns))
+
+
+def _note(study: str, platform: PlatformStatus, base: Path) -> str:
+    """When a study ran again, and how it came out, as HTML."""
+    newest, changed = platform.newest(study), platform.changed(study)
+    if newest.made < changed:
+        command = f"<code>uv run snakemake {escape(study)}</code>"
+        return f"{escape(study)} was measured again on {when(changed)}, and {command} counts its points"
+    outcome, page = newest.studies[study], _page(newest, base, when(newest.made), study)
+    ran = f'<a href="{escape(page.target)}">{page.text}</a>' if page else when(newest.made)
+    colour = "good" if outcome.is_right else "bad"
+    return f'{escape(study)} was run again on {ran}: <strong class="{colour}">{outcome.in_words}</strong>'
+
+
+def _replaced(text: str, name: str, content: str) -> str:
+    """The text with this content at the places of that name."""
+    name = escape(name)
+    pattern = re.escape(_PLACE.format(name=name, content="\0")).replace("\0", ".*?")
+    return re.sub(pattern, lambda _: _PLACE.format(name=name, content=content), text, flags=re.DOTALL)

@@ -1,0 +1,153 @@
+"""How each study came out when it was last counted: the files status.json in results/.
+
+The end of every run reads them, so this imports nothing that reads results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelsweep.json_files import check_keys, read_json
+
+if TYPE_CHECKING:
+    from kernelsweep.analysis.proofs import Proofs
+    from kernelsweep.analysis.row_counts import RowCounts
+
+STATUS_FILE = "status.json"
+PAGE_FILE = "report.html"
+
+# The folders of a platform's results in which jobs write what is counted, one folder a study.
+_COUNTED = ("points", "rivals", "proofs", "sanitizer")
+_KEYS: Mapping[str, type | tuple[type, ...]] = {"right": int, "run": int, "mistaken": int, "edited": list}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a study came out.
+
+    right, run  its points with the right result, and those that were run
+    mistaken    its kernels in which a proof found a mistake
+    edited      its kernels that were edited after they were recorded
+    """
+
+    right: int
+    run: int
+    mistaken: int
+    edited: Sequence[str] = ()
+
+    @property
+    def is_right(self) -> bool:
+        """Whether all is right."""
+        return 0 < self.run == self.right and not self.mistaken
+
+    @property
+    def in_words(self) -> str:
+        """Such as "✗ 168 of 252 right"."""
+        text = f"{self.right:,} of {self.run:,} right"
+        if self.edited:
+            return f"{text}, recorded before your edit of {', '.join(self.edited)}"
+        found = ", and a proof found a mistake" if self.mistaken and self.right == self.run else ""
+        return f"{'✓' if self.is_right else '✗'} {text}{found}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """A scope's status.json.
+
+    folder  the scope's results
+    made    when it was counted, in nanoseconds
+    errors  the number of reasons for which the run is incomplete
+    """
+
+    folder: Path
+    made: int
+    provenance: str
+    errors: int
+    studies: Mapping[str, Outcome]
+
+
+@dataclass(frozen=True)
+class PlatformStatus:
+    """A platform's folder, its status for all studies if there is one, and those of studies that were run alone."""
+
+    folder: Path
+    whole: Status | None
+    alone: Mapping[str, Status]
+
+    @property
+    def studies(self) -> list[str]:
+        """Every study that was counted."""
+        return list(dict.fromkeys([*(self.whole.studies if self.whole else ()), *self.alone]))
+
+    def changed(self, study: str) -> int:
+        """When a study's points or proofs were last written, in nanoseconds."""
+        written = [path for name in _COUNTED for path in (self.folder / name / study).glob("*.csv")]
+        # A recording's points come in one file.
+        return max((_made(path) for path in written or [self.folder / "measurements.csv"] if path.is_file()), default=0)
+
+    def newest(self, study: str) -> Status:
+        """Where a study was counted last."""
+        found = [status for status in (self.whole, self.alone.get(study)) if status and study in status.studies]
+        return max(found, key=lambda status: status.made)
+
+    def is_old(self, study: str, status: Status) -> bool:
+        """Whether a scope's results of a study are not those of today."""
+        return self.changed(study) > status.made or self.newest(study).studies[study] != status.studies[study]
+
+
+def status_text(
+    provenance: str, counted: RowCounts, proofs: Proofs, studies: Sequence[str], errors: int, edited: Sequence[str] = ()
+) -> str:
+    """A scope's status.json.
+
+    edited  the kernels that were edited after they were recorded, as `study/kernel`
+    """
+    outcomes = {
+        study: Outcome(
+            right=counted.by_status(study)["ok"],
+            run=counted.run_in(study),
+            mistaken=sum(bool(proof.found) for (of, _), proof in proofs.items() if of == study),
+            edited=[name.partition("/")[2] for name in edited if name.partition("/")[0] == study],
+        )
+        for study in studies
+    }
+    content = {
+        "provenance": provenance,
+        "errors": errors,
+        "studies": {name: asdict(one) for name, one in outcomes.items()},
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_statuses(results: Path) -> list[PlatformStatus]:
+    """The status of each platform with results. Raises UserError for a file that can't be read."""
+    found = []
+    for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
+        whole = _read_status(folder / STATUS_FILE) if (folder / STATUS_FILE).is_file() else None
+        alone = {path.parent.name: _read_status(path) for path in sorted(folder.glob(f"studies/*/{STATUS_FILE}"))}
+        if whole or alone:
+            found.append(PlatformStatus(folder, whole, alone))
+    return found
+
+
+def _read_status(path: Path) -> Status:
+    content = read_json(path)
+    check_keys(content, {"provenance": str, "errors": int, "studies": dict}, path)
+    for outcome in content["studies"].values():
+        check_keys(outcome, _KEYS, path)
+    studies: dict[str, Any] = {name: Outcome(**outcome) for name, outcome in content["studies"].items()}
+    return Status(path.parent, _made(path), content["provenance"], content["errors"], studies)
+
+
+def _made(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def when(nanoseconds: int) -> str:
+    """A time in words: 2026-11-24 03:12 UTC."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%d %H:%M UTC")
