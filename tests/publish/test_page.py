@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from checkout import copy_project
-from workflow_runs import shrink, snakemake
+from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
 from kernelsweep.publish.page.glossary import explained
@@ -349,3 +349,24 @@ def test_snakemakes_own_report_is_whole(driver: object, project: Path) -> None:
     driver.find_element("xpath", "//a[normalize-space()='warp_shuffle']").click()
     text = driver.find_element("css selector", "body").text
     assert "ladder" in text and "table" in text
+
+
+def test_an_edited_kernel_is_marked_as_recorded_before(project: Path, page: Path) -> None:
+    """It runs last: the project is another one afterwards. A comment is no edit."""
+    kernels = project / "kernels/warp_shuffle"
+    edit(kernels / "shared_memory.cu", "partials[blockIdx.x] = shared[0];", "partials[blockIdx.x] = shared[1];")
+    edit(kernels / "shuffle.cu", "", "// A remark, at the top.\n")
+    run = snakemake(project, "warp_shuffle", *RECORDING)
+    assert run.returncode == 0, run.stdout
+    assert "\n  recorded before your edit of warp_shuffle/shared_memory\n" in run.stdout
+    folder = project / RESULTS / "studies/warp_shuffle"
+    table = (folder / "table.md").read_text(encoding="utf-8")
+    (mark,) = re.findall(r"<sup>(\d+)</sup> Recorded before your edit of this kernel", table)
+    marked = [
+        line for line in table.splitlines() if line.startswith("|") and mark in re.findall(r"<sup>(.*?)</sup>", line)
+    ]
+    assert marked and all("shared_memory" in line for line in marked)
+    # The page of all studies says so, too, though only one study ran.
+    for file in (folder / "report.html", page, project / "results/index.html"):
+        text = file.read_text(encoding="utf-8")
+        assert "ecorded before your edit of shared_memory" in text and "✓ 1,251" not in text

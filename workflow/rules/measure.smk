@@ -142,6 +142,7 @@ rule describe_environment:
         **at_the_device(resources.shortest_minutes),
     params:
         configuration=parameters.resolved_configuration(PROJECT),
+        kernel_codes=for_job(parameters.codes_to_record),
         target=for_job(parameters.build_target),
         code=code_of("measure/describe_environment.py"),
     script:

@@ -46,6 +46,7 @@ rule make_table:
         found_metrics=for_job(inputs.found_metrics),
         accesses=for_job(parameters.told_accesses),
         kernel_codes=for_job(parameters.kernel_codes),
+        edited=for_job(parameters.edited_kernels),
         code=code_of("publish/make_table.py"),
     script:
         "../scripts/publish/make_table.py"
@@ -116,6 +117,7 @@ rule summarise:
         studies=lambda wildcards: PROJECT.studies_of(wildcards.scope),
         found_metrics=for_job(inputs.found_metrics),
         plan=for_job(parameters.planned_kernels),
+        edited=for_job(parameters.edited_kernels),
         code=code_of("publish/summarise.py"),
     script:
         "../scripts/publish/summarise.py"
@@ -158,6 +160,7 @@ rule make_page:
         chapters=for_job(parameters.page_chapters),
         found_chapters=for_job(inputs.found_chapters),
         kernel_codes=for_job(parameters.page_codes),
+        edited=for_job(parameters.edited_kernels),
         code=code_of("publish/make_page.py"),
     script:
         "../scripts/publish/make_page.py"
@@ -210,6 +213,7 @@ rule end_run:
     params:
         plan=for_job(parameters.planned_kernels),
         studies=for_job(parameters.answered_settings),
+        edited=for_job(parameters.edited_kernels),
         code=code_of("publish/end_run.py"),
     script:
         "../scripts/publish/end_run.py"

@@ -178,6 +178,8 @@ PROOF_COLUMNS = (
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
 PROOF_FAILED = "proof_failed"  # the flag
+# A flag that no file has: a recording's row whose kernel was edited since.
+EDITED = "recorded_before_edit"
 
 # metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the same values
 # as in measurements.csv; source is NCU or COUNTED. After the contract's columns:

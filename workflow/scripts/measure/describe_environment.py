@@ -10,9 +10,10 @@ from kernelsweep.logs import logged
 from kernelsweep.measure.environment import describe_environment
 
 with logged(snakemake.log[0]):
+    params = snakemake.params
     # Kernels that were compiled while they were measured have no reports.
     reports = [read_report(Path(path))["compiler"] for path in snakemake.input.reports]
-    compilers = sorted(set(reports)) or [compiler_of(snakemake.params.target)]
+    compilers = sorted(set(reports)) or [compiler_of(params.target)]
     device = read_device(snakemake.input.device)
-    environment = describe_environment(device, compilers, snakemake.params.configuration)
+    environment = describe_environment(device, compilers, params.configuration, params.kernel_codes)
     Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n", encoding="utf-8")

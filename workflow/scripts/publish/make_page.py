@@ -59,7 +59,7 @@ with logged(snakemake.log[0]):
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
-        answers=answers(studies, read_best(inputs.best), counted, device, proofs),
+        answers=answers(studies, read_best(inputs.best), counted, device, proofs, params.edited),
         settings={name: {key: study[key] for key in ("problem", "reference")} for name, study in studies.items()},
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),

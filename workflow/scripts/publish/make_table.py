@@ -12,7 +12,9 @@ from kernelsweep.publish.tables.short import short_table
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
-    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs)
+    data = read_study_data(
+        study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
+    )
     table, text = table_of(data)
     Path(snakemake.output.md).write_text(as_markdown(text), encoding="utf-8")
     Path(snakemake.output.csv).write_text(as_csv(table), encoding="utf-8")

@@ -22,5 +22,7 @@ with logged(snakemake.log[0]):
     text = summary_text(counted, device["provenance"], metrics, planned, proofs if snakemake.input.proofs else None)
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     errors = len(incomplete_run(counted, planned))
-    status = status_text(device["provenance"], counted, proofs, snakemake.params.studies, errors)
+    status = status_text(
+        device["provenance"], counted, proofs, snakemake.params.studies, errors, snakemake.params.edited
+    )
     Path(snakemake.output.status).write_text(status, encoding="utf-8")

@@ -10,7 +10,7 @@ import pandas
 
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import DRIVER_LIMIT_KERNELS, PROOF_FAILED
+from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
@@ -78,6 +78,11 @@ def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
 def unproven_kernels(measurements: pandas.DataFrame) -> set[str]:
     """The kernels flagged PROOF_FAILED: shown, but never called the fastest."""
     return set(measurements.loc[_flagged(measurements, PROOF_FAILED), "kernel"])
+
+
+def edited_kernels(measurements: pandas.DataFrame) -> set[str]:
+    """The kernels flagged EDITED: their rows are those of an earlier version."""
+    return set(measurements.loc[_flagged(measurements, EDITED), "kernel"])
 
 
 def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:

@@ -17,7 +17,7 @@ from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, 
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS, EDITED
 
 PUBLISHED_FOLDER = Path("resources/published")
 
@@ -105,18 +105,23 @@ def read_study_data(
     device: str | Path,
     metrics: Metrics | None = None,
     proofs: Iterable[str | Path] = (),
+    edited: Iterable[str] = (),
 ) -> StudyData:
     """A study's record from its result files and, in the current folder, resources/published.
 
     measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
     device        a device.json
     proofs        CSV files with the columns of proofs.csv
+    edited        kernels that were edited after they were recorded, as `study/kernel`: their rows get the flag EDITED
     Raises UserError, naming the file, where one cannot be read.
     """
     read = read_proofs(proofs)
+    rows = load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read))
+    recorded_before = (name + "/" + rows["kernel"]).isin(list(edited))
+    rows.loc[recorded_before, "flags"] = (rows.loc[recorded_before, "flags"] + f" {EDITED}").str.strip()
     return StudyData(
         settings=settings,
-        measurements=load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read)),
+        measurements=rows,
         device=read_device(device, [name]),
         published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
         metrics=metrics or Metrics(),

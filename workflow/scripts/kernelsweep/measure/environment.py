@@ -18,12 +18,17 @@ _PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "nvidia-ml-
 
 
 def describe_environment(
-    device: Mapping[str, Any], compilers: Sequence[str], configuration: Mapping[str, Any]
+    device: Mapping[str, Any],
+    compilers: Sequence[str],
+    configuration: Mapping[str, Any],
+    kernel_codes: Mapping[str, str],
 ) -> dict[str, Any]:
     """Device, host, compilers, profiler, packages, git revision and resolved configuration, with the time (UTC).
 
     profiler is the installed release of Nsight Compute, or None. The configuration, under profiling, says how it treats
     clocks and caches.
+
+    kernel_codes  a hash of each kernel's code, by `study/kernel`, by which a recording tells what was edited since
     """
     ncu = find_tool("ncu")
     return {
@@ -35,6 +40,7 @@ def describe_environment(
         "packages": package_versions(_PACKAGES),
         "git_revision": git_revision(),
         "configuration": dict(configuration),
+        "kernel_codes": dict(kernel_codes),
     }
 
 

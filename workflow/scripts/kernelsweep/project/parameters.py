@@ -24,7 +24,7 @@ from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.kinds import KINDS, kind_of
-from kernelsweep.platforms.names import is_recording, recording_platform
+from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs, observed
 from kernelsweep.project.building import builds_while_measuring, gpu_units
@@ -37,6 +37,7 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.points import Point, units
 from kernelsweep.sweep.resolve import (
@@ -150,6 +151,35 @@ def kernel_codes(project: Project, study: str) -> list[str]:
 def page_codes(project: Project, scope: str) -> list[str]:
     """The same of each of a scope's kernels."""
     return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
+
+
+@cache
+def _code_to_record(project: Project, study: str, kernel: str) -> str:
+    included = (project.root / name for name in inputs.included(project, study, kernel))
+    return code_sha256(project.kernel(study, kernel).path, included)
+
+
+def codes_to_record(project: Project, platform: str) -> dict[str, str]:
+    """A hash of each kernel's code, by which a recording of these results tells what was edited since."""
+    return {
+        f"{study}/{kernel}": _code_to_record(project, study, kernel) for study, kernel in project.kernels_of(platform)
+    }
+
+
+def edited_kernels(project: Project, scope: str) -> list[str]:
+    """The kernels of a recording that were edited after they were recorded, as `study/kernel`; none elsewhere."""
+    platform, _ = files.parts_of(scope)
+    if not is_recording(platform):
+        return []
+    recorded = _recorded_codes(project, recording_name(platform))
+    names = [(f"{study}/{kernel}", study, kernel) for study, kernel in project.kernels_of(scope)]
+    return [name for name, *of in names if name in recorded and recorded[name] != _code_to_record(project, *of)]
+
+
+@cache
+def _recorded_codes(project: Project, name: str) -> dict[str, str]:
+    codes = read_json(project.root / files.recording(name, "environment.json")).get("kernel_codes")
+    return codes if isinstance(codes, dict) else {}
 
 
 def pictured_codes(project: Project, study: str) -> list[str]:

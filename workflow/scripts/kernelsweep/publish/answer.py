@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
-from kernelsweep.analysis.words import axis_title, axis_value
+from kernelsweep.analysis.words import axis_title, axis_value, list_texts
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
@@ -41,6 +41,7 @@ class StudyAnswer:
     proven      its kernels that are proven, and all that have a proof; none have for a recording
     mistaken    its kernels in which a proof found a mistake
     searched    whether a search chose which configurations were measured
+    edited      its kernels that were edited after they were recorded
     """
 
     study: str
@@ -56,6 +57,7 @@ class StudyAnswer:
     proven: tuple[int, int]
     mistaken: int
     searched: bool
+    edited: Sequence[str] = ()
 
     @property
     def largest(self) -> Fastest | None:
@@ -69,17 +71,21 @@ def answers(
     counted: RowCounts,
     device: Mapping[str, Any],
     proofs: Proofs,
+    edited: Sequence[str] = (),
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
     studies  title, problem, reference and search of each, by name
     found    the entries of best.json
     proofs   of the kernels; none for a recording
+    edited   the kernels that were edited after they were recorded, as `study/kernel`
     """
-    return [
+    of_study = [
         _answer(name, study, found, counted, device, [proof for (of, _), proof in proofs.items() if of == name])
         for name, study in studies.items()
     ]
+    since = [name.partition("/") for name in edited]
+    return [replace(one, edited=[kernel for study, _, kernel in since if study == one.study]) for one in of_study]
 
 
 def _answer(
@@ -149,6 +155,8 @@ def answer_text(
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
+    if edited := [f"{one.study}/{kernel}" for one in found for kernel in one.edited]:
+        lines.append(f"  recorded before your edit of {list_texts(edited)}")
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     names = [
         (

@@ -161,7 +161,7 @@ def _note(study: str, platform: PlatformStatus, base: Path) -> str:
         return f"{escape(study)} was measured again on {when(changed)}, and {command} counts its points"
     outcome, page = newest.studies[study], _page(newest, base, when(newest.made), study)
     ran = f'<a href="{escape(page.target)}">{page.text}</a>' if page else when(newest.made)
-    colour = "good" if outcome.is_right else "bad"
+    colour = "good" if outcome.is_right and not outcome.edited else "bad"
     return f'{escape(study)} was run again on {ran}: <strong class="{colour}">{outcome.in_words}</strong>'
 
 

@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.analysis.limits import limit_kernel
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels
 from kernelsweep.analysis.roofs import arithmetic_kinds
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, device_text, failures_text, point_text
@@ -36,7 +36,7 @@ from kernelsweep.publish.tables.point_notes import (
     point_counts,
     right_text,
 )
-from kernelsweep.results import INTERVAL, MESSAGE_LENGTH
+from kernelsweep.results import EDITED, INTERVAL, MESSAGE_LENGTH
 
 TIME_COLUMNS = (
     "time_us",
@@ -87,11 +87,13 @@ def configuration_table(found: Mapping[str, Best], data: StudyData) -> pandas.Da
     place = dict(sorted(shown_place(data).items(), key=lambda value: value[0] == "cache"))
     first = found.get(data.kernel_names[0])
     undefined = undefined_kernels(data.measurements)
+    edited = edited_kernels(data.measurements)
     parameters = kernel_axes(data.settings)
     rows = []
     for kernel in data.kernel_names:
         row = {"kernel": kernel, **place, **_whole_sweep(kernel, data)}
-        row["flags"] = UNDEFINED_BEHAVIOUR if kernel in undefined else ""
+        flags = [UNDEFINED_BEHAVIOUR] * (kernel in undefined) + [EDITED] * (kernel in edited)
+        row["flags"] = " ".join(flags)
         if kernel in found:
             row |= _measured(found[kernel], first, data)
         else:

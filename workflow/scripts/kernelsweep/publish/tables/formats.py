@@ -53,6 +53,7 @@ LATEX_SPECIAL = {
     "|": r"\textbar{}",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
+    "§": r"\S{}",
     "·": r"$\cdot$",
     "→": r"$\to$",
     "\N{NO-BREAK SPACE}": "~",

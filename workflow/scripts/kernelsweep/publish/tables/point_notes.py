@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.publish.tables.formats import EMPTY
-from kernelsweep.results import MESSAGE_LENGTH, PROOF_FAILED
+from kernelsweep.results import EDITED, MESSAGE_LENGTH, PROOF_FAILED
 
 # The status of a row whose point was not measured, and of a row that only the publication has.
 NOT_MEASURED = "not_measured"
@@ -30,6 +30,7 @@ FLAG_NOTES = {
     "set_clocks": "The GPU's clock was held by a setting of the user's.",
     "other_processes": "Other processes were on the GPU.",
     PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
+    EDITED: "Recorded before your edit of this kernel.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
 }
 

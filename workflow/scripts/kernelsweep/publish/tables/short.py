@@ -16,13 +16,13 @@ from kernelsweep.analysis.words import UNDEFINED_MARK, axis_value
 from kernelsweep.judge.best.best_words import place_text
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, numbers, shown_decimals
 from kernelsweep.publish.tables.ladder_text import NO_TIMES_OF_OURS
-from kernelsweep.results import PROOF_FAILED
+from kernelsweep.results import EDITED, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import Quantity, quantities_of
 
 _STEP_AXES = ("block_size", "unroll", "grid_size")
 _AXIS_WORDS = {"block_size": "block size", "unroll": "unroll factor", "grid_size": "thread blocks"}
-_MARKS = {UNDEFINED_BEHAVIOUR: UNDEFINED_MARK, PROOF_FAILED: " ‡"}
-_MARK_WORDS = {UNDEFINED_MARK: "undefined behaviour", " ‡": "a proof found a mistake"}
+_MARKS = {UNDEFINED_BEHAVIOUR: UNDEFINED_MARK, PROOF_FAILED: " ‡", EDITED: " §"}
+_MARK_WORDS = {UNDEFINED_MARK: "undefined behaviour", " ‡": "a proof found a mistake", " §": "recorded before an edit"}
 
 
 def short_table(table: pandas.DataFrame, data: StudyData) -> TableText | str:

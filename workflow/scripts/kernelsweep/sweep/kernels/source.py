@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernelsweep.code_hash import cxx_code
 from kernelsweep.compilers import code_variables, preprocessed_files
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.leading_comments import leading_comments
 
 if TYPE_CHECKING:
     from kernelsweep.sweep.kernels.launch_function import LaunchFunction
@@ -171,6 +173,25 @@ def directly_included(path: Path, include: Sequence[Path]) -> list[Path]:
         for kind in [found.lastgroup or ""]
     ]
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
+
+
+_SETTINGS = re.compile(r"\bkernelsweep\s*:", re.IGNORECASE)
+
+
+def code_sha256(path: Path, included: Iterable[Path]) -> str:
+    """SHA-256 over the code of a kernel's source and of the files that it includes, and the settings in its header.
+
+    Comments, blanks and line ends don't count.
+    """
+    digest = hashlib.sha256()
+    for file in (path, *sorted(included)):
+        text = cxx_code(read_source(file))
+        _, start = leading_comments(text)
+        settings = _SETTINGS.search(text, 0, start)
+        directives = [line for line in text[:start].splitlines() if line.lstrip().startswith("#")]
+        kept = [text[settings.start() : start] if settings else "", *directives, text[start:]]
+        digest.update(" ".join(" ".join(kept).split()).encode())
+    return digest.hexdigest()
 
 
 def source_sha256(path: Path, included: Iterable[Path]) -> str:
