@@ -1,6 +1,8 @@
 """Compare two sweeps point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
 
 import json
+import os
+import time
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
@@ -22,10 +24,13 @@ with logged(snakemake.log[0]):
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
     if named["after"] == NOW:
         device = read_device(snakemake.input.device)
-        of_after = f"now, {device['provenance']}"
+        of_after = device["provenance"]
         if is_recording(snakemake.wildcards.platform):
             settings_after = read_settings(Path(snakemake.input.device).parent)
         else:
+            # A recording's provenance has its day.
+            newest = max(os.stat(path).st_mtime for path in snakemake.input.after)
+            of_after = f"{time.strftime('%F %R UTC', time.gmtime(newest))}, {of_after}"
             settings_after = settings_of(params.measuring, params.seed, device)
     else:
         of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
