@@ -12,7 +12,8 @@ import pytest
 from kernelsweep.publish.index.renew import renew_pages
 
 PAGE = """<p>An earlier answer</p><!--newer--><!--/newer-->
-<td><!--points of sums-->✓ 9 of 9<!--/points of sums--></td><td><!--points of rows-->✓ 5 of 5<!--/points of rows--></td>
+<td><!--points of sums--><!--/points of sums-->✓ 9 of 9<!--end of sums--><!--/end of sums--></td>
+<td><!--points of rows--><!--/points of rows-->✓ 9 of 9<!--end of rows--><!--/end of rows--></td>
 <!--before--><!--/before-->Every point that was run is right.
 """
 
@@ -31,9 +32,9 @@ def ran(folder: Path, seconds: int, **right: int) -> None:
     write(folder / "report.html", PAGE, seconds)
 
 
-def rows(results: Path) -> dict[str, str]:
+def rows(results: Path, **edited: list[str]) -> dict[str, str]:
     """The page's lines as texts, by what they are of."""
-    renew_pages(results)
+    renew_pages(results, edited)
     lines = re.findall(r"<tr[^>]*>(<th scope=\"row\">.*?)</tr>", (results / "index.html").read_text(), re.DOTALL)
     texts = [re.sub(r"<[^>]+>", " ", line).split() for line in lines]
     return {words[0]: " ".join(words[1:]) for words in texts}
@@ -61,9 +62,11 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page(results: Path) -> None:
     assert (
         '<a href="studies/sums/report.html#study-sums">1970-01-01 00:03 UTC</a>: <strong class="bad">✗ 4 of 9' in text
     )
-    assert "✓ 9 of 9" not in text and "✓ 5 of 5" in text, "the other study is as it was"
+    assert "see above<span hidden><!--/points of sums-->✓ 9 of 9<" in text and "rows-->✓ 9 of 9<" in text, (
+        "the other study is as it was"
+    )
     assert "Before that:" in text and page.stat().st_mtime == 100, "no job sees another page"
-    renew_pages(results)
+    renew_pages(results, {})
     assert page.read_text() == text
     # Mended, and all studies run: the study's own page is older now.
     write(results / "emulator/points/sums/one.csv", "", 290)
@@ -94,8 +97,18 @@ def test_a_mistake_that_a_proof_found_and_rows_that_are_missing_are_not_right(re
 
 def test_a_comparison_has_its_date_and_says_if_points_were_measured_since(results: Path) -> None:
     write(results / "emulator/comparison/comparison.md", "# Faster: sums/one\n", 95)
-    renew_pages(results)
+    renew_pages(results, {})
     assert "<p>1970-01-01 00:01 UTC: Faster: sums/one" in (results / "index.html").read_text()
     write(results / "emulator/points/sums/one.csv", "", 97)
-    renew_pages(results)
+    renew_pages(results, {})
     assert "00:01 UTC, before the newest measurements: Faster" in (results / "index.html").read_text()
+
+
+def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None:
+    page = results / "emulator/report.html"
+    said = rows(results, emulator=["sums/one"])
+    assert said["emulator"].startswith("18 of 18")
+    assert said["sums"].startswith("9 of 9") and said["sums"].endswith("recorded before your edit of one")
+    assert 'sums now has <strong class="bad">9 of 9 right, recorded before your edit of one<' in page.read_text()
+    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:01 UTC checked"}
+    assert page.read_text() == PAGE

@@ -52,8 +52,11 @@ def renew_pages():
     # Here: a start has no use for what draws pages.
     from kernelsweep.publish.index.renew import renew_pages
 
-    with contextlib.suppress(OSError):  # Someone else's results can't be written to.
-        for_users(renew_pages)(Path(files.RESULTS))
+    try:
+        with contextlib.suppress(OSError):  # Someone else's results can't be written to.
+            renew_pages(Path(files.RESULTS), parameters.edited_by_recording(PROJECT))
+    except UserError as error:  # The run's own answer follows.
+        logger.error(str(error))
 
 
 LAST_WORDS = LastWords(

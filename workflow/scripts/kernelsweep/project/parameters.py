@@ -176,6 +176,14 @@ def edited_kernels(project: Project, scope: str) -> list[str]:
     return [name for name, *of in names if name in recorded and recorded[name] != _code_to_record(project, *of)]
 
 
+def edited_by_recording(project: Project) -> dict[str, list[str]]:
+    """These kernels of each recording with results, by platform."""
+    platforms = map(recording_platform, recordings(project.root))
+    return {
+        platform: edited_kernels(project, platform) for platform in platforms if Path(files.folder(platform)).is_dir()
+    }
+
+
 @cache
 def _recorded_codes(project: Project, name: str) -> dict[str, str]:
     codes = read_json(project.root / files.recording(name, "environment.json")).get("kernel_codes")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 from kernelsweep.publish.index.index_page import Comparison, Entry, IndexPage, render_index
-from kernelsweep.publish.index.statuses import PAGE_FILE, Outcome, PlatformStatus, Status, read_statuses, when
+from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import Link, link
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
@@ -19,17 +18,16 @@ _COMPARISONS = ("comparison/comparison.md", "history/history.md")
 # What a platform's page says of a GPU beside the recordings, a sentence a line.
 BESIDE_RECORDINGS = "beside_recordings.txt"
 
-# The places of a page that are written again (template.html): a note at its top, and a study's points.
-_PLACE = "<!--{name}-->{content}<!--/{name}-->"
 
-
-def renew_pages(results: Path) -> None:
+def renew_pages(results: Path, edited: Mapping[str, Sequence[str]]) -> None:
     """Write results/index.html, and mark pages on which a study is older than its points.
 
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
+
+    edited  by recording's platform, the kernels that were edited after they were recorded, as `study/kernel`
     """
-    platforms = read_statuses(results)
+    platforms = read_statuses(results, edited)
     if not platforms:
         return
     for platform in platforms:
@@ -75,7 +73,7 @@ def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.changed(study) > newest[study].made]
-    outcomes = [newest[study].studies[study] for study in newest if study not in uncounted]
+    outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
     is_right = all(one.is_right for one in outcomes) and not any(status.errors for status in newest.values())
     is_known = not uncounted and not any(one.edited for one in outcomes)
     last = max(newest.values(), key=lambda status: status.made)
@@ -91,7 +89,7 @@ def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
         )
     ]
     for study, status in newest.items():
-        outcome, whole = status.studies[study], platform.whole
+        outcome, whole = platform.outcome(study), platform.whole
         is_on_page = whole is not None and study in whole.studies and not platform.is_old(study, whole)
         if is_on_page and not outcome.edited:
             continue
@@ -115,7 +113,7 @@ def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
     return entries
 
 
-def _points(outcomes: Sequence[Outcome], uncounted: int) -> str:
+def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
     """The points of studies that were counted, and how many studies were not since they were measured."""
     more = f", {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
     points = f"{sum(one.right for one in outcomes):,} of {sum(one.run for one in outcomes):,}"
@@ -130,22 +128,26 @@ def _page(status: Status | None, base: Path, text: str, study: str = "") -> Link
     return replace(found, target=f"{found.target}#study-{study}") if study else found
 
 
-# Notes on older pages
+# Notes on older pages, at places that template.html has for them: between <!--newer--> and <!--/newer-->, ...
 
 
 def _mark(status: Status, platform: PlatformStatus) -> None:
-    """Have a scope's page name the studies whose points or proofs are newer than the page, and how they came out."""
+    """Have a scope's page name the studies that are not as on the page, and how they came out."""
     page = status.folder / PAGE_FILE
-    newer = [study for study in status.studies if platform.is_old(study, status)]
-    if not newer or not page.is_file():
+    if not page.is_file():
         return
     text = marked = page.read_text(encoding="utf-8")
-    notes = []
-    for study in newer:
-        marked = _replaced(marked, f"points of {study}", "run again since")
-        notes.append(_note(study, platform, status.folder))
-    note = f'<p class="newer">This page is older than its results: {"; ".join(notes)}.</p>'
-    marked = _replaced(_replaced(marked, "newer", note), "before", "<p>Before that:</p>")
+    old = [study for study in status.studies if platform.is_old(study, status)]
+    if not old and "<!--newer--><!--/newer-->" in text:
+        return
+    for study in status.studies:
+        shown = ("see above<span hidden>", "</span>") if study in old else ("", "")
+        for name, content in zip(("points of", "end of"), shown, strict=True):
+            marked = _replaced(marked, f"{name} {study}", content)
+    notes = [_note(study, platform, status) for study in old]
+    note = f'<p class="newer">This page is older than its results: {"; ".join(notes)}.</p>' if notes else ""
+    marked = _replaced(marked, "newer", note)
+    marked = _replaced(marked, "before", "<p>Before that:</p>" if notes else "")
     if marked != text:
         made = page.stat()
         write(page, marked)
@@ -153,20 +155,27 @@ def _mark(status: Status, platform: PlatformStatus) -> None:
         os.utime(page, ns=(made.st_atime_ns, made.st_mtime_ns))
 
 
-def _note(study: str, platform: PlatformStatus, base: Path) -> str:
-    """When a study ran again, and how it came out, as HTML."""
-    newest, changed = platform.newest(study), platform.changed(study)
+def _note(study: str, platform: PlatformStatus, status: Status) -> str:
+    """What became of a study after a scope's page was made, as HTML."""
+    newest, changed, name = platform.newest(study), platform.changed(study), escape(study)
     if newest.made < changed:
-        command = f"<code>uv run snakemake {escape(study)}</code>"
-        return f"{escape(study)} was measured again on {when(changed)}, and {command} counts its points"
-    outcome, page = newest.studies[study], _page(newest, base, when(newest.made), study)
-    ran = f'<a href="{escape(page.target)}">{page.text}</a>' if page else when(newest.made)
+        return (
+            f"{name} was measured again on {when(changed)}, and <code>uv run snakemake {name}</code> counts its points"
+        )
+    outcome = platform.outcome(study)
     colour = "good" if outcome.is_right and not outcome.edited else "bad"
-    return f'{escape(study)} was run again on {ran}: <strong class="{colour}">{outcome.in_words}</strong>'
+    words = f'<strong class="{colour}">{escape(outcome.in_words)}</strong>'
+    if newest is status:
+        return f"{name} now has {words}"
+    page = _page(newest, status.folder, when(newest.made), study)
+    ran = f'<a href="{escape(page.target)}">{page.text}</a>' if page else when(newest.made)
+    return f"{name} was run again on {ran}: {words}"
 
 
 def _replaced(text: str, name: str, content: str) -> str:
-    """The text with this content at the places of that name."""
-    name = escape(name)
-    pattern = re.escape(_PLACE.format(name=name, content="\0")).replace("\0", ".*?")
-    return re.sub(pattern, lambda _: _PLACE.format(name=name, content=content), text, flags=re.DOTALL)
+    """The text with this content at the place of that name."""
+    opening, closing = f"<!--{escape(name)}-->", f"<!--/{escape(name)}-->"
+    before, found, rest = text.partition(opening)
+    if not found:
+        return text
+    return f"{before}{opening}{content}{closing}{rest.partition(closing)[2]}"

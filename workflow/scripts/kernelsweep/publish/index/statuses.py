@@ -6,8 +6,8 @@ The end of every run reads them, so this imports nothing that reads results.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ _KEYS: Mapping[str, type | tuple[type, ...]] = {"right": int, "run": int, "mista
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """How a study came out.
 
     right, run  its points with the right result, and those that were run
@@ -68,16 +68,22 @@ class Status:
     made: int
     provenance: str
     errors: int
-    studies: Mapping[str, Outcome]
+    studies: Mapping[str, StudyOutcome]
 
 
 @dataclass(frozen=True)
 class PlatformStatus:
-    """A platform's folder, its status for all studies if there is one, and those of studies that were run alone."""
+    """A platform's results.
+
+    whole   its status for all studies, if there is one
+    alone   those of studies that were run by themselves
+    edited  by study, the kernels that differ today from what was recorded
+    """
 
     folder: Path
     whole: Status | None
     alone: Mapping[str, Status]
+    edited: Mapping[str, Sequence[str]]
 
     @property
     def studies(self) -> list[str]:
@@ -95,9 +101,13 @@ class PlatformStatus:
         found = [status for status in (self.whole, self.alone.get(study)) if status and study in status.studies]
         return max(found, key=lambda status: status.made)
 
+    def outcome(self, study: str) -> StudyOutcome:
+        """How a study came out when it was counted last, with its kernels that are edited today."""
+        return replace(self.newest(study).studies[study], edited=self.edited.get(study, []))
+
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
-        return self.changed(study) > status.made or self.newest(study).studies[study] != status.studies[study]
+        return self.changed(study) > status.made or self.outcome(study) != status.studies[study]
 
 
 def status_text(
@@ -108,11 +118,11 @@ def status_text(
     edited  the kernels that were edited after they were recorded, as `study/kernel`
     """
     outcomes = {
-        study: Outcome(
+        study: StudyOutcome(
             right=counted.by_status(study)["ok"],
             run=counted.run_in(study),
             mistaken=sum(bool(proof.found) for (of, _), proof in proofs.items() if of == study),
-            edited=[name.partition("/")[2] for name in edited if name.partition("/")[0] == study],
+            edited=by_study(edited).get(study, []),
         )
         for study in studies
     }
@@ -124,14 +134,27 @@ def status_text(
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_statuses(results: Path) -> list[PlatformStatus]:
-    """The status of each platform with results. Raises UserError for a file that can't be read."""
+def by_study(kernels: Iterable[str]) -> dict[str, list[str]]:
+    """The names of kernels, given as `study/kernel`, by study."""
+    found: dict[str, list[str]] = {}
+    for name in kernels:
+        study, _, kernel = name.partition("/")
+        found.setdefault(study, []).append(kernel)
+    return found
+
+
+def read_statuses(results: Path, edited: Mapping[str, Sequence[str]]) -> list[PlatformStatus]:
+    """The status of each platform with results. Raises UserError for a file that can't be read.
+
+    edited  by recording's platform, the kernels that were edited after they were recorded, as `study/kernel`
+    """
     found = []
     for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
         whole = _read_status(folder / STATUS_FILE) if (folder / STATUS_FILE).is_file() else None
         alone = {path.parent.name: _read_status(path) for path in sorted(folder.glob(f"studies/*/{STATUS_FILE}"))}
         if whole or alone:
-            found.append(PlatformStatus(folder, whole, alone))
+            now = edited.get(folder.relative_to(results).as_posix(), [])
+            found.append(PlatformStatus(folder, whole, alone, by_study(now)))
     return found
 
 
@@ -140,7 +163,7 @@ def _read_status(path: Path) -> Status:
     check_keys(content, {"provenance": str, "errors": int, "studies": dict}, path)
     for outcome in content["studies"].values():
         check_keys(outcome, _KEYS, path)
-    studies: dict[str, Any] = {name: Outcome(**outcome) for name, outcome in content["studies"].items()}
+    studies: dict[str, Any] = {name: StudyOutcome(**outcome) for name, outcome in content["studies"].items()}
     return Status(path.parent, _made(path), content["provenance"], content["errors"], studies)
 
 
