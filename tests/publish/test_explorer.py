@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from kernelsweep.judge.claims.relations import RELATIONS
+from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.results import (
@@ -110,7 +111,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     page = Page(
         title="Many points",
-        index=[],
+        index=Link("index.html", "All results"),
         facts=[],
         answers=[],
         settings={},
