@@ -163,8 +163,9 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": [], "proofs": []}
 
     counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "found_metrics": {}, "plan": []}
-    script("read: summarise", "publish/summarise", project, input=counted, output=["summary.md"], params=names)
+    names = {"studies": list(settings), "found_metrics": {}, "plan": [], "edited": []}
+    summary = {"text": "summary.md", "status": "status.json"}
+    script("read: summarise", "publish/summarise", project, input=counted, output=summary, params=names)
     ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
     script("read: end_run", "publish/end_run", project, input=ended, params={"plan": []})
 

@@ -97,7 +97,7 @@ def test_our_sides_compile_while_they_measure_and_find_the_references(
     monkeypatch.setitem(compare_kernel_tuner.CASES, "one_pass", replace(case, axes=small))
     one = compare_kernel_tuner.tuned("one_pass", own_sweep.EMULATOR)
     assert len(one.planned) == 4
-    device = Gpu(own_sweep.EMULATOR, "", own_sweep.EMULATOR, "")
+    device = Gpu(own_sweep.EMULATOR, "", own_sweep.EMULATOR, {"driver": ""})
     task = replace(compare_kernel_tuner._task(one, device), platform="model_clock:ModelClock")
     monkeypatch.setattr(compare_kernel_tuner, "_task", lambda *_: task)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))

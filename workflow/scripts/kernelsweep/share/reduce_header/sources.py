@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelsweep.share.reduce_header.offered import needed_architecture
-from kernelsweep.sweep.kernels.source import KernelSource, directly_included
+from kernelsweep.sweep.kernels.source import KernelSource, directly_included, read_source
 
 _OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*\n', re.MULTILINE)
 _LIBRARY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>]+>).*\n", re.MULTILINE)
@@ -64,7 +64,7 @@ def namespace(path: Path, folder: Path) -> str:
 def _after_what_they_include(path: Path, folder: Path, including: Sequence[Path] = ()) -> list[Path]:
     """All direct and indirect includes of a file, then the file; `including` is the chain of files that include it."""
     found: list[Path] = []
-    for included in directly_included(path, [folder / "include"]):
+    for included in directly_included(path, read_source(path), [folder / "include"]):
         if included not in including:
             files = _after_what_they_include(included, folder, [*including, path])
             found += [file for file in files if file not in found]
@@ -78,7 +78,9 @@ def _source_file(path: Path, folder: Path, architecture: int) -> SourceFile:
     return SourceFile(
         path=path.relative_to(folder).as_posix(),
         namespace=namespace(path, folder),
-        uses=tuple(namespace(file, folder) for file in directly_included(path, [folder / "include"])),
+        uses=tuple(
+            namespace(file, folder) for file in directly_included(path, read_source(path), [folder / "include"])
+        ),
         architecture=architecture,
         text=re.sub(r"\n{3,}", "\n\n", text).strip(),
     )

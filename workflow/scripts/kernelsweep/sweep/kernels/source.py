@@ -137,12 +137,15 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     # A file may include itself, under another name.
     found = {path.resolve(): path}
     waiting = [path]
+    named_by_macro = False
     while waiting:
-        for file in directly_included(waiting.pop(0), include):
+        source = waiting.pop(0)
+        text = read_source(source)
+        named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
+        for file in directly_included(source, text, include):
             if file.resolve() not in found:
                 found[file.resolve()] = file
                 waiting.append(file)
-    named_by_macro = any(_NAMED_BY_MACRO.search(read_source(file)) for file in found.values())
     if named_by_macro or options or code_variables():
         files = preprocessed_files(path, include, options)
         if files is None and named_by_macro:  # Any header may be meant.
@@ -164,12 +167,12 @@ def read_source(path: Path) -> str:
         raise UserError(f"{path}: {error.strerror}.") from error
 
 
-def directly_included(path: Path, include: Sequence[Path]) -> list[Path]:
-    """The files that a source itself includes, in their order, found as by included_files()."""
+def directly_included(path: Path, text: str, include: Sequence[Path]) -> list[Path]:
+    """The files that a source with this text itself includes, in their order, found as by included_files()."""
     folders = {"quoted": [path.parent, *include], "angled": include}
     places = [
         [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
-        for found in _INCLUDE.finditer(read_source(path))
+        for found in _INCLUDE.finditer(text)
         for kind in [found.lastgroup or ""]
     ]
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
