@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from checkout import ROOT
+from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.drawing.layout import save
@@ -283,7 +283,7 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
     expected = [overall(of_kernel, MARGIN) for of_kernel in by_kernel(points).values()]
     dots = [line.get_xdata()[0] for line in panels[0].get_lines() if line.get_marker() not in ("", "None")]
     assert dots == [found.ratio.value for found in expected if found]
-    assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.array_size for point in points})
+    assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.size for point in points})
     empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
     assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
 
@@ -292,14 +292,6 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
 
 POINTS = [{"array_size": 2**20, "block_size": block_size, "unroll": 1} for block_size in (64, 128)]
 REST = {"dtype": "int32", "operation": "sum", "cache": "cold"}
-SETTINGS = {
-    "sampling": {"min_samples": 7},
-    "repeated_runs": 10,
-    "seed": 1,
-    "code": "c",
-    "device": "a GPU",
-    "driver": "1",
-}
 
 
 def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0, **settings: str) -> list[Row]:
@@ -307,19 +299,14 @@ def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0
     rows = []
     with Journal(path) as journal:
         for point, binary in zip(POINTS, binaries, strict=True):
-            values = {**point, **REST, "grid_size": None, "width": None, "arguments": ""}
+            of = identity({**point, **REST, "grid_size": None, "width": None, "arguments": ""}, binary, settings)
             visits = [[time_us + visit / 10 + step / 100 for step in range(7)] for visit in range(3)]
             for visit, samples in enumerate(visits):
-                of = {**SETTINGS, **settings, "binary": binary, "point": values, "visit": visit}
-                if journal.get(identity_sha256(of)):
-                    continue
-                outcome = {"status": "ok", "visits": [{"samples": samples, "device_uuid": "GPU-1"}]}
-                value = {"measured": "2026-11-21T13:10:28Z", "outcome": outcome, "of": of, "source_sha256": source}
-                journal.add(identity_sha256(of), value)
+                add_visit(journal, of, visit, samples, source)
             rows.append(
                 {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value) for name, value in {**point, **REST}.items()}}
                 | {"study": "s", "kernel": "k", "grid_size": "4096", "status": "ok", "flags": "", "device": "a GPU"}
-                | {"source_sha256": source, "binary_sha256": binary}
+                | {"source_sha256": source, "binary_sha256": binary, "identity_sha256": identity_sha256(of)}
                 | time_columns(visits, {"bytes": 4}, None)
             )
     return rows
@@ -373,23 +360,19 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["d1", ""], ["", SAME_CODE], [])
 
 
-def test_what_was_measured_otherwise_or_by_an_older_version_is_not_compared(tmp_path: Path) -> None:
+def test_what_was_measured_under_other_settings_is_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     ran(path, "first", ["a1", "a2"])
-    rows = ran(path, "second", ["b1", "b2"], driver="2")
+    rows = ran(path, "second", ["b1", "b2"], **{"device.driver": "2"})
     assert before(path, rows)[1] == ["measured with another driver before"] * 2
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for line in lines:
-        del line["value"]["of"], line["value"]["source_sha256"]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    assert before(path, rows)[1] == [NO_RECORD] * 2
     assert before(tmp_path / "none/journal/s/k.jsonl", rows)[1] == [NO_RECORD] * 2
 
 
 def test_a_point_that_fails_now_is_held_against_the_version_before(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     rows = ran(path, "first", ["a1", "a2"])
-    failing = [{**row, "status": "wrong_result", "time_us": "", "message": "", "binary_sha256": "b"} for row in rows]
+    failing = [{**row, "status": "wrong_result", "time_us": "", "message": ""} for row in rows]
+    failing = [{**row, "binary_sha256": "b", "identity_sha256": "other"} for row in failing]
     found = previous(failing, path.parents[2])
     points, _ = compare_points(found.rows, failing, MARGIN, found.reasons)
     assert [point.has_failed_since for point in points] == [True, True]

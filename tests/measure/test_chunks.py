@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
+from journal_lines import add_visit, identity
 from planted import DEVICE, built, planted_kernel, point
 
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
 from kernelsweep.measure.chunks import chunk_count, most_points, points_of_chunk, read_failures, write_failures
+from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
@@ -41,6 +43,7 @@ import pynvml
 from planted import DEVICE
 from kernelsweep.platforms import lease
 from kernelsweep.measure.chunks import points_of_chunk, write_failures
+from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.kernels.header import read_kernel
@@ -199,14 +202,10 @@ def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_pat
     # Pins: an edit compared with the wrong version, since its chunks' journals are read one after another.
     path = tmp_path / "journal/s/k.jsonl"
     place = {**point(1000), "grid_size": None}
-    settings = dict.fromkeys(("sampling", "repeated_runs", "seed", "code", "driver"), 1) | {"device": "a GPU"}
 
     def add(journal: Path, binary: str, measured: str) -> None:
         with Journal(journal) as opened:
-            outcome = {"status": "ok", "visits": [{"samples": [1.0] * 7}]}
-            of = {**settings, "binary": binary, "point": place, "visit": 0}
-            value = {"measured": measured, "outcome": outcome, "of": of, "source_sha256": binary}
-            opened.add(binary, value)
+            add_visit(opened, identity(place, binary, {}), 0, [1.0] * 7, binary, measured)
 
     add(path, "third", "2026-11-21T13:10:30Z")
     add(chunk_journal(path, 2), "first", "2026-11-21T13:10:10Z")
@@ -215,6 +214,7 @@ def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_pat
     assert [one.name for one in journals_of(path)] == ["k.jsonl", "10.jsonl", "2.jsonl"]
     row = {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value or "") for name, value in place.items()}}
     row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "source_sha256": "c", "binary_sha256": "third"}
+    row["identity_sha256"] = identity_sha256(identity(place, "third", {}))
     assert [found["binary_sha256"] for found in previous([row], tmp_path).rows] == ["second"]
 
 

@@ -29,7 +29,7 @@ rule compare_sweeps:
         compare=config["compare"],
         # The folder with the journals, which hold earlier measurements.
         results=for_job(parameters.compared_results),
-        studies=config["studies"],
+        studies=parameters.sizes_of_studies(PROJECT),
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("judge/compare_sweeps.py"),

@@ -47,7 +47,7 @@ with logged(snakemake.log[0]):
         reasons, unchanged = {}, []
         of_before, settings_before = named["before"], read_settings(folder_of(named["before"]))
 
-    points, scatter = compare_points(before, after, margin, reasons)
+    points, scatter = compare_points(before, after, margin, reasons, params.studies)
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)

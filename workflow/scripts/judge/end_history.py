@@ -8,9 +8,10 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.history.figure import draw
 from kernelsweep.judge.history.report import HISTORY_COLUMNS, TIME_COLUMNS, headline, history_rows, history_text
 from kernelsweep.judge.history.versions import judged, kernel_versions
+from kernelsweep.judge.records import read_records
 from kernelsweep.logs import logged
-from kernelsweep.measure.journal import journals_of, read_values
-from kernelsweep.results import ALL_POINT_COLUMNS, each_row, write_rows
+from kernelsweep.measure.journal import journals_of
+from kernelsweep.results import ALL_POINT_COLUMNS, write_rows
 
 with logged(snakemake.log[0], is_answer=True):
     params = snakemake.params
@@ -21,10 +22,9 @@ with logged(snakemake.log[0], is_answer=True):
         for study, settings in params.studies.items()
     }
     found = []
-    for kernel, (points, journal) in params.kernels.items():
-        lines = [line for part in journals_of(Path(journal)) for line in read_values(part)]
-        source_now = next(each_row(points))["source_sha256"]
-        found += kernel_versions(kernel, lines, places[kernel.partition("/")[0]], device["name"], source_now)
+    for kernel, (_, journal) in params.kernels.items():
+        records = read_records(journals_of(Path(journal)))
+        found += kernel_versions(kernel, records, places[kernel.partition("/")[0]])
     versions = judged(found, params.margin)
     text = history_text(versions, device["provenance"], places)
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
@@ -33,6 +33,6 @@ with logged(snakemake.log[0], is_answer=True):
     figure = draw(versions, device["provenance"])
     for path in snakemake.output.figure:
         save(figure, Path(path))
-    slower = [line for line in text.splitlines() if line.endswith("**slower** |")]
-    print("\n".join([*slower, *([""] if slower else []), headline(versions)]))
+    worse = [line for line in text.splitlines() if "| **slower**" in line or "| **broken**" in line]
+    print("\n".join([*worse, *([""] if worse else []), headline(versions)]))
     print(f"\n  All of it  {snakemake.output.text}")

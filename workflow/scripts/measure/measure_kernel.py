@@ -30,7 +30,7 @@ from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
-from kernelsweep.measure.work import begin_to_build, do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.work import begin_to_build, do_work, find_work, note_sweep, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -157,6 +157,12 @@ with logged(snakemake.log[0]) as terminal:
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
+            identity_of = identities(task, device)
+            sweep = []
+            for point, row in zip(outcomes, rows, strict=True):
+                binary = row["binary_sha256"]
+                sweep.append((point, row["status"], identity_of(point, binary, None) if binary else None))
+            note_sweep(journal, source, sweep)
             end_try(of_kernel, params.number, outcomes.values())
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}

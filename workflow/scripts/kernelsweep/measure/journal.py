@@ -33,6 +33,10 @@ _BEGINNING = f'{{"journal": {VERSION}, "key": "'.encode()
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
+# What reading a line raises that was cut or edited.
+_UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
+
+
 class Journal:
     """Finished points by key. A context manager that keeps its file open and locked.
 
@@ -138,7 +142,7 @@ class Journal:
                 try:
                     key, value = _read_line(line)
                     self._records[key] = value
-                except (ValueError, KeyError, TypeError):
+                except _UNREADABLE:
                     unreadable += 1
         if unreadable:
             self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
@@ -169,12 +173,30 @@ def journals_of(journal: Path) -> list[Path]:
     return [path for path in (journal, *sorted(of_chunks)) if path.is_file()]
 
 
-def read_values(path: Path) -> list[Any]:
-    """A journal's values in the order in which they were added. No process may be adding to it.
+def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """A journal's lines in the order in which they were added: their numbers, from 1, and their values.
 
-    Lines that can't be read are left out. A missing journal has no values.
+    A missing journal and one of another version have none, and a last line without its end is none. Raises UserError,
+    naming file and line, for a line that can't be read.
     """
-    return [value for _, value in _read_records(path)]
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n") or (number == 1 and not line.startswith(_BEGINNING)):
+                return
+            try:
+                yield number, _read_line(line)[1]
+            except _UNREADABLE as error:
+                raise refused_line(path, number, error) from error
+
+
+def refused_line(path: Path, number: int, why: object) -> UserError:
+    """The error of a line that no run of kernelsweep has written."""
+    return UserError(
+        f"{path}, line {number}: no line of a journal: {why}. It was cut or edited: delete this line, and type the "
+        "same command again; its point is measured again."
+    )
 
 
 def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
@@ -183,12 +205,12 @@ def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
         return
     with path.open("rb") as file:
         for line in file:
-            with suppress(ValueError, KeyError, TypeError):
+            with suppress(*_UNREADABLE):
                 yield _read_line(line)
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:
-    """A line's key and value. Raises ValueError, KeyError or TypeError if it isn't a line of this version."""
+    """A line's key and value. Raises one of _UNREADABLE if it isn't a line of this version."""
     record = json.loads(line)
     if record["journal"] != VERSION:
         raise ValueError(record["journal"])

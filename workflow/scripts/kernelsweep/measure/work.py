@@ -267,6 +267,32 @@ def do_work(
     workers.kill()
 
 
+def note_sweep(journal: Journal, source_sha256: str, sweep: Sequence[tuple[Point, str, Identity | None]]) -> None:
+    """Note in a kernel's journal what a whole sweep of it has found, if that differs from what is noted last.
+
+    sweep  each point with its status and, if its variant compiles, its identity without the visit's number
+
+    The lines of visits don't tell which points a version of a kernel has: those that an edit did not change are not run
+    again, and those that don't compile never run.
+    """
+    points = [
+        {"status": status, **({"identity": identity_sha256(identity)} if identity else {"point": dict(point)})}
+        for point, status, identity in sweep
+    ]
+    found = {"source_sha256": source_sha256, "points": points}
+    if (journal.get(_SWEEP) or {}).get("sweep") != found:
+        value = {"measured": _now(), "revision": git_revision(), "sweep": found}
+        journal.add(_SWEEP, value)
+
+
+# The key of the last sweep's line.
+_SWEEP = "sweep"
+
+
+def _now() -> str:
+    return time.strftime("%FT%TZ", time.gmtime())
+
+
 class Recorder:
     """Adds finished visits to a journal, each while the next one runs. A context manager that waits for the last."""
 
@@ -283,7 +309,7 @@ class Recorder:
 
     def _record(self, outcome: Outcome, identity: Identity) -> None:
         value = {
-            "measured": time.strftime("%FT%TZ", time.gmtime()),
+            "measured": _now(),
             "outcome": asdict(outcome),
             # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
             "of": identity,

@@ -373,6 +373,11 @@ def compared_results(project: Project, platform: str) -> str:
     return files.folder(platform) if after == NOW else str(folder_of(after))
 
 
+def sizes_of_studies(project: Project) -> dict[str, list[str]]:
+    """The axes of size of each of the run's studies."""
+    return {study: list(project.studies[study].problem.size_axes) for study in project.config["studies"]}
+
+
 def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
     """The files with each kernel's points and its journal, by `study/kernel`, without kernels that don't compete."""
     return {

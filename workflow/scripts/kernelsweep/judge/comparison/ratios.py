@@ -1,4 +1,4 @@
-"""A forest plot of two sweeps: each kernel's ratio of times over all points and at each array size, with intervals."""
+"""A forest plot of two sweeps: each kernel's ratio of times over all points and at each size, with intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
-from kernelsweep.analysis.words import list_texts, size_text
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
@@ -29,7 +29,7 @@ from kernelsweep.judge.comparison.verdicts import (
 
 FIGURE = Declaration(
     title="New times over old ones",
-    purpose="the ratio of each kernel's times in two sweeps, by array size",
+    purpose="the ratio of each kernel's times in two sweeps, by size",
     needs=("times",),
 )
 TITLE = "Time after over time before"
@@ -53,7 +53,7 @@ LOOKS = {
 
 @style.styled
 def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each kernel with compared points; a panel for all its points, and one for each array size.
+    """A row for each kernel with compared points; a panel for all its points, and one for each size.
 
     margin  the smallest difference that matters; this range around 1 is shaded
     sides   the two sweeps in words, for the caption
@@ -66,9 +66,9 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Widt
     if not compared:
         return empty_figure(Frame(width, TITLE, "No ratios to draw.", sides + left_out), _why_none(points))
     kernels = by_kernel(compared)
-    every = sorted({point.array_size for point in compared})
+    every = sorted({point.size for point in compared})
     sizes = every[-MOST_SIZES:]
-    if others := [size_text(size) for size in every[:-MOST_SIZES]]:
+    if others := [size.text for size in every[:-MOST_SIZES]]:
         left_out += f" Smaller sizes are in comparison.md: {list_texts(others, most=len(others))}."
     caption = (
         f"{sides} Dots: geometric mean of the points' ratios; lines: of the ends of their 99% intervals; shaded: within"
@@ -82,7 +82,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Widt
     whole = [overall(of_kernel, margin) for of_kernel in kernels.values()]
     of_sizes = [by_size(of_kernel, margin) for of_kernel in kernels.values()]
     columns = [whole, *([found.get(size) for found in of_sizes] for size in sizes)]
-    for axes, column, heading in zip(panels, columns, ["all sizes", *map(size_text, sizes)], strict=True):
+    for axes, column, heading in zip(panels, columns, ["all sizes", *(size.text for size in sizes)], strict=True):
         _draw_column(axes, column, margin)
         axes.set_title(heading)
     _scale(panels, list(kernels), [found for column in columns for found in column if found], margin)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,37 +9,18 @@ from typing import Any
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
-from kernelsweep.measure.journal import journals_of, read_values
-from kernelsweep.measure.outcome import combined, flags_of, read_outcome
-from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, point_columns, time_columns
+from kernelsweep.judge.records import Record, differing, read_records
+from kernelsweep.measure.journal import journals_of
+from kernelsweep.measure.outcome import flags_of
+from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, point_columns
 
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
-
-# The settings of a measurement that must be equal, so that only the code differs.
-_SETTINGS = ("sampling", "repeated_runs", "seed", "code", "device", "driver")
 
 NO_RECORD = "no earlier measurement with other machine code"
 SAME_CODE = "the edit left the machine code as it was"
 
 Name = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Record:
-    """The journal's lines on one point with one machine code and one set of settings.
-
-    measured  the time of its last line
-    place     the number of its last line among all lines of the kernel
-    visits    outcomes by the number of the visit
-    """
-
-    settings: Mapping[str, Any]
-    binary: str
-    source: str
-    measured: str
-    place: int
-    visits: Mapping[int, Mapping[str, Any]]
 
 
 def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
@@ -88,19 +68,22 @@ class Previous:
 def previous(after: Sequence[Row], results: Path) -> Previous:
     """The measurements that preceded `after`, from the journals in their folder of results.
 
-    For each point, that is the latest record with the same settings and device but other machine code. Points that
-    failed have no record, since the journal keeps right results only. A point whose machine code the latest edit did
-    not change has no row either: it was not measured again, and the effect of an older edit is not of interest.
+    For each point, that is the latest right record with the same settings and device, but another version: other
+    machine code, launches or problem. A point that the latest edit did not change has no row: it was not measured
+    again, and the effect of an older edit is not of interest.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
-        records = _records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
+        records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl")).by_identity
+        of_point: dict[Name, list[Record]] = {}
+        for record in records.values():
+            of_point.setdefault(_name_in_journal(record.point), []).append(record)
         choices = [
-            (row, *_own_and_previous(row, records))
+            (row, *_own_and_previous(row, records, of_point))
             for row in after
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
-        compared = [(own, found) for _, own, found in choices if own and isinstance(found, _Record)]
+        compared = [(own, found) for _, own, found in choices if own and isinstance(found, Record)]
         newest = max((own for own, _ in compared), default=None, key=_place)
         latest = max((found for _, found in compared), default=None, key=_place)
         for row, own, found in choices:
@@ -109,37 +92,41 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
             elif own and newest and latest and _unchanged_by_edit(own, found, newest, latest):
                 result.reasons[name_of(row)] = SAME_CODE
             else:
-                result.rows.append(_as_row(row, found))
+                result.rows.append(_as_row(row, found, own))
         if newest and all(own and own.source != row["source_sha256"] for row, own, _ in choices):
             result.unchanged.append(f"{study}/{kernel}")
     return result
 
 
-def _place(record: _Record) -> int:
+def _place(record: Record) -> int:
     return record.place
 
 
-def _own_and_previous(row: Row, records: Mapping[Name, list[_Record]]) -> tuple[_Record | None, _Record | str]:
+def _own_and_previous(
+    row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
+) -> tuple[Record | None, Record | str]:
     """The journal's record of a row, and the record before it or the reason why there is none."""
     # If the launch plan sets the grid size, rows have it but the journal's points don't.
     grid = NAME_COLUMNS.index("grid_size")
     point = name_of(row)[2:]
     without_grid = (*point[: grid - 2], "", *point[grid - 1 :])
-    of_point = records.get(point) or records.get(without_grid) or []
-    own = max((record for record in of_point if record.binary == row["binary_sha256"]), default=None, key=_place)
-    others = [record for record in of_point if record.binary != row["binary_sha256"]]
+    own = records.get(row["identity_sha256"])
+    every = of_point.get(point) or of_point.get(without_grid) or []
+    others = [record for record in every if record.right and (own is None or record.version != own.version)]
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
     found = max((one for one in others if not own or one.settings == own.settings), default=None, key=_place)
     if found:
         return own, found
     assert own is not None, "without one, any other was found"
-    differing = [name for name, value in max(others, key=_place).settings.items() if own.settings[name] != value]
-    return own, f"measured with another {' and '.join(differing)} before"
+    return (
+        own,
+        f"measured with another {' and '.join(differing(max(others, key=_place).settings, own.settings))} before",
+    )
 
 
-def _unchanged_by_edit(own: _Record, found: _Record, newest: _Record, latest: _Record) -> bool:
-    """Whether a kernel's latest edit did not change a point's machine code, so that the point did not run again.
+def _unchanged_by_edit(own: Record, found: Record, newest: Record, latest: Record) -> bool:
+    """Whether a kernel's latest edit did not change a point, so that the point did not run again.
 
     own, found      the point's current and previous record
     newest, latest  the last current and the last previous record of all points
@@ -149,48 +136,28 @@ def _unchanged_by_edit(own: _Record, found: _Record, newest: _Record, latest: _R
     return own.source != newest.source
 
 
-def _records(journals: Iterable[Path]) -> dict[Name, list[_Record]]:
-    """The records of a kernel's journals by NAME_COLUMNS without study and kernel.
+def _name_in_journal(point: Mapping[str, Any]) -> Name:
+    """A point's NAME_COLUMNS without study and kernel."""
+    columns = point_columns(point)
+    values = (columns.get(name) for name in ALL_POINT_COLUMNS)
+    return tuple("" if value is None else str(value) for value in values)
 
-    Lines of earlier versions of kernelsweep, which lack the point, are left out.
+
+def _as_row(row: Row, record: Record, own: Record | None) -> Row:
+    """A record as a row of measurements.csv, with the time of the measurement.
+
+    row, own  the row now of its point, and that row's record
     """
-    records: dict[Name, dict[tuple[str, str], _Record]] = {}
-    values = [value for journal in journals for value in read_values(journal) if isinstance(value, dict)]
-    # Lines of one journal are in order; chunks of a kernel wrote their journals at the same time.
-    values.sort(key=lambda value: str(value.get("measured", "")))
-    for place, value in enumerate(values):
-        of = value.get("of")
-        if not of:
-            continue
-        columns = point_columns(of["point"])
-        axes = (columns.get(name) for name in ALL_POINT_COLUMNS)
-        point = tuple("" if value is None else str(value) for value in axes)
-        settings = {name: of[name] for name in _SETTINGS}
-        version = json.dumps(settings, sort_keys=True), of["binary"]
-        known = records.setdefault(point, {}).get(version)
-        records[point][version] = _Record(
-            settings=settings,
-            binary=of["binary"],
-            source=value["source_sha256"],
-            measured=value["measured"],
-            place=place,
-            visits={**(known.visits if known else {}), of["visit"]: value["outcome"]},
-        )
-    return {point: list(versions.values()) for point, versions in records.items()}
-
-
-def _as_row(row: Row, record: _Record) -> Row:
-    """A record as a row of measurements.csv, with the time of the measurement; `row` is another row of its point."""
-    outcome = combined([read_outcome(record.visits[visit]) for visit in sorted(record.visits)])
-    counted = [visit.counted for visit in outcome.visits]
+    outcome = record.outcome
     return {
         **{name: row[name] for name in NAME_COLUMNS},
-        **(time_columns(counted, {}, None) if counted else {}),
+        **record.times,
         "status": outcome.status,
-        "device": record.settings["device"],
+        "device": record.settings["device.name"],
         "device_uuid": " ".join(sorted({visit.device_uuid for visit in outcome.visits if visit.device_uuid})),
         "flags": " ".join(flags_of(outcome, UNDEFINED_BEHAVIOUR in row["flags"].split())),
         "source_sha256": record.source,
-        "binary_sha256": record.binary,
+        "binary_sha256": record.version["binary"],
         "measured": record.measured,
+        "changed": " ".join(name.replace(" ", "_") for name in differing(record.version, own.version)) if own else "",
     }

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
-from kernelsweep.analysis.words import size_text
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.comparison.scatter import Scatter
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
+from kernelsweep.judge.comparison.sizes import Size
 from kernelsweep.judge.comparison.verdicts import (
     FASTER,
     NO_TIMES,
@@ -78,7 +79,7 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
 
 
 def _places_of_verdict(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float, verdict: str) -> dict[str, str]:
-    """The kernels with a verdict, over all their points or at some array sizes, each with these sizes in words."""
+    """The kernels with a verdict, over all their points or at some sizes, each with these sizes in words."""
     called = {}
     for kernel, points in kernels.items():
         whole, sizes = overall(points, margin), sizes_with_verdict(points, margin, verdict)
@@ -87,11 +88,13 @@ def _places_of_verdict(kernels: Mapping[str, Sequence[ComparedPoint]], margin: f
     return called
 
 
-def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
-    """Sizes in words: "at every size", "from 2²⁴ up", "up to 2²⁰", "at 2¹⁸ and from 2²⁴ up"."""
+def _where(sizes: Sequence[Size], every: Sequence[Size]) -> str:
+    """Sizes in words: "at every size", "from 2²⁴ up", "up to 2²⁰", "at 2¹⁸ and from 2²⁴ up", "at n=64 k=2"."""
     if len(sizes) == len(every):
-        return "at every size" if len(every) > 1 else f"at {size_text(every[0])}"
-    runs: list[list[int]] = []
+        return "at every size" if len(every) > 1 else f"at {every[0].text}"
+    if len(every[0].values) != 1:  # Sizes of several axes have no order that "from ... up" could mean.
+        return f"at {list_texts([size.text for size in sizes])}"
+    runs: list[list[Size]] = []
     for size in sizes:
         if runs and every.index(size) == every.index(runs[-1][-1]) + 1:
             runs[-1].append(size)
@@ -100,11 +103,11 @@ def _where(sizes: Sequence[int], every: Sequence[int]) -> str:
     texts = []
     for run in runs:
         if len(run) > 1 and run[-1] == every[-1]:
-            texts.append(f"from {size_text(run[0])} up")
+            texts.append(f"from {run[0].text} up")
         elif len(run) > 1 and run[0] == every[0]:
-            texts.append(f"up to {size_text(run[-1])}")
+            texts.append(f"up to {run[-1].text}")
         else:
-            texts.append(f"at {size_text(run[0])}" + (f" to {size_text(run[-1])}" if len(run) > 1 else ""))
+            texts.append(f"at {run[0].text}" + (f" to {run[-1].text}" if len(run) > 1 else ""))
     return " and ".join(texts)
 
 
@@ -168,7 +171,7 @@ def _why_nothing(points: Sequence[ComparedPoint]) -> str:
 def _times(points: Sequence[ComparedPoint], margin: float, verdict: str) -> str:
     """The mean ratio at the sizes with the verdict: "1.021 times the time"."""
     sizes = sizes_with_verdict(points, margin, verdict)
-    found = overall([point for point in points if not sizes or point.array_size in sizes], margin)
+    found = overall([point for point in points if not sizes or point.size in sizes], margin)
     assert found is not None, "a verdict requires compared points"
     return f"{found.ratio.value:.3f} times the time"
 
@@ -192,7 +195,9 @@ def _interval(found: Interval) -> str:
 def _point(point: ComparedPoint) -> str:
     """A point in words."""
     values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
-    return f"{point.kernel}, {in_words({**values, 'array_size': size_text(point.array_size)})}"
+    if values["array_size"]:
+        values["array_size"] = point.size.text
+    return f"{point.kernel}, {in_words(values)}"
 
 
 def _failure(failed: Sequence[ComparedPoint]) -> str:
@@ -232,7 +237,13 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
         for name, value in sides.settings_after.items()
         if name in sides.settings_before and sides.settings_before[name] != value
     ]
-    same = sum(before["binary_sha256"] == after["binary_sha256"] != "" for before, after in compared)
+    changed = Counter(name for before, _ in compared for name in str(before.get("changed") or "").split())
+    lines += [
+        f"- The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."
+        for name, count in changed.items()
+        if name != "binary"
+    ]
+    same = sum(point.note == SAME_MACHINE_CODE for point in points)
     if same:
         lines.append(f"- {same} of {len(compared)} points ran the same machine code: it isn't the kernel that differs.")
     renewed = sum(
@@ -272,7 +283,7 @@ def _kernels_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float
     return [
         "Time after over time before: the geometric mean over a kernel's points, and how many points are what.",
         "",
-        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} | array sizes |",
+        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} | sizes |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
         *rows,
         "",
@@ -284,8 +295,8 @@ def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) 
     sizes = sorted({size for found in of_kernels.values() for size in found})
     if len(sizes) < 2:
         return []
-    lines = ["## By array size", "", "Geometric means of the ratios. In brackets: undecided. Without a word: the same."]
-    lines += ["", f"| kernel | {' | '.join(map(size_text, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
+    lines = ["## By size", "", "Geometric means of the ratios. In brackets: undecided. Without a word: the same."]
+    lines += ["", f"| kernel | {' | '.join(size.text for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
     for kernel, found in of_kernels.items():
         cells = []
         for size in sizes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import Any
 
@@ -23,6 +23,7 @@ from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
+from kernelsweep.judge.comparison.sizes import ARRAY_SIZE, Size, size_of
 from kernelsweep.results import Row
 
 FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"
@@ -41,6 +42,7 @@ class ComparedPoint:
     """A point of either sweep with its rows, which are None in a sweep without the point, and the verdict.
 
     ratio  after over before; None if the point wasn't compared, for the reason in `note`
+    axes   its study's axes of size
     """
 
     before: Row | None
@@ -48,6 +50,7 @@ class ComparedPoint:
     ratio: Interval | None
     verdict: str
     note: str
+    axes: Sequence[str] = (ARRAY_SIZE,)
 
     @property
     def row(self) -> Row:
@@ -62,9 +65,9 @@ class ComparedPoint:
         return f"{self.row['study']}/{self.row['kernel']}"
 
     @property
-    def array_size(self) -> int:
-        """The number of elements."""
-        return int(self.row["array_size"])
+    def size(self) -> Size:
+        """The size of the problem."""
+        return size_of(self.row, self.axes)
 
     @property
     def fails(self) -> bool:
@@ -101,13 +104,18 @@ def verdict(found: Interval, margin: float) -> str:
 
 
 def compare_points(
-    before: Sequence[Row], after: Sequence[Row], margin: float, reasons: Mapping[Name, str] | None = None
+    before: Sequence[Row],
+    after: Sequence[Row],
+    margin: float,
+    reasons: Mapping[Name, str] | None = None,
+    axes: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[list[ComparedPoint], Scatter | None]:
     """The points of both sweeps, starting with the points of `after`; and the scatter of visits in both sweeps.
 
     before, after  rows of measurements.csv, as texts
     margin         the smallest difference that matters, as a fraction
     reasons        by a point's name, the reason why a point of `after` is not in `before`, if known
+    axes           by study, its axes of size; without them, each has an array's size
     """
     timed = [[row for row in rows if row["status"] == "ok" and row.get("time_us")] for rows in (before, after)]
     scatter = estimate(*timed)
@@ -121,7 +129,8 @@ def compare_points(
             found.append(_compared(partner, row, scatter, margin))
     taken = {id(partner) for partner in partners.values()}
     found += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
-    return found, scatter
+    of_study = axes or {}
+    return [replace(point, axes=of_study.get(point.row["study"], point.axes)) for point in found], scatter
 
 
 def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
@@ -163,6 +172,7 @@ def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
     same_code = before["binary_sha256"] and before["binary_sha256"] == after["binary_sha256"]
+    same_code = same_code and not before.get("changed")
     return ComparedPoint(before, after, found, verdict(found, margin), SAME_MACHINE_CODE if same_code else "")
 
 
@@ -185,9 +195,9 @@ def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]
     return _grouped(points, lambda point: point.kernel)
 
 
-def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[int, Overall]:
-    """The compared points of each array size together, by increasing size."""
-    groups = sorted(_grouped(points, lambda point: point.array_size).items())
+def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[Size, Overall]:
+    """The compared points of each size together, by increasing size."""
+    groups = sorted(_grouped(points, lambda point: point.size).items())
     return {size: found for size, group in groups if (found := overall(group, margin))}
 
 
@@ -198,8 +208,8 @@ def _grouped(points: Iterable[ComparedPoint], key: Callable[[ComparedPoint], Any
     return groups
 
 
-def sizes_with_verdict(points: Sequence[ComparedPoint], margin: float, wanted: str) -> list[int]:
-    """The array sizes at which a kernel has a verdict."""
+def sizes_with_verdict(points: Sequence[ComparedPoint], margin: float, wanted: str) -> list[Size]:
+    """The sizes at which a kernel has a verdict."""
     return [size for size, found in by_size(points, margin).items() if found.verdict == wanted]
 
 
@@ -208,14 +218,14 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
 
     same_within  the margin
     failed       by kernel, the number of points that were right before and are not now
-    kernels      by kernel: points compared, ratio with low and high, verdict, and array_sizes with the same by size
+    kernels      by kernel: points compared, ratio with low and high, verdict, and sizes with the same by size
     """
     kernels: dict[str, Any] = {}
     for kernel, of_kernel in by_kernel(points).items():
         whole = overall(of_kernel, margin)
         if whole:
-            sizes = {str(size): _as_json(found) for size, found in by_size(of_kernel, margin).items()}
-            kernels[kernel] = {**_as_json(whole), "array_sizes": sizes}
+            sizes = {size.key: _as_json(found) for size, found in by_size(of_kernel, margin).items()}
+            kernels[kernel] = {**_as_json(whole), "sizes": sizes}
     failed = Counter(point.kernel for point in points if point.has_failed_since)
     return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
 
@@ -232,11 +242,11 @@ def _as_json(found: Overall) -> dict[str, Any]:
 
 
 def kernels_with_verdict(summary: Mapping[str, Any], wanted: str) -> list[str]:
-    """The kernels of comparison.json with a verdict, over all their points or at some array size."""
+    """The kernels of comparison.json with a verdict, over all their points or at some size."""
     return [
         kernel
         for kernel, found in summary["kernels"].items()
-        if wanted in (found["verdict"], *(size["verdict"] for size in found["array_sizes"].values()))
+        if wanted in (found["verdict"], *(size["verdict"] for size in found["sizes"].values()))
     ]
 
 

@@ -28,9 +28,10 @@ _COMMON, _SLOWER = (palette.BLUE, "o"), (palette.VERMILLION, "^")
 def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMNS) -> Figure:
     """A panel for each kernel with several versions: the best time of each, with its 95% interval.
 
-    A version that is slower than the one before it is marked. The time's axis does not begin at 0.
+    A version that is slower or broken is marked. One without a right point has no dot. The axis does not begin at 0.
     """
-    shown = {kernel: of[-MOST_VERSIONS:] for kernel, of in by_kernel(versions).items() if len(of) > 1}
+    timed = by_kernel([version for version in versions if version.row])
+    shown = {kernel: of[-MOST_VERSIONS:] for kernel, of in timed.items() if len(of) > 1}
     caption = f"{provenance}. Bars: 95% intervals. A star: files differed from the commit."
     frame = Frame(width, TITLE, headline(versions), caption)
     if not shown:
@@ -46,7 +47,7 @@ def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMN
         axes.set_axis_off()
     for axes in grid[:, 0]:
         axes.set_ylabel("best time (µs)")
-    looks = {"as the version before, or faster, or undecided": _COMMON, "slower than the version before": _SLOWER}
+    looks = {"as the version before, or faster, or undecided": _COMMON, "slower, or what was best is broken": _SLOWER}
     legend_above(
         figure,
         [
@@ -61,7 +62,7 @@ def _panel(axes: Axes, versions: Sequence[Version]) -> None:
     times = [[float(version.row[name]) for name in ("time_us", "time_low_us", "time_high_us")] for version in versions]
     axes.plot(range(len(versions)), [time for time, _, _ in times], color=palette.GREY, linewidth=0.6, zorder=1)
     for place, (version, (time, low, high)) in enumerate(zip(versions, times, strict=True)):
-        colour, marker = _SLOWER if version.is_slower else _COMMON
+        colour, marker = _SLOWER if version.is_worse else _COMMON
         axes.vlines(place, low, high, color=colour, linewidth=1.0, zorder=2)
         axes.plot([place], [time], color=colour, marker=marker, markersize=4, zorder=3)
     turned = len(versions) > MOST_UPRIGHT

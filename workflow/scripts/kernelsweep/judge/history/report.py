@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import list_texts, point_text
-from kernelsweep.judge.history.versions import Version
+from kernelsweep.judge.comparison.verdicts import SLOWER
+from kernelsweep.judge.history.versions import BROKEN, Version
 from kernelsweep.results import Row, point_columns
 
 # history.csv, one row a version of a kernel, with the point columns of its best configuration between the two parts.
 HISTORY_COLUMNS = ("study", "kernel", "revision", "source_sha256", "measured")
-TIME_COLUMNS = ("time_us", "time_low_us", "time_high_us", "ratio", "ratio_low", "ratio_high", "verdict")
+TIME_COLUMNS = ("time_us", "time_low_us", "time_high_us", "ratio", "ratio_low", "ratio_high", "verdict", "remark")
 
 
 def by_kernel(versions: Sequence[Version]) -> dict[str, list[Version]]:
@@ -23,15 +24,19 @@ def by_kernel(versions: Sequence[Version]) -> dict[str, list[Version]]:
 
 
 def headline(versions: Sequence[Version]) -> str:
-    """The kernels whose latest version is slower than the one before it."""
+    """The kernels whose latest version is broken or slower than the one before it."""
     kernels = by_kernel(versions)
-    slower = [of_kernel[-1] for of_kernel in kernels.values() if of_kernel[-1].is_slower]
-    texts = [f"{one.kernel} ({one.ratio.value:.3f} times the time, {one.label})" for one in slower if one.ratio]
+    latest = [of_kernel[-1] for of_kernel in kernels.values()]
+    broken = [f"{one.kernel} ({one.remark}, {one.label})" for one in latest if one.verdict == BROKEN]
+    slower = [
+        f"{one.kernel} ({one.ratio.value:.3f} times the time, {one.label})"
+        for one in latest
+        if one.ratio and one.verdict == SLOWER
+    ]
     several = sum(len(of_kernel) > 1 for of_kernel in kernels.values())
-    measured = f"Kernels with several versions: {several} of {len(kernels)}."
-    return (
-        f"Slower than the version before: {list_texts(texts)}. {measured}" if texts else f"None is slower. {measured}"
-    )
+    sentences = [f"Broken: {list_texts(broken)}."] if broken else []
+    sentences += [f"Slower than the version before: {list_texts(slower)}." if slower else "None is slower."]
+    return " ".join([*sentences, f"Kernels with several versions: {several} of {len(kernels)}."])
 
 
 def history_text(versions: Sequence[Version], provenance: str, places: Mapping[str, Mapping[str, Any]]) -> str:
@@ -40,7 +45,7 @@ def history_text(versions: Sequence[Version], provenance: str, places: Mapping[s
     places  by study, the values of the axes at which its kernels are compared
     """
     lines = [f"# {headline(versions)}", "", f"The best time of each version; {provenance}."]
-    lines += ["A version is a state of the kernel's source that was measured. A star: files differed from the commit."]
+    lines += ["A version is a state of the kernel's source that was swept. A star: files differed from the commit."]
     lines += ["history.csv has the kernels of one version, too."]
     studies: dict[str, list[Version]] = {}
     for kernel, of_kernel in by_kernel(versions).items():
@@ -48,23 +53,24 @@ def history_text(versions: Sequence[Version], provenance: str, places: Mapping[s
             studies.setdefault(kernel.partition("/")[0], []).extend(of_kernel)
     for study, of_study in studies.items():
         lines += ["", f"## {study}, {point_text(places[study])}", ""]
-        lines += ["| kernel | version | measured | best time (µs) | configuration | time over that before | verdict |"]
+        lines += ["| kernel | version | swept | best time (µs) | configuration | time over that before | verdict |"]
         lines += ["|---|---|---|---:|---|---:|---|"]
         lines += [_row(version, places[study]) for version in of_study]
     return "\n".join(lines) + "\n"
 
 
 def _row(version: Version, place: Mapping[str, Any]) -> str:
-    time, low, high = (float(version.row[name]) for name in ("time_us", "time_low_us", "time_high_us"))
+    time, low, high = (float(version.row.get(name, 0)) for name in ("time_us", "time_low_us", "time_high_us"))
     free = {axis: value for axis, value in version.point.items() if axis not in place and value not in (None, "")}
     change = version.ratio
     ratio = f"{change.value:.3f} ({change.low:.3f} to {change.high:.3f})" if change else ""
-    verdict = f"**{version.verdict}**" if version.is_slower else version.verdict
+    verdict = f"**{version.verdict}**" if version.is_worse else version.verdict
+    verdict = ": ".join(filter(None, (verdict, version.remark)))
     cells = (
         version.kernel.partition("/")[2],
         version.label,
         version.measured[:10],
-        f"{time:,.2f} ({low:,.2f} to {high:,.2f})",
+        f"{time:,.2f} ({low:,.2f} to {high:,.2f})" if version.row else "none is right",
         point_text(free),
         ratio,
         verdict,
@@ -81,9 +87,9 @@ def history_rows(versions: Sequence[Version]) -> list[Row]:
         ends = (f"{change.value:.5f}", f"{change.low:.5f}", f"{change.high:.5f}") if change else ("", "", "")
         rows.append(
             {"study": study, "kernel": kernel, "revision": version.revision, "source_sha256": version.source}
-            | {"measured": version.measured, "verdict": version.verdict}
+            | {"measured": version.measured, "verdict": version.verdict, "remark": version.remark}
             | point_columns(version.point)
-            | {name: version.row[name] for name in TIME_COLUMNS[:3]}
+            | {name: version.row.get(name) for name in TIME_COLUMNS[:3]}
             | dict(zip(TIME_COLUMNS[3:6], ends, strict=True))
         )
     return rows

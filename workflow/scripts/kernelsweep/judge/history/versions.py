@@ -1,21 +1,23 @@
-"""The versions of a kernel's source that were measured, and the best time of each.
+"""The versions of a kernel's source that were swept, and the best time of each.
 
-A journal has a line for each visit to a point, with the source and the revision of that day. A point whose machine code
-an edit did not change has no new line: it keeps its time.
+A sweep's line in the journal names all its points. So a version has the time of a point only if that very point, with
+the same machine code and launches, was right in its sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import estimate, widened
 from kernelsweep.judge.comparison.verdicts import SLOWER, verdict
-from kernelsweep.measure.outcome import Outcome, combined, read_outcome
-from kernelsweep.results import Row, time_columns
+from kernelsweep.judge.records import Record, Records, Sweep, differing
+from kernelsweep.results import Row
+
+BROKEN = "broken"
 
 
 @dataclass(frozen=True)
@@ -23,24 +25,29 @@ class Version:
     """A version of a kernel's source, with the time of its best configuration.
 
     kernel    as `study/kernel`
-    revision  the commit of its first measurement, with "-dirty" if files differed from it; "" if that is unknown
+    revision  the commit of its sweep, with "-dirty" if files differed from it; "" if that is unknown
     source    the source's SHA-256
-    measured  the time of its last measurement (UTC)
-    point     the best configuration's values on all axes
-    row       time_columns() of that point
-    ratio     its time over that of the version before, a 99% interval; None for the first version, and where points
-              were visited once
-    verdict   faster, slower, same or undecided; "" without a ratio
+    measured  the time of its sweep (UTC)
+    point     the best configuration's values on all axes; empty where no point is right
+    row       time_columns() of that point; empty where no point is right
+    settings  under which its points were measured; empty where no point is right
+    ratio     its time over that of the version before with equal settings, a 99% interval; None without such a version,
+              and where points were visited once
+    verdict   faster, slower, same or undecided; BROKEN where the configuration that was best before is not right;
+              "" without a version before
+    remark    what a reader has to know of the verdict
     """
 
     kernel: str
     revision: str
     source: str
     measured: str
-    point: Mapping[str, Any]
-    row: Row
+    point: Mapping[str, Any] = field(default_factory=dict)
+    row: Row = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     ratio: Interval | None = None
     verdict: str = ""
+    remark: str = ""
 
     @property
     def label(self) -> str:
@@ -49,83 +56,89 @@ class Version:
         return f"{commit[:7]}{'*' if dirty else ''}" if commit else f"source {self.source[:7]}"
 
     @property
-    def is_slower(self) -> bool:
-        """Whether it is slower than the version before."""
-        return self.verdict == SLOWER
+    def is_worse(self) -> bool:
+        """Whether it is slower than the version before, or what was best before is not right any more."""
+        return self.verdict in (SLOWER, BROKEN)
 
 
-def kernel_versions(
-    kernel: str, lines: Iterable[Mapping[str, Any]], place: Mapping[str, Any], device: str, source_now: str
-) -> list[Version]:
-    """The versions of a kernel in the order in which they were measured, not judged yet.
+def kernel_versions(kernel: str, records: Records, place: Mapping[str, Any]) -> list[Version]:
+    """The versions of a kernel in the order of their sweeps, not judged yet.
 
-    lines       the values of its journals
-    place       the values of all axes that do not belong to the kernel: the times of other points are left out
-    device      the device's name: lines of other devices are left out
-    source_now  the SHA-256 of the source as it is. A version that an edit restored was not measured again; it is last
+    records  of the kernel's journals
+    place    the values of all axes that do not belong to the kernel: points elsewhere are left out
 
-    A version that was measured again after another one appears twice.
+    Sweeps of one source under equal settings, one after another, are one version: the last. A version has the verdict
+    BROKEN if the configuration that was best before is not right any more. A version's remark names what differs from
+    the settings of the version before.
     """
-    kept = sorted((line for line in lines if _is_at(line, place, device)), key=lambda line: str(line["measured"]))
-    visits: dict[_Key, dict[int, Outcome]] = {}
-    of_source: dict[str, dict[_Key, _Key]] = {}
-    first: dict[str, Mapping[str, Any]] = {}
-    current: dict[_Key, _Key] = {}
-    found = []
-    groups = [(source, list(group)) for source, group in groupby(kept, key=lambda line: str(line["source_sha256"]))]
-    if groups and groups[-1][0] != source_now and any(source == source_now for source, _ in groups):
-        groups.append((source_now, []))
-    for source, group in groups:
-        current = dict(of_source.get(source, current))
-        for line in group:
-            point, binary = _key(line["of"]["point"]), line["of"]["binary"]
-            visits.setdefault((*point, binary), {})[line["of"]["visit"]] = read_outcome(line["outcome"])
-            current[point] = (*point, binary)
-            first.setdefault(source, line)
-        of_source[source] = current
-        timed = [(dict(point), _times(visits[key])) for point, key in current.items()]
-        best, row = min(timed, key=lambda one: float(one[1]["time_us"]))
-        measured = (group[-1] if group else first[source])["measured"]
-        found.append(Version(kernel, str(first[source].get("revision") or ""), source, str(measured), best, row))
-    return found
-
-
-def judged(versions: Sequence[Version], margin: float) -> list[Version]:
-    """All kernels' versions, each judged against the version of its kernel before it, as `compare` judges points.
-
-    margin  the smallest difference that matters, as a fraction
-    """
-    rows = [
-        version.row | dict(zip(("study", "kernel"), version.kernel.split("/"), strict=True)) for version in versions
-    ]
-    scatter = estimate(*([row] for row in rows))
-    before: dict[str, Row] = {}
-    found = []
-    for version, row in zip(versions, rows, strict=True):
-        earlier = before.get(version.kernel)
-        if earlier and scatter:
-            change = ratio(widened(row, scatter), widened(earlier, scatter))
-            version = replace(version, ratio=change, verdict=verdict(change, margin))
-        before[version.kernel] = row
+    found: list[Version] = []
+    for sweep in records.sweeps:
+        version, statuses = _of_sweep(kernel, sweep, records.by_identity, place)
+        if found and (found[-1].source, found[-1].settings) == (version.source, version.settings):
+            found.pop()
+        before = next((earlier for earlier in reversed(found) if earlier.point), None)
+        if before:
+            status = statuses.get(_key(before.point), "not swept")
+            is_broken = status not in ("ok", "not swept")
+            remarks = [] if status == "ok" else [f"the best before, {_best(before, place)}, is {status}"]
+            if version.settings and version.settings != before.settings:
+                other = " and ".join(differing(before.settings, version.settings))
+                remarks.append(f"another {other} than before")
+            version = replace(version, verdict=BROKEN if is_broken else "", remark="; ".join(remarks))
         found.append(version)
     return found
 
 
-_Key = tuple[Any, ...]
+def _of_sweep(
+    kernel: str, sweep: Sweep, records: Mapping[str, Record], place: Mapping[str, Any]
+) -> tuple[Version, dict[tuple[Any, ...], str]]:
+    """The version of a sweep, and the status of each of its points at the place."""
+    statuses: dict[tuple[Any, ...], str] = {}
+    timed = []
+    for entry in sweep.points:
+        record = records.get(entry.get("identity", ""))
+        point = record.point if record else entry.get("point")
+        if point is None or any(point.get(axis, value) != value for axis, value in place.items()):
+            continue
+        statuses[_key(point)] = entry["status"]
+        if record and entry["status"] == "ok" and (times := record.times):
+            timed.append((record, times))
+    version = Version(kernel, sweep.revision, sweep.source, sweep.measured)
+    if not timed:
+        return version, statuses
+    best, row = min(timed, key=lambda one: float(one[1]["time_us"]))
+    return replace(version, point=best.point, row=row, settings=best.settings), statuses
 
 
-def _key(point: Mapping[str, Any]) -> _Key:
+def judged(versions: Sequence[Version], margin: float) -> list[Version]:
+    """All kernels' versions, each judged against its kernel's latest version before it that has equal settings.
+
+    margin  the smallest difference that matters, as a fraction
+
+    It is judged as `compare` judges points.
+    """
+    rows = [
+        version.row | dict(zip(("study", "kernel"), version.kernel.split("/"), strict=True)) for version in versions
+    ]
+    scatter = estimate([row for row in rows if "time_us" in row])
+    found: list[Version] = []
+    for version, row in zip(versions, rows, strict=True):
+        earlier = [
+            other
+            for other in found
+            if (other.kernel, other.settings) == (version.kernel, version.settings) and other.row
+        ]
+        if earlier and scatter and version.row:
+            change = ratio(widened(row, scatter), widened(earlier[-1].row, scatter))
+            version = replace(version, ratio=change, verdict=version.verdict or verdict(change, margin))
+        found.append(version)
+    return found
+
+
+def _key(point: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(sorted(point.items()))
 
 
-def _is_at(line: Any, place: Mapping[str, Any], device: str) -> bool:
-    """Whether a line is of a right point there; lines of earlier versions of kernelsweep lack the point."""
-    of = line.get("of") if isinstance(line, dict) else None
-    if not of or of["device"] != device or line["outcome"]["status"] != "ok" or not line["outcome"]["visits"]:
-        return False
-    return all(of["point"].get(axis, value) == value for axis, value in place.items())
-
-
-def _times(visits: Mapping[int, Outcome]) -> Row:
-    outcome = combined([visits[visit] for visit in sorted(visits)])
-    return time_columns([visit.counted for visit in outcome.visits], {}, None)
+def _best(version: Version, place: Mapping[str, Any]) -> str:
+    """The best configuration in words, without the values of the place."""
+    return point_text({axis: value for axis, value in version.point.items() if axis not in place and value})

@@ -1,0 +1,155 @@
+"""What a kernel's journals say: the visits to each point under each version and setting, and each sweep's points.
+
+`compare` and `history` both judge by these, so that neither joins what the other keeps apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import read_lines, refused_line
+from kernelsweep.measure.outcome import Outcome, combined, read_outcome
+from kernelsweep.results import STATUSES, Row, time_columns
+
+
+@dataclass
+class Record:
+    """The visits to a point with one version of the user's code and one set of settings.
+
+    identity  the SHA-256 of point, version and settings, as in the column identity_sha256
+    source    the kernel's source at the last visit
+    measured  the time of the last visit (UTC)
+    place     the number of the last visit's line among all lines of the kernel
+    right     the outcomes of right visits by number; a visit that failed later is none
+    """
+
+    identity: str
+    point: Mapping[str, Any]
+    version: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    source: str = ""
+    measured: str = ""
+    place: int = 0
+    right: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The visits as one outcome."""
+        return combined([self.right[visit] for visit in sorted(self.right)])
+
+    @property
+    def times(self) -> Row:
+        """The columns of the time; empty where no visit was timed."""
+        counted = [visit.counted for visit in self.outcome.visits] if self.right else []
+        return time_columns(counted, {}, None) if counted else {}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep of a kernel has found.
+
+    points  each point's status, with its identity if its variant compiles, and else its values on all axes
+    """
+
+    source: str
+    revision: str
+    measured: str
+    points: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Records:
+    """A kernel's records by identity, in the order of their last visits, and its sweeps in their order."""
+
+    by_identity: Mapping[str, Record]
+    sweeps: Sequence[Sweep]
+
+
+def read_records(journals: Sequence[Path]) -> Records:
+    """The records in a kernel's journals. Raises UserError, naming file and line, for a line that is no journal's.
+
+    A journal's lines are in their order. Jobs of several chunks write at the same time: their lines are ordered by the
+    clock.
+    """
+    lines = [line for path in journals for line in _checked_lines(path)]
+    if len(journals) > 1:
+        lines.sort(key=lambda line: str(line["measured"]))
+    records: dict[str, Record] = {}
+    sweeps = []
+    for place, line in enumerate(lines):
+        if "sweep" in line:
+            sweep = line["sweep"]
+            sweeps.append(Sweep(sweep["source_sha256"], line.get("revision") or "", line["measured"], sweep["points"]))
+            continue
+        of = line["of"]
+        shared = {name: of[name] for name in ("point", "version", "settings")}
+        identity = identity_sha256(shared)
+        record = records.pop(identity, None) or Record(identity, **shared)
+        record.source, record.measured, record.place = line["source_sha256"], line["measured"], place
+        if line["outcome"].status == "ok":
+            record.right[of["visit"]] = line["outcome"]
+        else:
+            record.right.pop(of["visit"], None)
+        records[identity] = record
+    return Records(records, sweeps)
+
+
+def differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
+    """The names of the settings in which two records differ, in words."""
+    names = sorted({name for name in {**settings, **others} if settings.get(name) != others.get(name)})
+    return [_IN_WORDS.get(name, name.partition(".")[2].replace("_", " ") or name) for name in names]
+
+
+_IN_WORDS = {"code": "measuring code", "numpy": "release of NumPy", "device.name": "device"}
+
+
+def _checked_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The values of a journal's lines, each with its outcome as a record; the reader of a line can rely on its form."""
+    for number, value in read_lines(path):
+        try:
+            _check(isinstance(value, dict), "it has no value")
+            _check(isinstance(value.get("measured"), str), "it lacks the time at which it was measured")
+            if "sweep" in value:
+                sweep = value["sweep"]
+                _check(isinstance(sweep, dict) and isinstance(sweep.get("points"), list), "its sweep has no points")
+                _check(isinstance(sweep.get("source_sha256"), str), "its sweep has no source")
+                for point in sweep["points"]:
+                    _check(isinstance(point, dict) and point.get("status") in STATUSES, "a point has no status")
+                yield value
+                continue
+            of = value.get("of")
+            _check(isinstance(of, dict), "it lacks its identity")
+            for name in ("point", "version", "settings"):
+                _check(isinstance(of.get(name), dict), f"its identity lacks {name}")
+            _check(isinstance(of["version"].get("binary"), str), "its identity lacks the machine code")
+            _check(type(of.get("visit")) is int, "its identity lacks the visit's number")
+            _check(isinstance(value.get("source_sha256"), str), "it lacks the source")
+            yield {**value, "outcome": _outcome(value.get("outcome"))}
+        except ValueError as error:
+            raise refused_line(path, number, error) from error
+
+
+def _outcome(values: Any) -> Outcome:
+    """The outcome in a line. Raises ValueError for one with another form, and for times that no clock has."""
+    try:
+        outcome = read_outcome(values)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"its outcome has another form ({error})") from error
+    _check(outcome.status in STATUSES, f"its status is {outcome.status!r}")
+    _check(isinstance(outcome.visits, list), "its outcome has no visits")
+    for visit in outcome.visits:
+        _check(isinstance(visit.samples, list) and visit.samples != [], "a visit has no samples")
+        for time_us in visit.samples:
+            is_time = type(time_us) in (int, float) and math.isfinite(time_us) and time_us > 0
+            _check(is_time, f"a sample took {time_us!r} microseconds")
+    return outcome
+
+
+def _check(holds: bool, why: str) -> None:
+    if not holds:
+        raise ValueError(why)
