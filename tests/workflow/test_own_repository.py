@@ -1,0 +1,46 @@
+"""Every command of the README in a repository of one's own, after an edit: on the emulator, and on a GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+from workflow_runs import edit, snakemake
+
+# The commands of the README's table, besides the study by its name; and what others use of results.
+NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
+COMMANDS = [*NAMED[1:], "archive", "t4", "header"]
+NEED_A_GPU = {"history", "profile", "sanitize", "t4", "header"}
+
+
+@pytest.mark.parametrize("platform", ["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: Path, platform: str) -> None:
+    assert set(COMMANDS) == {*NEED_A_GPU, "compare", "count", "archive"}
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
+    edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))
+    config = ["--config", f"platform={platform}", "studies=[axpy]"]
+    first = snakemake(own, "axpy", *config)
+    assert first.returncode == 0, first.stdout
+    # The same result, by other machine code.
+    edit(own / "kernels/axpy/axpy.cu", "y[i] = ", "if (a < 1e30f) y[i] = ")
+    for command in COMMANDS:
+        run = snakemake(own, command, *config)
+        refused = platform == "emulator" and command in NEED_A_GPU
+        assert run.returncode == refused and "Traceback" not in run.stdout, (command, run.stdout)
+        assert f"The target {command} needs " in run.stdout.splitlines()[-1] or not refused
+        if command == "compare":
+            assert "kernel=axpy\n" in run.stdout and "kernel=axpy_vectors\n" not in run.stdout
+    (folder,) = (path for path in (own / "results").iterdir() if (path / "comparison").is_dir())
+    comparison = json.loads((folder / "comparison/comparison.json").read_text())
+    assert comparison["failed"] == {} and comparison["proven"].startswith("2 of 2 kernels")
+    if platform == "gpu":
+        sizes = {f"n={n} cache=cold" for n in (2**20, 2**24, 2**28)}
+        assert set(comparison["kernels"]["axpy/axpy"]["sizes"]) == sizes, (
+            "compared at each size of the study's own axis"
+        )
+        assert (folder / "history/history.md").read_text().count("\n| axpy |") == 2, "a row a version"
