@@ -272,7 +272,9 @@ def test_a_declared_model_is_measured_whatever_this_machine_has(
 def test_a_model_that_is_not_declared_is_one_of_this_machines(machine: Machine, tmp_path: Path) -> None:
     machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
     other = "nvidia-geforce-rtx-3080"
-    assert choose_platforms(other, tmp_path, CLUSTER) == ([other], {other: Model("sm_86", "580.95.05", 1)})
+    chosen, models = choose_platforms(other, tmp_path, CLUSTER)
+    assert (chosen, models[other].arch, models[other].count) == ([other], "sm_86", 1)
+    assert models[other].state["driver"] == "580.95.05"
     machine.gpus = []
     message = refused("nvidia-l40", tmp_path)
     assert message.startswith("platform is 'nvidia-l40', which is no GPU of this machine; did you mean 'nvidia-l4'?")
