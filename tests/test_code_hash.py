@@ -12,8 +12,6 @@ from kernelsweep.code_hash import code_hash
 
 SOURCE = """\
 // A sum.
-// kernelsweep:
-//   plan: halving
 #include "tree.cuh"
 
 const int many = 1'000; // the number
@@ -38,7 +36,7 @@ int last; // one \\
     ('R"(/* " */)"', 'R"(/* \' */)"', True),
     ("int size", "int sizes", True),
     ("int last;", "long last;", True),
-    ("plan: halving", "plan: two_stages", True),  # The header stands in comments.
+    ("A sum.", "The sum.", True),  # The page shows it.
     ("/* two\n   lines */", "/* a line */", True),  # Messages name the lines below.
 ])  # fmt: skip
 def test_an_edit_of_code_counts_and_one_of_a_comment_does_not(tmp_path: Path, old: str, new: str, counts: bool) -> None:

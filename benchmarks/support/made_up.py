@@ -17,8 +17,10 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
 from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.project.project import load_study
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.axes import Axes, resolve_axes
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, points
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Each made-up kernel is this one under another name.
 TEMPLATE = "shuffle"
 TEMPLATE_FILE = f"kernels/warp_shuffle/{TEMPLATE}.cu"
+SETTINGS = {"block_size": "multiple_of_32", "unroll": [1, 2, 4, 8, 16]}
 
 # 50 sizes, 10 block sizes, 5 unroll factors, 2 types and 2 states of the cache are 10,000 points; 100 variants.
 AXES: dict[str, list[Any]] = {
@@ -42,6 +45,11 @@ POINTS = math.prod(map(len, AXES.values()))
 def axes(sizes: int = len(AXES["array_size"])) -> Axes:
     """All axes of a made-up kernel, with `sizes` array sizes."""
     return resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000 * size for size in range(1, sizes + 1)]})
+
+
+def kernel() -> KernelSource:
+    """The kernel of which each made-up kernel is a copy."""
+    return load_study("warp_shuffle", ROOT).kernels[TEMPLATE]
 
 
 def make_project(folder: Path, studies: int, kernels: int) -> Path:
@@ -72,7 +80,7 @@ def make_study(project: Path, name: str, kernels: int) -> None:
         (folder / f"{kernel}.cu").write_text(source.replace(f"void {TEMPLATE}(", f"void {kernel}("))
     study = {
         "title": f"Made up: {name}",
-        "kernels": [{"name": kernel} for kernel in named],
+        "kernels": [{"name": kernel, **SETTINGS} for kernel in named],
         "axes": AXES,
         "reference": {"array_size": 10_000, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
         "ladder": [{"kernel": kernel, "unroll": 1} for kernel in named[:10]],

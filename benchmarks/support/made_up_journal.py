@@ -14,15 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import made_up
-from made_up import DEVICE, ROOT
+from made_up import DEVICE
 
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import VERSION, Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import Point, points
 
 VISITS = 3
@@ -66,7 +64,7 @@ def main() -> None:
         }
     assert sum(len(outcome.visits) for outcome in outcomes.values()) == VISITS * len(every)
     if what == "rows":
-        kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
+        kernel = made_up.kernel()
         known = {"study": "made_up", "kernel": kernel.name}
         rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, known, 0.005)
         write_rows(path.with_suffix(".points.csv"), MEASUREMENT_COLUMNS, rows)

@@ -27,9 +27,8 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
-from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.project.project import load_study
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation, units
 
@@ -56,7 +55,8 @@ class Sweep:
 
 def kernel_of(name: str) -> KernelSource:
     """The kernel of a name such as warp_shuffle/shuffle."""
-    return read_kernel(ROOT / "kernels" / f"{name}.cu", ROOT, REDUCTION)
+    study, _, kernel = name.partition("/")
+    return load_study(study, ROOT).kernels[kernel]
 
 
 def point(array_size: int, block_size: int, **others: Any) -> Point:

@@ -3,14 +3,6 @@
 // preceded by a fill; the price is the count of blocks, a second atomic operation each.
 //
 // Floats are added in the order in which blocks come: a result's last bits may differ from run to run.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   operations: [sum]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
 
 #include "atomic_sums.cuh"
 #include "block.cuh"

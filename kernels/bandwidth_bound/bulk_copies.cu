@@ -3,18 +3,6 @@
 // lane, one copy a stage.
 //
 // What is under way costs no registers, no thread computes addresses, and no warp waits for another.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   largest_block_size: 512
-//   unroll: [2, 4, 8]
-//   shared_elements: 2 * block_size * unroll * (2 + 2 * (dtype in ['int32', 'float32']))
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 7 + ceil(log2(block_size))
-//     + ceil(grid_size / block_size) + ceil(log2(block_size))
-//   smallest_architecture: sm_90
-//   gpu_only: the emulator has no bulk copy engine
 
 #include "arrivals.cuh"
 #include "block.cuh"

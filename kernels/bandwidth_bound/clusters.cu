@@ -2,16 +2,6 @@
 // the shared memory of the first of them, and only that one leaves a partial and counts itself in.
 //
 // An eighth of the partials and of the atomic operations in global memory, for a wait of the eight on each other.
-//
-// kernelsweep:
-//   plan: single_launch_of_clusters
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + 8
-//     + ceil(grid_size / (8 * block_size)) + ceil(log2(block_size))
-//   smallest_architecture: sm_90
-//   gpu_only: the emulator runs no blocks together
 
 #include <cooperative_groups.h>
 

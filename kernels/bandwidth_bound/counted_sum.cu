@@ -2,15 +2,6 @@
 //
 // One trip to memory and back where `atomic_sum` makes three. For elements of 32 bits; sums of floats are added up as whole
 // numbers, exactly, so that each run leaves the same bits.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   dtypes: [int32, float32]
-//   operations: [sum]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
 
 #include "block.cuh"
 #include "counted_sums.cuh"

@@ -2,14 +2,6 @@
 // comes last combines the partials, in order of their index.
 //
 // No second launch, and an order of additions that does not depend on which block comes when.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size))
-//     + ceil(grid_size / block_size) + ceil(log2(block_size))
 
 #include "arrivals.cuh"
 #include "block.cuh"

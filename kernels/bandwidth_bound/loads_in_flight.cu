@@ -1,14 +1,6 @@
 // Loads in flight: as `vector_loads`, but a thread asks for `unroll` vectors before it waits for the first of them.
 //
 // Memory answers after many hundred cycles; what keeps it busy meanwhile is the bytes that have been asked for.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + ceil(grid_size / (2 * block_size)) + 2 * unroll + 12
-//     + launches * ceil(log2(block_size))
 
 #include "block.cuh"
 #include "operations.cuh"

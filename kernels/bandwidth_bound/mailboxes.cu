@@ -3,15 +3,6 @@
 //
 // One trip to memory and back where the fence, the count and reading the partials made three. Whoever began last waits
 // for blocks that are running, never for one that could not begin before it ends. For elements of 32 bits.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   dtypes: [int32, float32]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size))
-//     + ceil(grid_size / block_size) + ceil(log2(block_size))
 
 #include "block.cuh"
 #include "operations.cuh"

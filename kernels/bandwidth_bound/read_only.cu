@@ -1,12 +1,5 @@
 // Read only: the first launch of `loads_in_flight` alone, with no more blocks than have work. The host combines the
 // partials, untimed: what is timed is reading the array and nothing after it, the most that a reduction can reach.
-//
-// kernelsweep:
-//   plan: grid_partials
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size))
 
 #include "block.cuh"
 #include "operations.cuh"

@@ -1,11 +1,4 @@
 // Streaming read only: as `read_only`, by the loads of `streaming_loads`.
-//
-// kernelsweep:
-//   plan: grid_partials
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size))
 
 #include "block.cuh"
 #include "operations.cuh"

@@ -1,15 +1,6 @@
 // Streaming sum: what helps most, put together. Loads as in `streaming_loads`, and the shortest end that the type allows:
 // for elements of 32 bits one atomic operation a block (`counted_sum`), after a warp's sum by one instruction if they are
 // integers (`warp_instruction`), for others that of `atomic_sum`.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   operations: [sum]
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
-//   smallest_architecture: sm_80
 
 #include "atomic_sums.cuh"
 #include "block.cuh"

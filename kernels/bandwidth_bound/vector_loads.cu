@@ -2,13 +2,6 @@
 //
 // A quarter of the load instructions for elements of 4 bytes, for the same bytes; the array's ends, where there is no
 // whole vector, are read element by element.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: multiple_of_32
-//   summation_depth: >-
-//     ceil(array_size / (2 * grid_size * block_size)) + 6 + ceil(grid_size / (2 * block_size)) + 6
-//     + launches * ceil(log2(block_size))
 
 #include "block.cuh"
 #include "operations.cuh"

@@ -2,14 +2,6 @@
 // its kin) instead of five shuffles and five additions.
 //
 // Of 32-bit integers only, on GPUs since sm_80.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   dtypes: [int32]
-//   operations: [sum, minimum, maximum]
-//   smallest_architecture: sm_80
 
 #include "arrivals.cuh"
 #include "block.cuh"

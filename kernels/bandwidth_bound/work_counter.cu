@@ -4,14 +4,6 @@
 // The hardware does the same for blocks of one piece each (`counted_sum` in a grid as large as the array), but then each
 // piece ends with atomic operations on the sum. Here each costs one on the counter, whose answer comes while the piece
 // before it is read.
-//
-// kernelsweep:
-//   plan: single_launch
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8]
-//   operations: [sum]
-//   summation_depth: >-
-//     ceil(array_size / (2 * block_size)) + unroll + 6 + ceil(log2(block_size)) + grid_size
 
 #include "atomic_sums.cuh"
 #include "block.cuh"

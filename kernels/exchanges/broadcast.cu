@@ -1,12 +1,6 @@
 // Broadcast: every thread of a segment of `width` lanes gets the value of that segment's lane `source_lane`.
 //
 // The plainest shuffle: __shfl_sync reads the register of the lane that is named, counted from the segment's start.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 

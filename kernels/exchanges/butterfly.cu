@@ -2,12 +2,6 @@
 //
 // Unlike in a shift or a rotation, what one thread gives and what it gets go to and come from the same partner. A lane
 // whose partner lies in a later segment of `width` lanes keeps its own value; into an earlier one it may reach.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 

@@ -1,13 +1,6 @@
 // Butterfly of arrays: as `butterfly`, but each thread holds four neighbouring elements and exchanges all of them.
 //
 // A shuffle moves one register, so an array takes one shuffle an element.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   unroll: [4]
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 #include "thread_elements.cuh"

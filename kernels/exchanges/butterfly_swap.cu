@@ -2,13 +2,6 @@
 // element `first` and gets its partner's element `second`, the higher the other way round.
 //
 // One shuffle does it, since each lane chooses what it gives; the choice is between registers known to the compiler.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   unroll: [4]
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 #include "thread_elements.cuh"

@@ -3,13 +3,6 @@
 //
 // Two swaps in registers take the place of the choice. The lower threads are those in the even groups of `lane_mask`
 // lanes, which is right for powers of two alone.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   unroll: [4]
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 #include "thread_elements.cuh"

@@ -3,12 +3,6 @@
 //
 // Unlike the shifts, this wraps around: it is `broadcast`'s __shfl_sync, which takes the source lane modulo the width,
 // with another source for every lane.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 

@@ -1,12 +1,6 @@
 // Shift down: every thread gets the value of the lane `delta` above its own, so values move to lower lanes.
 //
 // The mirror image of `shift_up`: the last `delta` lanes of a segment of `width` keep their own value.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 

@@ -2,12 +2,6 @@
 //
 // Unlike in `broadcast`, every lane names another source. Nothing wraps around: the first `delta` lanes of a segment of
 // `width` keep their own value.
-//
-// kernelsweep:
-//   plan: one_to_one
-//   block_size: any
-//   smallest_block_size: 1
-//   summation_depth: "0"
 
 #include "lanes.cuh"
 

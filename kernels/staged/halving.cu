@@ -3,11 +3,6 @@
 //
 // The end of a launch is the only barrier between steps, and every step goes through global memory. An odd count's
 // middle element has no partner and stays where it is.
-//
-// kernelsweep:
-//   plan: halving
-//   block_size: any
-//   summation_depth: launches
 
 #include "operations.cuh"
 

@@ -3,14 +3,6 @@
 //
 // The second launch is one block with a thread for each partial result, and so any grid from 256 to 512 blocks needs it:
 // 270 blocks leave a block of 270 threads, which is no power of two. The price is one more comparison a step.
-//
-// kernelsweep:
-//   plan: two_stages_of_any_block
-//   block_size: any
-//   shared_elements: block_size
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(log2(block_size))
-//     + ceil(grid_size / 512) + 9
 
 #include "loads.cuh"
 #include "operations.cuh"

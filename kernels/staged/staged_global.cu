@@ -2,13 +2,6 @@
 // and stores its sum in place. Three launches are enough: the whole grid, one block, one thread.
 //
 // The array is read once; what is left between launches is one value a thread.
-//
-// kernelsweep:
-//   plan: three_stages
-//   block_size: any
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + min(grid_size, ceil(array_size / block_size))
-//     + min(array_size, block_size)
 
 #include "loads.cuh"
 #include "operations.cuh"

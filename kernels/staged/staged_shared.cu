@@ -3,14 +3,6 @@
 //
 // The values between launches shrink from one a thread to one a block, and the input stays as it was. The sums of the
 // grid's loop grow in shared memory, too, as they were published; compilers can't keep them in a register.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: power_of_two
-//   shared_elements: block_size
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -4,16 +4,6 @@
 // Only the first step has to ask whether the partner exists. No barrier for the whole block stands between the last
 // five; __syncwarp orders the first warp's reads and writes. Each step has half as many lanes as the one before, so that
 // no lane writes where another reads. The other warps go through the tests, too.
-//
-// kernelsweep:
-//   plan: two_stages_of_any_block
-//   block_size: any
-//   smallest_block_size: 256
-//   largest_block_size: 512
-//   shared_elements: block_size
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(log2(block_size))
-//     + ceil(grid_size / 512) + 9
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -3,13 +3,6 @@
 //
 // The grid no longer grows with the array: more of the work is one addition an element, less is trees and barriers, and
 // a second launch of one block ends it.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: power_of_two
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

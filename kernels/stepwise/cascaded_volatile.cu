@@ -1,15 +1,6 @@
 // Step 7 as it was published: as `cascaded`, with the last warp's steps through a volatile pointer.
 //
 // Beside `completely_unrolled_volatile`, it shows the gain of many elements a thread alone.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
-//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -2,12 +2,6 @@
 // steps are written out too.
 //
 // No loop is left, and the shared array's size is fixed.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   unroll: [2]
-//   summation_depth: launches * (1 + ceil(log2(block_size)))
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -1,14 +1,6 @@
 // Step 6 as it was published: as `completely_unrolled`, with the last warp's steps through a volatile pointer.
 //
 // No loop is left; the last warp's steps keep the race of `last_warp_unrolled_volatile`.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [2]
-//   summation_depth: launches * (1 + ceil(log2(block_size)))
-//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -2,13 +2,6 @@
 // loading. Half as many blocks do the same work.
 //
 // Half of the threads were idle from the tree's first step on; now that step is done before anything is stored.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   unroll: [2]
-//   shared_elements: block_size
-//   summation_depth: launches * (1 + ceil(log2(block_size)))
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -2,14 +2,6 @@
 // register.
 //
 // The steps before them stay in shared memory. No volatile pointer is needed any more, since the shuffles order the lanes.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -3,14 +3,6 @@
 //
 // With one warp left there is nobody else to wait for: __syncwarp orders its reads and writes, without a barrier, a loop
 // or a test.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [2]
-//   shared_elements: block_size
-//   summation_depth: launches * (1 + ceil(log2(block_size)))
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -3,15 +3,6 @@
 //
 // The source made volatile the reason why this step lost time: every step's value goes to shared memory and back. On its
 // AMD GPU a wavefront has 64 lanes, so that its loop stopped at stride 128; a warp has 32. The emulator can have both.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [2]
-//   shared_elements: block_size
-//   summation_depth: launches * (1 + ceil(log2(block_size)))
-//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -3,12 +3,6 @@
 //
 // The active threads are scattered over all warps: every warp runs almost every step for ever fewer of its lanes, and
 // the test costs a remainder.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   shared_elements: block_size
-//   summation_depth: launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

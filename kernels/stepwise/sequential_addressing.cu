@@ -2,12 +2,6 @@
 // stride add the element at that distance.
 //
 // The active threads are still the first ones, and now neighbours access neighbouring elements: no bank conflicts.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   shared_elements: block_size
-//   summation_depth: launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

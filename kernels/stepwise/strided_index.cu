@@ -3,12 +3,6 @@
 //
 // Warps are whole or idle, save the last active one. But a warp's lanes now access elements 2 * stride apart, which fall
 // into few of the shared memory's banks: conflicts.
-//
-// kernelsweep:
-//   plan: until_one_value
-//   block_size: power_of_two
-//   shared_elements: block_size
-//   summation_depth: launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

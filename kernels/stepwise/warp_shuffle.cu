@@ -2,13 +2,6 @@
 // first warp reduces those the same way.
 //
 // One barrier a block is left, and shared memory for one value a warp.
-//
-// kernelsweep:
-//   plan: two_stages
-//   block_size: multiple_of_32
-//   summation_depth: >-
-//     ceil(array_size / (grid_size * block_size)) + ceil(grid_size / block_size)
-//     + launches * ceil(log2(block_size))
 
 #include "loads.cuh"
 #include "operations.cuh"

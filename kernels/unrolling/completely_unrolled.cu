@@ -2,12 +2,6 @@
 // tests of the block size.
 //
 // No loop counter and no loop branch; what is left of them are the tests.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

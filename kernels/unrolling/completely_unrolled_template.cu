@@ -1,11 +1,6 @@
 // Completely unrolled, as a template: as `completely_unrolled`, with the block size a compile-time constant.
 //
 // The tests of the block size are decided by the compiler and vanish from the machine code.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -2,13 +2,6 @@
 // compile-time constant.
 //
 // The tests of the block size vanish from the machine code; all five barriers stay.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [1, 2, 4, 8, 16]
-//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

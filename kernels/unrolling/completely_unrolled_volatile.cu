@@ -3,13 +3,6 @@
 //
 // Kept for comparison with the articles. Its barriers stand outside the tests: five a block at any block size, where
 // `completely_unrolled` has none for a step that is left out. The race is that of `unrolled_warps_volatile`.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [1, 2, 4, 8, 16]
-//   undefined_behaviour: it counts on the lanes of a warp running in lockstep, which no GPU since Volta promises
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -1,11 +1,6 @@
 // Interleaved pairs: strides B/2, B/4, ... 1. The threads below the stride add the element at that distance.
 //
 // Neighbouring threads now read and write neighbouring elements, so a warp's accesses fill whole sectors.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -3,11 +3,6 @@
 //
 // Where the story begins: right, but the active threads are spread over all warps, so every warp goes through every
 // step with most of its lanes idle.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

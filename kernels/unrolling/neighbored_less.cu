@@ -3,11 +3,6 @@
 //
 // The active threads are now the first ones of the block, so whole warps fall idle together. Memory is still read with
 // growing gaps.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -2,11 +2,6 @@
 // `interleaved` runs over the first data block.
 //
 // Fewer thread blocks, each with several independent loads in flight, and one tree for U data blocks instead of U trees.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -3,12 +3,6 @@
 //
 // Once one warp is left, a barrier for the whole block only makes the others wait. Reads and writes inside the warp are
 // ordered by __syncwarp instead.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   smallest_block_size: 64
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -2,11 +2,6 @@
 // itself, its steps written out and the last warp unrolled.
 //
 // Every step of the tree goes through the caches to global memory and back.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

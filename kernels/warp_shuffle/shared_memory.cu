@@ -2,11 +2,6 @@
 // multiprocessor.
 //
 // The input is read once and never written; the tree's traffic stays on the multiprocessor.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: power_of_two
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -2,11 +2,6 @@
 // one in shared memory; the first warp reduces those the same way.
 //
 // Lanes read each other's registers: one barrier a block, and shared memory for one value a warp.
-//
-// kernelsweep:
-//   plan: block_partials
-//   block_size: multiple_of_32
-//   unroll: [1, 2, 4, 8, 16]
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -12,7 +12,6 @@ from pathlib import Path
 import growth
 import pandas
 import pytest
-from checkout import ROOT
 from support import made_up
 from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 from workflow_runs import snakemake
@@ -20,9 +19,7 @@ from workflow_runs import snakemake
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import points_of_variants, units
 
 STUDIES, KERNELS = 2, 5
@@ -59,7 +56,7 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_four_times(tmp_pat
 
 def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:
     # Going through four billion sizes would take hours.
-    kernel = read_kernel(ROOT / made_up.TEMPLATE_FILE, ROOT, REDUCTION)
+    kernel = made_up.kernel()
     many = {**made_up.axes(), "array_size": range(1, 2**32)}
     (found,) = units(kernel, points_of_variants(kernel, [many], [], "sm_90"))  # type: ignore[dict-item]
     assert [found] == units(kernel, points_of_variants(kernel, [made_up.axes(1)], [], "sm_90"))

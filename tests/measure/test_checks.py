@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted import BLOCK_LOOP, CONST, RIGHT, ROOT, built, point, run
+from planted import BLOCK_LOOP, CONST, RIGHT, ROOT, built, kernel_in, point, run
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
@@ -17,8 +17,7 @@ from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.exchange import Exchange, make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
-from kernelsweep.problems.reduction import REDUCTION, Reduction, combine, make_reduction
-from kernelsweep.sweep.kernels.header import read_kernel
+from kernelsweep.problems.reduction import Reduction, combine, make_reduction
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
@@ -31,8 +30,8 @@ EVERY_TYPE_AND_OPERATION = [
 
 def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "block_partials") -> KernelSource:
     path = folder / "planted.cu"
-    path.write_text(BLOCK_LOOP.format(name="planted", ending=ending, parameter=parameter, plan=plan))
-    return read_kernel(path, ROOT, REDUCTION)
+    path.write_text(BLOCK_LOOP.format(name="planted", ending=ending, parameter=parameter))
+    return kernel_in(path, plan=plan)
 
 
 # Results that are never written

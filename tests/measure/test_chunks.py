@@ -40,13 +40,11 @@ JOB = """\
 import json, os, sys, time
 from pathlib import Path
 import pynvml
-from planted import DEVICE
+from planted import DEVICE, kernel_in
 from kernelsweep.platforms import lease
 from kernelsweep.measure.chunks import points_of_chunk, write_failures
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
-from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.task import read_task
 from kernelsweep.measure.worker.client import Workers
@@ -65,7 +63,7 @@ pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
 pynvml.nvmlSystemGetDriverVersion = lambda: "1"
 given = json.loads((folder / "given.json").read_text())
 task = read_task(given["task"])
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
+kernel = kernel_in(folder / "planted.cu")
 points = [Point(values) for values in given["points"]]
 own = points_of_chunk(points, chunk, chunks, task.protocol.seed)
 planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points if one in own]

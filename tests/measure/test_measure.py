@@ -26,6 +26,7 @@ from planted import (
     NO_LENGTH_3,
     QUICK,
     built,
+    kernel_in,
     measured,
     measured_while_built,
     planted_kernel,
@@ -46,11 +47,10 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.platforms.processes import PROCESS_NAME
-from kernelsweep.problems.reduction import REDUCTION, make_reduction
+from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
@@ -474,9 +474,7 @@ def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) ->
     # One thread adds all elements one after another: an order that Python can follow, rounding by rounding.
     kernel = planted_kernel(tmp_path)
     size, block_size = 1000, 1024
-    depth = "summation_depth: block_size"
-    kernel.path.write_text(kernel.path.read_text().replace("unroll: [1]", f"unroll: [1]\n//   {depth}"))
-    kernel = read_kernel(kernel.path, ROOT, REDUCTION)
+    kernel = kernel_in(kernel.path, summation_depth="block_size")
     points = [point(size, block_size, dtype=dtype) for dtype in ("float32", "float64", "int32")]
     points.append(point(size, block_size, dtype="float32", operation="maximum"))
     outcomes = run(kernel, points, tmp_path)
@@ -616,9 +614,9 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
     script = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
         "from pathlib import Path\n"
-        "from planted import ROOT, REDUCTION, point, read_kernel, run\n"
+        "from planted import kernel_in, point, run\n"
         "folder = Path(sys.argv[3])\n"
-        "run(read_kernel(folder / 'planted.cu', ROOT, REDUCTION), [point(32)], folder)\n"
+        "run(kernel_in(folder / 'planted.cu'), [point(32)], folder)\n"
     )
     folders = [str(ROOT / "workflow/scripts"), str(ROOT / "tests/support"), str(tmp_path)]
     job = subprocess.Popen([sys.executable, "-c", script, *folders])

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planted import ROOT, point, run
-
-from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernels.header import read_kernel
+from planted import ROOT, kernel_in, point, run
 
 
 @pytest.mark.parametrize(
@@ -22,7 +19,7 @@ from kernelsweep.sweep.kernels.header import read_kernel
     ],
 )
 def test_an_access_next_to_an_array_is_named(name: str, size: int, message: str, tmp_path: Path) -> None:
-    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / f"tests/planted/{name}.cu")
     outcome = run(kernel, [point(size, 32)], tmp_path)[point(size, 32)]
     assert outcome.status == "wrong_result"
     (mistake,) = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]

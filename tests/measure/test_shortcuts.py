@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from planted import ROOT, built, point, run
+from planted import ROOT, built, kernel_in, point, run
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.points import Point, instantiation
 
 
@@ -28,7 +26,7 @@ class Clocked(EmulatorPlatform):
 
 def timed(name: str, points: list[Point], folder: Path, second_input: bool = True) -> list[Outcome]:
     """The outcomes of a planted kernel's points, one after another in one process."""
-    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / f"tests/planted/{name}.cu")
     task, report = built(kernel, points, folder, second_input=second_input)
     assert report["status"] == "ok", report["message"]
     on_clock = Runner(Clocked(), task)
@@ -58,7 +56,7 @@ def test_points_after_a_second_input_find_the_first_again(tmp_path: Path) -> Non
 
 
 def test_without_a_clock_only_small_points_have_a_second_input(tmp_path: Path) -> None:
-    kernel = read_kernel(ROOT / "tests/planted/cached_by_address.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / "tests/planted/cached_by_address.cu")
     points = [point(1000), point(2**16, 64)]
     outcomes = run(kernel, points, tmp_path, second_input=True)
     assert [outcomes[one].status for one in points] == ["wrong_result", "ok"]

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from checkout import ROOT
 from planted import built, planted_kernel, point
+from shipped_kernels import shipped_study
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
@@ -30,12 +31,10 @@ from kernelsweep.observe.profiling.ncu import MISSING, Profile, command, find, p
 from kernelsweep.observe.profiling.rows import profile_rows
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.observe.requests import Answer, Launched, Requests
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project import targets
 from kernelsweep.project.project import Project, load_config, load_project, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -303,7 +302,7 @@ def test_every_point_gets_its_own_launches(ncu: Path, faultless: Built, tmp_path
 
 def test_a_plan_of_several_launches_is_one_value(ncu: Path, tmp_path: Path) -> None:
     asked = [point(2**12, 64, dtype="float32", cache="cold"), point(5, 64, dtype="float32", cache="cold")]
-    source = read_kernel(ROOT / "kernels/stepwise/modulo_baseline.cu", ROOT, REDUCTION)
+    source = shipped_study("stepwise").kernels["modulo_baseline"]
     result, rows = profiled(ready(source, asked, tmp_path), tmp_path, asked)
     assert [len(answer.launches) for answer in result.answers] == [2, 1]
     assert values(rows, "duration") == {2**12: "3", 5: "3"}, "the first and the second launch, then the third"
@@ -485,20 +484,20 @@ def test_without_ncu_the_reason_stands_in_every_row(
 @pytest.mark.gpu
 @pytest.mark.nvcc
 @pytest.mark.parametrize(
-    ("kernel", "settings", "counted"),
+    ("study", "kernel", "settings", "counted"),
     [
-        ("unrolling/interleaved.cu", {"dtype": "int32"}, 1),
-        ("unrolling/unrolled.cu", {"dtype": "int32", "unroll": 8}, 1),
-        ("stepwise/completely_unrolled.cu", {"dtype": "float32", "unroll": 2}, 2),
+        ("unrolling", "interleaved", {"dtype": "int32"}, 1),
+        ("unrolling", "unrolled", {"dtype": "int32", "unroll": 8}, 1),
+        ("stepwise", "completely_unrolled", {"dtype": "float32", "unroll": 2}, 2),
     ],
 )
 def test_the_real_tool_counts_what_the_kernel_must_load(
-    tmp_path: Path, kernel: str, settings: dict[str, Any], counted: int
+    tmp_path: Path, study: str, kernel: str, settings: dict[str, Any], counted: int
 ) -> None:
     found = find()
     if found is None:
         pytest.skip(MISSING)
-    source = read_kernel(ROOT / "kernels" / kernel, ROOT, REDUCTION)
+    source = shipped_study(study).kernels[kernel]
     asked = [point(2**20, 512, cache="cold", **settings), point(2**19, 512, cache="cold", **settings)]
     task, report = built(source, asked, tmp_path, "native")
     assert report["status"] == "ok", report["message"]

@@ -1,7 +1,4 @@
 // It keeps each block's result for the address of its elements, whatever they are later.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "block_result.cuh"
 #include "operations.cuh"

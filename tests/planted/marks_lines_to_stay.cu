@@ -1,7 +1,4 @@
 // It has the L2 keep the lines that it reads, for int32 and powers of two as block sizes.
-//
-// kernelsweep:
-//   unroll: [16]
 
 #include "loaded_once.cuh"
 #include "operations.cuh"

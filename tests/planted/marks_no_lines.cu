@@ -1,7 +1,4 @@
 // It reads each element once, without a hint: marks_lines_to_stay is compared with it.
-//
-// kernelsweep:
-//   unroll: [16]
 
 #include "loaded_once.cuh"
 #include "operations.cuh"

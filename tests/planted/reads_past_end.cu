@@ -1,7 +1,4 @@
 // Its last block combines one element too many, past the input's end.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "operations.cuh"
 

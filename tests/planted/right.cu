@@ -1,7 +1,4 @@
 // It is right: what all others here are but for one mistake.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "block_result.cuh"
 #include "operations.cuh"

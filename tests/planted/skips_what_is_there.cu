@@ -1,7 +1,4 @@
 // It counts its runs, and does nothing after the fourth: the partials are there already.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "block_result.cuh"
 #include "operations.cuh"

@@ -1,8 +1,4 @@
 // Partial sums in shared memory. The tests plant mistakes in it, one at a time.
-//
-// kernelsweep:
-//   block_size: power_of_two
-//   unroll: [1]
 
 #include "operations.cuh"
 

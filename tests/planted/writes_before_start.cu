@@ -1,7 +1,4 @@
 // It writes one partial before the first.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "block_result.cuh"
 #include "operations.cuh"

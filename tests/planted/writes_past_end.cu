@@ -1,7 +1,4 @@
 // It writes one partial too many, past the end.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "block_result.cuh"
 #include "operations.cuh"

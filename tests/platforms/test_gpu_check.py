@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT
-from planted import point, run
+from planted import kernel_in, point, run
 
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep.kernels.header import read_kernel
 
 pytestmark = pytest.mark.gpu
 
@@ -92,7 +90,7 @@ def test_floats_are_compared_with_their_limits() -> None:
     ],
 )
 def test_an_access_next_to_an_array_is_found(name: str, message: str, arch: str, tmp_path: Path) -> None:
-    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / f"tests/planted/{name}.cu")
     points = [point(1000, 32), point(1000, 32, dtype="float64")]
     outcomes = run(kernel, points, tmp_path, arch)
     assert [outcome.status for outcome in outcomes.values()] == ["wrong_result"] * 2
@@ -101,14 +99,14 @@ def test_an_access_next_to_an_array_is_found(name: str, message: str, arch: str,
 
 @pytest.mark.parametrize(("name", "message"), [("cached_by_address", "second"), ("skips_what_is_there", "timed")])
 def test_work_that_is_left_out_is_found(name: str, message: str, arch: str, tmp_path: Path) -> None:
-    kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / f"tests/planted/{name}.cu")
     one = point(1000, 32)
     outcome = run(kernel, [one], tmp_path, arch, second_input=True)[one]
     assert outcome.status == "wrong_result" and message in outcome.message
 
 
 def test_points_after_a_second_input_find_the_first_again(arch: str, tmp_path: Path) -> None:
-    kernel = read_kernel(ROOT / "tests/planted/right.cu", ROOT, REDUCTION)
+    kernel = kernel_in(ROOT / "tests/planted/right.cu")
     points = [point(size, 1024, dtype=dtype) for size in (100, 2**23 + 5, 2**21) for dtype in ("int32", "float64")]
     outcomes = run(kernel, points, tmp_path, arch, visits=2, second_input=True)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 6
@@ -118,7 +116,7 @@ def test_a_flush_evicts_lines_that_a_kernel_has_marked_to_stay(arch: str, tmp_pa
     # 16 MiB fit into the L2. Lines that stayed there would be read several times as fast as from memory.
     samples = {}
     for name, cache in (("marks_lines_to_stay", "cold"), ("marks_lines_to_stay", "hot"), ("marks_no_lines", "cold")):
-        kernel = read_kernel(ROOT / f"tests/planted/{name}.cu", ROOT, REDUCTION)
+        kernel = kernel_in(ROOT / f"tests/planted/{name}.cu", unroll=[16])
         one = point(2**22, 256, unroll=16, cache=cache)
         (tmp_path / "journal.jsonl").unlink(missing_ok=True)
         outcome = run(kernel, [one], tmp_path, arch)[one]

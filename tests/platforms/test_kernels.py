@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from planted import BLOCK_LOOP, CONST, RIGHT, point
+from planted import BLOCK_LOOP, CONST, RIGHT, kernel_in, point
 from shipped_builds import OF_VECTORS, compiled, shipped_build, variants, wherever_an_array_begins
 from shipped_kernels import shipped_kernels, shipped_study
 
@@ -22,10 +22,8 @@ from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.exchange import make_exchange
 from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import DATA
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
 from kernelsweep.sweep.points import Point, instantiation, skip_reason
@@ -443,8 +441,8 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
 )
 def test_mistakes_outside_the_total_are_found(parameter: str, ending: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "faulty.cu"
-    path.write_text(BLOCK_LOOP.format(name="faulty", plan="block_partials", parameter=parameter, ending=ending))
-    kernel = read_kernel(path, ROOT, REDUCTION)
+    path.write_text(BLOCK_LOOP.format(name="faulty", parameter=parameter, ending=ending))
+    kernel = kernel_in(path)
     points = [point(1000, 64, dtype=dtype) for dtype in ("int32", "float64")]
     library = loaded(kernel, points, tmp_path)
     for one in points:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
-from planted import point, run
+from planted import kernel_in, point, run
 from shipped_kernels import shipped_study
 from synthetic_sweep import H200, shipped
 
@@ -14,7 +13,6 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import points, skip_reason
@@ -88,9 +86,6 @@ def needed(step: Step, array_size: int) -> int:
 
 SOURCE = """\
 // A planted kernel of one launch, each block of which adds its elements to the result by one thread.
-//
-// kernelsweep:
-//   plan: single_launch
 
 #include "arrivals.cuh"
 #include "operations.cuh"
@@ -118,7 +113,7 @@ __global__ void planted(const Element *data, Element *partials, unsigned *arriva
 def planted(folder: Path, last: str) -> KernelSource:
     path = folder / "planted.cu"
     path.write_text(SOURCE.replace("LAST", last))
-    return read_kernel(path, ROOT, REDUCTION)
+    return kernel_in(path, plan="single_launch")
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,9 @@ STUDY_TEXT = """\
 title: Toy
 axes: {unroll: [1, 2]}
 kernels:
-  - name: doubled
+  - {name: doubled, block_size: power_of_two, unroll: [1, 2]}
 """
 KERNEL_TEXT = """\
-// kernelsweep:
-//   block_size: power_of_two
-//   unroll: [1, 2]
-
 template <typename Element, typename Operation, unsigned unroll>
 __global__ void doubled(const Element *data, Element *partials, size_t array_size) {}
 """
@@ -234,23 +230,6 @@ def test_a_sweep_of_more_points_than_can_be_planned(toy: Path) -> None:
 def test_a_kernel_that_is_no_utf_8(toy: Path, content: bytes) -> None:
     (toy / KERNEL).write_bytes(content)
     assert_refused(toy, KERNEL, ["line 1: not a text in UTF-8"])
-
-
-@pytest.mark.parametrize(
-    ("written", "instead", "part"),
-    [
-        ("block_size: power_of_two", "block_size: power_of_two\n//   block_size: any", "'block_size' stands twice"),
-        ("unroll: [1, 2]", "unroll: [.nan]", "unroll.0 is nan"),
-        ("unroll: [1, 2]", "unroll: [1" + "0" * 5000 + "]", "the header is no YAML"),
-        ("unroll: [1, 2]", "yes: 1", "the key 'yes' is no text"),
-        ("unroll: [1, 2]", "summation_depth: dtype", "is a text, where a number is needed"),
-        ("unroll: [1, 2]", "shared_elements: 9**9**9**unroll * '1'", "'1' is a text, where a number is needed"),
-        ("__global__", "__device__", "no kernel of the file's name"),
-    ],
-)
-def test_a_kernels_header(toy: Path, written: str, instead: str, part: str) -> None:
-    (toy / KERNEL).write_text(KERNEL_TEXT.replace(written, instead, 1), encoding="utf-8")
-    assert_refused(toy, KERNEL, [part])
 
 
 @pytest.mark.parametrize("name", ["all", "build", "profile", "measure_kernel", "a b", "Größe", "1st", "a.b", "-n"])

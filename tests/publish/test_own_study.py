@@ -211,12 +211,12 @@ def counted(here: Path, binary: str) -> Metrics:
 def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
     sources = {
         "naive": "/* Naive: 2 * n * n reads. */\n#include <a>\nvoid naive() { a(); }\n",
-        "tiled": "// Tiled: as `naive`, but b.\n// kernelsweep:\n//   launches: []\n\nvoid tiled() { b(); }\n",
+        "tiled": "// Tiled: as `naive`, but b.\n\nvoid tiled() { b(); }\n",
     }
     data = made_up(here)
     text = steps_text(replace(data, metrics=counted(here, "")), sources, {1: "accesses/second.svg"})
     assert text.count("![") == 1 and "![Who accesses what in tiled](accesses/second.svg)" in text.partition("Tiled:")[2]
-    assert r"Naive: 2 \* n \* n reads." in text and "Tiled: as `naive`, but b.\n" in text and "launches" not in text
+    assert r"Naive: 2 \* n \* n reads." in text and "Tiled: as `naive`, but b.\n" in text
     assert "- Time: 160 → 40 µs at block_x=32 tile=1 order=rows, 4.00 times as fast as `naive`" in text
     # The counters are those of another configuration, and its time under the profiler is none of them.
     moved = "- Moved at block_x=16 tile=2 order=rows: global load efficiency 12.5% → 100%.\n"

@@ -36,7 +36,7 @@ def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
 
 
 def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
-    old = read_words("old", "// Old.\n//\n// kernelsweep:\n//   plan: x\nvoid old()\n{\n    a();\n}\n")
+    old = read_words("old", "// Old.\nvoid old()\n{\n    a();\n}\n")
     new = read_words(
         "new", "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    // Now b.\n    b();  // and not a\n}\n"
     )

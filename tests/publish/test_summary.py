@@ -95,15 +95,6 @@ def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> 
     assert "## Times" not in summary
 
 
-def test_kernels_without_a_header_are_named() -> None:
-    # Pins: a header that was not found, and a kernel that was run by the wrong plan and called right.
-    rows = [row("ok"), row("ok", "interleaved")]
-    bare = PlannedKernel("unrolling", "interleaved", None, "points.csv", None, has_header=False)
-    summary = summary_text(row_counts(rows), "here", planned=[planned(), bare])
-    assert "Without a header (`kernelsweep:`), so run by its defaults: unrolling/interleaved.\n" in summary
-    assert "Without a header" not in summary_text(row_counts(rows), "here", planned=[planned()])
-
-
 def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
     # Pins: a handful of short points hidden among many long ones that repeat to a hundredth of them.
     def timed(time_us: float, spread: float, flags: str = "") -> dict[str, str]:

@@ -12,6 +12,7 @@ from emulator_units import runtime
 from kernelsweep.build.build import Source, build
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.home import SCHEMAS
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
@@ -21,11 +22,13 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.problems.reduction import REDUCTION
+from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.template import read_kernel
 from kernelsweep.sweep.kernels.units import units_of, variant_name
 from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.schema import check
 
 QUICK = Sampling(
     relative_precision=0.05,
@@ -40,9 +43,6 @@ DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
 # A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.
 SOURCE = """\
 // A planted kernel.
-//
-// kernelsweep:
-//   unroll: [1]
 
 #include "operations.cuh"
 
@@ -62,10 +62,6 @@ __global__ void planted({const}Element *data, Element *partials, size_t array_si
 # One thread a block combines the block's elements; `ending` then says what happens to the result.
 BLOCK_LOOP = """\
 // A planted kernel.
-//
-// kernelsweep:
-//   plan: {plan}
-//   unroll: [1]
 
 #include "operations.cuh"
 
@@ -95,11 +91,17 @@ def source_of(kernel: Path) -> Source:
     return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime())
 
 
+def kernel_in(path: Path, **settings: Any) -> KernelSource:
+    """The kernel of a reduction in a file, with these settings of a study's entry."""
+    entry = check({"name": path.stem, **settings}, SCHEMAS / "kernel.schema.yaml", path.name, NAMES_OF_PROBLEMS)
+    return read_kernel(entry, path, REDUCTION, path.name)
+
+
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
     """A kernel of one thread a block, with `fault` as its first statements."""
     path = folder / "planted.cu"
     path.write_text(SOURCE.format(const="" if updates_input else "const ", fault=fault))
-    return read_kernel(path, ROOT, REDUCTION)
+    return kernel_in(path)
 
 
 def point(array_size: int, block_size: int = 32, **others: Any) -> Point:

@@ -90,10 +90,6 @@ def write_repository(folder: Path, by_study: Mapping[str, Sequence[str]], timeou
     """Write a repository with right kernels and those with these mistakes: of sums, and of several arrays."""
     for study, mistakes in by_study.items():
         right = (_HERE / f"{'arrays' if study == 'arrays' else 'sums'}.cu").read_text()
-        if study == "sanitized":
-            right = right.replace(
-                "//   unroll: [1]", "//   unroll: [1]\n//   gpu_only: compute-sanitizer is to prove it"
-            )
         (folder / f"kernels/{study}").mkdir(parents=True)
         (folder / f"kernels/{study}/{RIGHT}.cu").write_text(right)
         for mistake in mistakes:
@@ -102,7 +98,7 @@ def write_repository(folder: Path, by_study: Mapping[str, Sequence[str]], timeou
     (folder / "config/studies").mkdir(parents=True)
     for study, mistakes in by_study.items():
         names = (RIGHT, *mistakes)
-        settings = {"title": study.title(), **(_of_arrays(names) if study == "arrays" else _of_sums(names))}
+        settings = {"title": study.title(), **(_of_arrays(names) if study == "arrays" else _of_sums(study, names))}
         (folder / f"config/studies/{study}.yaml").write_text(yaml.safe_dump(settings))
     (folder / "config/config.yaml").write_text(yaml.safe_dump({"measuring": {"timeout_seconds": timeout_seconds}}))
 
@@ -115,11 +111,12 @@ def _with_mistake(right: str, mistake: str) -> str:
     return wrong.replace(f"void {RIGHT}(", f"void {mistake}(")
 
 
-def _of_sums(names: Sequence[str]) -> dict[str, object]:
+def _of_sums(study: str, names: Sequence[str]) -> dict[str, object]:
+    only = {"gpu_only": "compute-sanitizer is to prove it"} if study == "sanitized" else {}
     return {
         "axes": {"array_size": [SIZE], "block_size": [64], "unroll": [1], "dtype": ["float32"], "cache": ["cold"]},
         "platforms": {"emulator": {"axes": {"array_size": [SIZE], "block_size": [64]}}},
-        "kernels": [{"name": name} for name in names],
+        "kernels": [{"name": name, "block_size": "power_of_two", **only} for name in names],
         "ladder": [{"kernel": RIGHT}],  # which has a picture a step
     }
 

@@ -44,8 +44,8 @@ FINISHED_STUDIES = {"mine": ["interleaved", "unrolled"], "warp_shuffle": ["globa
 OWN_STUDY = """\
 title: Mine
 kernels:
-  - name: interleaved
-  - {name: unrolled, axes: {unroll: [4], block_size: [64, 256]}}
+  - {name: interleaved, block_size: power_of_two}
+  - {name: unrolled, block_size: power_of_two, unroll: [1, 2, 4, 8, 16], axes: {unroll: [4], block_size: [64, 256]}}
 """
 RESTRICTION = "unroll <= array_size"
 

@@ -27,11 +27,6 @@ KERNEL = "doubled"
 
 KERNEL_FILE = """\
 // A kernel for these tests.
-//
-// kernelsweep:
-//   block_size: power_of_two
-//   unroll: [1, 2]
-
 template <typename Element, typename Operation, unsigned unroll>
 __global__ void doubled(const Element *data, Element *partials, size_t array_size) {}
 """
@@ -59,8 +54,12 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path
 
 
+ENTRY = {"name": KERNEL, "block_size": "power_of_two", "unroll": [1, 2]}
+CASCADED = {"name": "cascaded", "from": "stepwise", "plan": "two_stages", "block_size": "power_of_two"}
+
+
 def write_study(project: Path, changes: Mapping[str, Any]) -> None:
-    study = {"title": "Toy", "kernels": [{"name": KERNEL}], "ladder": [{"kernel": KERNEL}], **changes}
+    study = {"title": "Toy", "kernels": [ENTRY], "ladder": [{"kernel": KERNEL}], **changes}
     (project / f"config/studies/{STUDY}.yaml").write_text(yaml.safe_dump(study))
 
 
@@ -220,7 +219,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             {"further": [{"axes": {"arguments": ["delta=1"]}}]},
             ["axes has 'arguments', but the problem reduction has no such axis"],
         ),
-        ({"kernels": [{"name": "cascaded", "from": "stepwise"}]}, ["needs the axis grid_size. It isn't set."]),
+        ({"kernels": [CASCADED], "ladder": []}, ["needs the axis grid_size. It isn't set."]),
         (
             {"kernels": [{"name": "cascadet", "from": "stepwise"}]},
             ["did you mean 'cascaded'?", "no file kernels/stepwise/cascadet.cu"],
@@ -283,25 +282,29 @@ def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"block_size": "power_of_to"}, ["kernels.0.block_size is 'power_of_to'; did you mean 'power_of_two'?"]),
+        ({"blocksize": "any"}, ["unknown key 'blocksize' under kernels.0; did you mean 'block_size'? Known keys:"]),
+        ({"unroll": [0]}, ["kernels.0.unroll.0 is 0. Allowed: whole numbers from 1"]),
+        ({"unroll": 2}, ["kernels.0.unroll is 2. Allowed: a list of whole numbers"]),
+        ({"dtypes": "int32"}, ["kernels.0.dtypes is 'int32'. Allowed: a list of int32, int64"]),
+        ({"summation_depth": "unrol"}, ["the kernel 'doubled': summation_depth: 'unrol': unknown name 'unrol'"]),
+        ({"summation_depth": "dtype"}, ["is a text, where a number is needed"]),
+        ({"shared_elements": "threads"}, ["shared_elements: 'threads': unknown name 'threads'"]),
+        ({"plan": "one_to_one"}, ["plan is 'one_to_one'. Plans of the problem reduction: block_partials, until_"]),
+    ],
+)
+def test_a_mistake_in_a_kernels_settings(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
+    write_study(toy, {"kernels": [ENTRY | changes]})
+    with pytest.raises(UserError) as error:
+        load_study(STUDY, toy)
+    assert_readable(error, "config/studies/toy.yaml: ", parts)
+
+
+@pytest.mark.parametrize(
     ("written", "instead", "parts"),
     [
-        (
-            "power_of_two",
-            "power_of_to",
-            [", header: block_size is 'power_of_to'; did you mean 'power_of_two'? Allowed:"],
-        ),
-        ("block_size:", "blocksize:", [", header: unknown key 'blocksize'; did you mean 'block_size'? Known keys:"]),
-        ("[1, 2]", "[0]", [", header: unroll.0 is 0. Allowed: whole numbers from 1"]),
-        ("[1, 2]", "2", [", header: unroll is 2. Allowed: a list of whole numbers"]),
-        ("unroll: [1, 2]", "dtypes: int32", [", header: dtypes is 'int32'. Allowed: a list of int32, int64"]),
-        ("unroll: [1, 2]", "summation_depth: unrol", [", header: summation_depth: 'unrol': unknown name 'unrol'"]),
-        # No mapping, but a line of text.
-        (
-            "//   block_size: power_of_two\n//   unroll: [1, 2]",
-            "// any block size",
-            ["line 4: 'any block size' is not indented under 'kernelsweep:'"],
-        ),
-        ("unroll: [1, 2]", "shared_elements: threads", ["shared_elements: 'threads': unknown name 'threads'"]),
         ("unsigned unroll", "int unroll", ["template parameter 'unroll' is declared 'int'; it has to be unsigned"]),
         ("void doubled", "void dubled", ["no kernel of the file's name", "__global__ void doubled("]),
         ("unsigned unroll", "unsigned radix", ["template parameter 'radix'", "Element, Operation, block_size, unroll"]),
@@ -316,10 +319,6 @@ def test_a_mistake_in_a_kernel(toy: Path, written: str, instead: str, parts: lis
 
 
 def test_a_kernel_of_another_problem(toy: Path) -> None:
-    write_study(toy, {"kernels": [{"name": "butterfly", "from": "exchanges"}]})
-    with pytest.raises(UserError) as error:
-        load_study(STUDY, toy)
-    assert_readable(error, "kernels/exchanges/butterfly.cu", ["plan is 'one_to_one'; Allowed: block_partials, until_"])
     write_study(toy, {"problem": "exchange"})
     with pytest.raises(UserError) as error:
         load_study(STUDY, toy)
@@ -501,7 +500,7 @@ def test_a_grid_in_multiprocessors_is_the_devices(toy: Path) -> None:
     write_study(
         toy,
         {
-            "kernels": [{"name": "cascaded", "from": "stepwise"}, {"name": KERNEL}],
+            "kernels": [CASCADED, ENTRY],
             "axes": {"grid_size": [264, "2 * multiprocessors", 8]},
             "ladder": [],
         },

@@ -287,7 +287,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"block": ["tile", "width"]}, r"the block 4 x 100 x 1|1600|has \d+ threads|is 128"),
         ({"block": "tile / 3"}, r"the block's side 'tile / 3' is 1\.3+ at .* Allowed: whole numbers"),
         ({"kernel": "rows<tilee>"}, "did you mean 'tile'"),
-        ({"kernels": [{"name": "own"}]}, "the kernel 'own' has no launches. List them in the study or in the header"),
+        ({"kernels": [{"name": "own"}]}, "the kernel 'own' has no launches. List them in the study, or have"),
         ({"arguments": ["target", "tyle + 1"]}, "launches.0.arguments: 'tyle \\+ 1': unknown name 'tyle'"),
         ({"kernel": "rows tile"}, "launches.0.kernel is 'rows tile'. Allowed: a name such as rows"),
         ({"macros": ["heigth"]}, "macros.0: 'heigth': unknown name 'heigth'"),

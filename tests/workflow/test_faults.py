@@ -34,9 +34,7 @@ POINTS = [point(size) for size in range(1, 41)]
 JOB = """\
 import json, resource, signal, sys
 from pathlib import Path
-from planted import DEVICE, measured
-from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.kernels.header import read_kernel
+from planted import DEVICE, kernel_in, measured
 from kernelsweep.logs import logged
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -46,7 +44,7 @@ from kernelsweep.sweep.points import Point, instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())
-kernel = read_kernel(folder / "planted.cu", Path(given["root"]), REDUCTION)
+kernel = kernel_in(folder / "planted.cu")
 planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (Point(values) for values in given["points"])]
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

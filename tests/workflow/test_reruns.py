@@ -32,8 +32,8 @@ def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> N
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2) {", "stride /= 2) {  // halves it")
     edit(finished / "kernels/include/warp.cuh", "#pragma once", "#pragma once  // in each file")
     assert planned_jobs(finished) == set()
-    # Before a kernel's code stands its header.
-    edit(finished / "kernels/mine/interleaved.cu", "kernelsweep:", "kernelsweep: # settings")
+    # The page shows the comment before a kernel's code.
+    edit(finished / "kernels/mine/interleaved.cu", "// Interleaved pairs", "// Pairs")
     assert "build_kernel emulator mine interleaved" in planned_jobs(finished)
 
 

@@ -193,7 +193,7 @@ def test_the_recording_is_small_and_complete(root: Path) -> None:
 @pytest.mark.nvcc
 def test_building_away_from_the_gpu_for_an_architecture(project: Path) -> None:
     study = project / "config/studies/warp_shuffle.yaml"
-    study.write_text("title: One kernel\nkernels: [{name: shuffle, axes: {unroll: [4]}}]\n")
+    study.write_text("title: One kernel\nkernels: [{name: shuffle, unroll: [1, 4], axes: {unroll: [4]}}]\n")
     run = snakemake(project, "build", "--config", "arch=sm_90", "studies=[warp_shuffle]")
     assert run.returncode == 0, run.stdout
     report = json.loads((project / "results/build/sm_90/warp_shuffle/shuffle.json").read_text())

@@ -1,7 +1,7 @@
 """Hashes of files, which change with code and not with comments.
 
 A Python module's hash doesn't change with docstrings and layout either. That of a file in C++ changes with the comments
-before its code, where a kernel has its header, and where lines move, since messages name lines.
+before its code, which the page shows as the kernel's story, and where lines move, since messages name lines.
 """
 
 from __future__ import annotations
@@ -217,9 +217,12 @@ _COMMENT_OR_WORD = re.compile(
 
 
 @cache
-def cxx_code(source: str) -> str:
-    """A file's text in C++ with each comment below the leading ones replaced by its line ends, or by a blank."""
-    leading = _LEADING_COMMENTS.match(source)
+def cxx_code(source: str, keep_leading: bool = True) -> str:
+    """A file's text in C++ with each comment replaced by its line ends, or by a blank.
+
+    keep_leading  whether the comments before the code stay
+    """
+    leading = _LEADING_COMMENTS.match(source) if keep_leading else None
     start = leading.end() if leading else 0
 
     def blank(match: re.Match[str]) -> str:

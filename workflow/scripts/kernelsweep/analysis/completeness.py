@@ -23,7 +23,6 @@ class PlannedKernel:
     excluded    the number of combinations that restrictions exclude, where these are no rows
     valid       the number of points that restrictions leave, where excluded points are no rows
     searched    whether a search chooses the points that are rows
-    has_header  whether its file says how it is to be run; without a header the defaults apply
     """
 
     study: str
@@ -31,7 +30,6 @@ class PlannedKernel:
     rows: int | None
     file: str
     cannot_run: str | None
-    has_header: bool = True
     excluded: int = 0
     valid: int = 0
     searched: bool = False
@@ -51,7 +49,6 @@ def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> 
             _spanned_rows(entry, multiprocessors),
             entry["file"],
             entry["cannot_run"],
-            entry["has_header"],
             entry["excluded"],
             entry["valid"],
             entry["searched"],

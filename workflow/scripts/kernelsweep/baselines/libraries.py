@@ -147,7 +147,6 @@ def as_kernel(
         name=name,
         path=path,
         problem=problem,
-        has_header=False,
         template_parameters=("Element", "Operation"),
         plan=LIBRARY_PLAN,
         input_is_const=True,

@@ -233,7 +233,7 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
     """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
     of_study, source = project.studies[study], project.kernel(study, kernel)
     entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
-    return {"named": source.problem.named, "settings": entry if source.listed else None}
+    return {"named": source.problem.named, "settings": entry}
 
 
 def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -435,7 +435,6 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
         "excluded": combinations - valid if listed else 0,
         "valid": valid,
         "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
-        "has_header": source.has_header,
         "file": files.points(platform, study, kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
     }

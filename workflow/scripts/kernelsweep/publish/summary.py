@@ -45,12 +45,10 @@ def summary_text(
     Kernels have rows of their own where a point failed or a check is missing.
 
     metrics  the rows of metrics.csv; those without a value are named
-    planned  the run's plan: kernels without a header, kernels that were not run, and missing rows are named
+    planned  the run's plan: kernels that were not run, and missing rows are named
     proofs   of the kernels; None for a recording, which has none
     """
     lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs)]
-    if named := [f"{kernel.study}/{kernel.kernel}" for kernel in planned if not kernel.has_header]:
-        lines += ["", f"Without a header (`kernelsweep:`), so run by its defaults: {', '.join(named)}."]
     if excluding := [kernel for kernel in planned if kernel.excluded]:
         counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
         lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]

@@ -18,11 +18,11 @@ from kernelsweep.sweep.axes import CACHE_STATES, read_values
 from kernelsweep.sweep.config_file import check_restrictions
 from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.constants import check_constants
-from kernelsweep.sweep.kernels.header import read_header, read_kernel
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
 from kernelsweep.sweep.kernels.macros import check_macros
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
+from kernelsweep.sweep.kernels.template import read_kernel
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study_quantities import check_quantities
 
@@ -59,12 +59,7 @@ def read_own_study(
 
     Raises UserError with file, key, value and what is allowed.
     """
-    headers = _headers(raw, name, root)
-    merged = {
-        **raw,
-        "kernels": [{**headers.get(_name(entry), {}), **entry} for entry in _entries(raw)] or raw.get("kernels"),
-    }
-    settings = {**_WITHOUT, **check(merged, SCHEMAS / "own_study.schema.yaml", shown, known)}
+    settings = {**_WITHOUT, **check(raw, SCHEMAS / "own_study.schema.yaml", shown, known)}
     with_axes = list(_with_axes(settings))
     for where, values in with_axes:
         read_values(values, f"{shown}: {where}")
@@ -99,7 +94,7 @@ def read_own_study(
 def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: str) -> KernelSource:
     """A kernel of a study with a problem of its own.
 
-    entry  its checked settings, from the study and from its file's header
+    entry  its checked settings in the study
     """
     where = f"{shown}: the kernel {entry['name']!r}"
     texts = {axis for axis, of_axis in problem.axes.items() if of_axis.has_texts}
@@ -113,15 +108,14 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
         listed = LaunchFunction(problem, entry["name"], macros, tuple(entry["constants"]))
     else:
         raise UserError(
-            f"{where} has no launches. List them in the study or in the header of the kernel's file, or have "
-            f"{problem.name} return them from a function launches."
+            f"{where} has no launches. List them in the study, or have {problem.name} return them from a function "
+            "launches."
         )
     check_macros(listed.macros, path, where)
     return KernelSource(
         name=entry["name"],
         path=path,
         problem=problem,
-        has_header=True,
         template_parameters=(),
         plan="",
         input_is_const=False,
@@ -141,23 +135,16 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
     )
 
 
-def kernel_of_job(named: Named, settings: Mapping[str, Any] | None, path: Path, root: Path, study: str) -> KernelSource:
+def kernel_of_job(named: Named, settings: Mapping[str, Any], path: Path, root: Path, study: str) -> KernelSource:
     """The kernel in a file, for a job.
 
     named     its problem
-    settings  what own_kernel() takes, for a problem file
+    settings  its checked settings in the study
     study     the study's name, for messages
     """
     problem = problem_of(named, root)
-    if settings is None:
-        return read_kernel(path, root, problem)
-    return own_kernel(settings, path, problem, f"config/studies/{study}.yaml")
-
-
-def _entries(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The kernels' entries, as far as they have the form of entries; the schema refuses the others."""
-    entries = raw.get("kernels")
-    return entries if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries) else []
+    read = read_kernel if problem.described is None else own_kernel
+    return read(settings, path, problem, f"config/studies/{study}.yaml")
 
 
 def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, Mapping[str, Any]]:
@@ -169,23 +156,6 @@ def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, 
             raise UserError(f"{shown}: rivals lists {name!r} twice.")
         calls[name] = entry
     return calls
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("name", ""))
-
-
-def _headers(raw: Mapping[str, Any], study: str, root: Path) -> dict[str, dict[str, Any]]:
-    """The settings in the header of each kernel's file, by the kernel's name."""
-    schema = SCHEMAS / "own_kernel.schema.yaml"
-    headers = {}
-    for entry in _entries(raw):
-        path = root / "kernels" / str(entry.get("from") or study) / f"{_name(entry)}.cu"
-        if path.is_file():
-            settings, where = read_header(path, root, schema)
-            check(settings, schema, where, {})
-            headers[_name(entry)] = settings
-    return headers
 
 
 def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:

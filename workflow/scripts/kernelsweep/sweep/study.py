@@ -1,4 +1,4 @@
-"""Read a study: config/studies/<study>.yaml, and the headers of the kernels that it names."""
+"""Read a study: config/studies/<study>.yaml, and the templates of the kernels that it names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kernelsweep.problems.operations import OPERATIONS
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS, check_restrictions, parse_sizes
-from kernelsweep.sweep.kernels.header import read_kernel
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
+from kernelsweep.sweep.kernels.template import read_kernel
 from kernelsweep.sweep.own_study import read_own_study
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.yaml_files import read_yaml
@@ -38,7 +38,7 @@ class Study:
 
 
 def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Study:
-    """Read a study's file and its kernels' headers, and check what concerns the sweep.
+    """Read a study's file and its kernels' templates, and check what concerns the sweep.
 
     known  the names that later stages know, by kind, as schema.check() takes them
 
@@ -69,7 +69,7 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
         kernel = entry["name"]
         if kernel in kernels:
             raise UserError(f"{shown}: kernels lists {kernel!r} twice.")
-        kernels[kernel] = read_kernel(kernel_file(entry, name, root, shown), root, problem)
+        kernels[kernel] = read_kernel(entry, kernel_file(entry, name, root, shown), problem, shown)
         _check_axes(settings, entry, kernels[kernel], shown)
     if not settings["ladder"]:
         settings["ladder"] = [

@@ -15,7 +15,6 @@ from kernelsweep.compilers import code_variables, preprocessed_files
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
-from kernelsweep.sweep.kernels.leading_comments import leading_comments
 
 if TYPE_CHECKING:
     from kernelsweep.sweep.kernels.launch_function import LaunchFunction
@@ -40,7 +39,6 @@ class KernelSource:
     """One kernel file, parsed.
 
     problem              the problem that it solves
-    has_header           whether its leading comments have a header; without one, it has the header's defaults
     template_parameters  the names of its template parameters, in their order
     input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
     shared_elements      an expression for the elements of dynamic shared memory a block
@@ -52,7 +50,6 @@ class KernelSource:
     name: str
     path: Path
     problem: Problem
-    has_header: bool
     template_parameters: tuple[str, ...]
     plan: str
     input_is_const: bool
@@ -178,22 +175,11 @@ def directly_included(path: Path, text: str, include: Sequence[Path]) -> list[Pa
     return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
-_SETTINGS = re.compile(r"\bkernelsweep\s*:", re.IGNORECASE)
-
-
 def code_sha256(path: Path, included: Iterable[Path]) -> str:
-    """SHA-256 over the code of a kernel's source and of the files that it includes, and the settings in its header.
-
-    Comments, blanks and line ends don't count.
-    """
+    """SHA-256 over the code of a kernel's source and of the files that it includes, without comments and blanks."""
     digest = hashlib.sha256()
     for file in (path, *sorted(included)):
-        text = cxx_code(read_source(file))
-        _, start = leading_comments(text)
-        settings = _SETTINGS.search(text, 0, start)
-        directives = [line for line in text[:start].splitlines() if line.lstrip().startswith("#")]
-        kept = [text[settings.start() : start] if settings else "", *directives, text[start:]]
-        digest.update(" ".join(" ".join(kept).split()).encode())
+        digest.update(" ".join(cxx_code(read_source(file), keep_leading=False).split()).encode())
     return digest.hexdigest()
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 
-from kernelsweep.sweep.kernels.header import HEADER
 from kernelsweep.sweep.kernels.leading_comments import leading_comments
 
 _LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 
 
 def story(text: str) -> str:
-    """The paragraphs of a file's first comment, without the kernel's header; "" without one, or for a licence."""
+    """The paragraphs of a file's first comment, "" without one, or for a licence."""
     lines, _ = leading_comments(text)
     first = next((number for number, line in lines.items() if line), 0)
     words = []
     for number in range(first, max(lines, default=0) + 1):
         line = lines.get(number)
-        if line is None or HEADER.fullmatch(line):
+        if line is None:
             break
         words.append(line.rstrip())
     told = "\n".join(words).strip()
