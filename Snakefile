@@ -8,6 +8,7 @@ min_version("9.27")
 include: "workflow/rules/faster_snakemake.smk"
 include: "workflow/rules/library.smk"
 include: "workflow/rules/forked_scripts.smk"
+include: "workflow/rules/stop.smk"
 
 
 for name in CONFIG_FILES:

@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -201,18 +202,26 @@ def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> Non
     assert (project / "results").read_text() == "mine"
 
 
-def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path) -> None:
-    # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
-    # jobs are chunks', and the second time the kernel is one job. Pins: points measured again because of that.
+def slow_down(project: Path, largest: int) -> tuple[str, Path]:
+    """Shrink the project, with a slow kernel whose arrays have 1 to `largest` elements.
+
+    Returns the file with the kernel's points, and its journal.
+    """
     shrink(project, ["warp_shuffle"])
     configuration = project / "config/config.yaml"
-    sizes = ", ".join(map(str, range(1, 13)))
+    sizes = ", ".join(map(str, range(1, largest + 1)))
     configuration.write_text(re.sub(r"(?m)^(      array_size: ).*$", rf"\g<1>[{sizes}]", configuration.read_text()))
     kernel = project / "kernels/warp_shuffle/global_memory.cu"
     text = kernel.read_text().replace("#include", "#include <unistd.h>\n#include", 1)
     kernel.write_text(re.sub(r"(__global__[^{]*\{)", r"\1 if (threadIdx.x == 0) usleep(20000);", text))
-    target = "results/emulator/points/warp_shuffle/global_memory.csv"
     journal = project / "results/emulator/journal/warp_shuffle/global_memory.jsonl"
+    return "results/emulator/points/warp_shuffle/global_memory.csv", journal
+
+
+def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path) -> None:
+    # The whole way, as a user sees it: Snakemake deletes what a failed job has made, but not the journal. The killed
+    # jobs are chunks', and the second time the kernel is one job. Pins: points measured again because of that.
+    target, journal = slow_down(project, largest=12)
     command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--config", "platform=emulator"]
 
     cut = [*command, "points_per_job=30"]
@@ -241,6 +250,40 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     assert {row["status"] for row in rows} == {"ok"}
     found = [key for path in journals_of(journal) for key in keys(path) if key != "sweep"]
     assert len(rows) == len(set(found)) == len(found) > 30
+
+
+def test_a_stopped_run_ends_with_a_sentence_leaves_no_process_and_goes_on(project: Path, tmp_path: Path) -> None:
+    # Pins: a stack where Ctrl-C comes twice, jobs that SIGTERM waits for, and processes that go on.
+    target, journal = slow_down(project, largest=4)
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--config", "platform=emulator"]
+    said = tmp_path / "said"
+
+    def ctrl_c(run: subprocess.Popen[str]) -> None:
+        os.killpg(run.pid, signal.SIGINT)  # As a terminal sends it; and `uv run` sends it on.
+        time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+
+    for stop, status in ((ctrl_c, 130), (subprocess.Popen.terminate, 143)):
+        kept = whole_lines(journal)
+        with said.open("w") as output:
+            run = subprocess.Popen(command, cwd=project, stderr=output, text=True, start_new_session=True)
+        wait_until(lambda: len(whole_lines(journal)) > len(kept), run)  # noqa: B023
+        family = psutil.Process(run.pid).children(recursive=True)
+        assert "measure_on_emul" in {process.name() for process in family}
+        stop(run)
+        assert run.wait(PATIENCE_SECONDS) == status
+        assert psutil.wait_procs(family, timeout=3)[1] == []
+        *lines, last = said.read_text(encoding="utf-8").splitlines()
+        assert last == "Stopped. Every finished point and job is kept in results; the same command goes on from there."
+        assert not re.search("Traceback|Error|Exception|died", "\n".join(lines))
+        assert whole_lines(journal).startswith(kept) and not (project / target).exists()
+
+    kept = whole_lines(journal)
+    again = snakemake(project, target)
+    assert again.returncode == 0, again.stdout
+    assert "killed" not in again.stdout, "a lock was left"
+    assert journal.read_bytes().startswith(kept)
+    assert len(read_rows(project / target)) == len(keys(journal)) == len(set(keys(journal))) > kept.count(b"\n") > 1
 
 
 def test_a_failure_that_may_have_passed_is_tried_again_once_and_a_wrong_result_is_not_forgotten(

@@ -1,4 +1,4 @@
-# What Snakemake 9 does without need, at every start or during a run, is left out. And one mistake is mended.
+# What Snakemake 9 does without need, at every start or during a run, is left out.
 
 import gc
 import sys
@@ -34,18 +34,6 @@ def look_again(scheduler, seconds):
 
 
 JobScheduler._schedule_reevalutation = look_again
-
-
-# On SIGTERM, the scheduler takes its lock in the signal handler, and waits forever where the main thread holds it already.
-EXIT_GRACEFULLY = JobScheduler.exit_gracefully
-
-
-def exit_gracefully(scheduler, *_):
-    """Have the scheduler start no further job, whatever the main thread does now."""
-    threading.Thread(target=EXIT_GRACEFULLY, args=(scheduler,), daemon=True).start()
-
-
-JobScheduler.exit_gracefully = exit_gracefully
 
 
 # To compare the jobs' parameters with those of the last run, Snakemake imports pandas, a fifth of a start's time. None is

@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 
 from snakemake.script import PythonScript
 
@@ -20,9 +21,9 @@ def execute_in_fork(script, file, edit=False):
         return EXECUTE_SCRIPT(script, file, edit)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(script.threads))
     environment = {**os.environ, **threads}
-    if folder := script.resources.get("tmpdir"):
-        environment["TMPDIR"] = folder
-    status = FORK_SERVER.run(file, script.rulename, environment)
+    # Compilers that are killed leave files.
+    with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
+        status = FORK_SERVER.run(file, script.rulename, {**environment, "TMPDIR": folder})
     if status:
         raise subprocess.CalledProcessError(status, [sys.executable, file])
 

@@ -2,7 +2,10 @@
 
 The process starts with the first script, and ends with the process that started it. It runs no code but imports, and
 opens no device. While it has one thread, a fork is as fresh as a new Python. Once an import has started a thread, each
-script gets a new Python: a fork would keep the locks that the thread held. Scripts that still run at the end go on.
+script gets a new Python: a fork would keep the locks that the thread held.
+
+It has a session of its own, so that Ctrl-C doesn't reach the scripts. At its end, they and all that they started are
+killed at once: else a script might take a killed compiler's end for an error in a kernel.
 """
 
 from __future__ import annotations
@@ -39,16 +42,19 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._has_ended = False
         self._control: socket.socket | None = None
         self._server: subprocess.Popen[bytes] | None = None
         atexit.register(self.end)
 
     def end(self) -> None:
-        """End the server, which other calls start again."""
-        if self._control and self._server:
-            self._control.close()
-            self._server.wait()
-            self._control = self._server = None
+        """End the server, the scripts that still run, and what they started. No script can start any more."""
+        with self._lock:
+            self._has_ended = True
+            if self._control and self._server:
+                self._control.close()
+                self._server.wait()
+                self._control = self._server = None
 
     def run(self, script: str, name: str, environment: Mapping[str, str]) -> int:
         """Run a Python file as __main__ in this process' folder. Returns its exit status, negative for a signal.
@@ -56,7 +62,7 @@ class ForkServer:
         name         of the fork in lists of processes, of which 15 characters are shown; a new Python keeps its own
         environment  all environment variables
 
-        Raises ConnectionError if the server has died.
+        Raises ConnectionError if the server has ended or died.
         """
         ours, theirs = socket.socketpair()
         with ours:
@@ -72,6 +78,8 @@ class ForkServer:
         return int(status)
 
     def _started(self) -> socket.socket:
+        if self._has_ended:
+            raise ConnectionError("the process that starts jobs has ended")
         if self._control is None:
             self._control, theirs = socket.socketpair()
             package = str(Path(__file__).resolve().parents[1])
@@ -87,14 +95,14 @@ class ForkServer:
             }
             command = [sys.executable, "-P", "-m", "kernelsweep.fork_server", str(theirs.fileno())]
             with theirs:
-                self._server = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
+                self._server = subprocess.Popen(
+                    command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True
+                )
         return self._control
 
 
 def _serve(control: socket.socket) -> NoReturn:
     """Run each request's script, and answer with its exit status; until the other end is closed."""
-    # Ctrl-C is for the scripts, and for the process that waits for them. A new Python would inherit SIG_IGN.
-    signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     ended, woken = socket.socketpair()
     for end in (ended, woken):
@@ -111,7 +119,7 @@ def _serve(control: socket.socket) -> NoReturn:
             continue
         message, [*files], _, _ = socket.recv_fds(control, 1, 1)
         if not message:
-            os._exit(0)  # A clean end, with all that is imported, would take 0.1 s.
+            os.killpg(0, signal.SIGKILL)
         connection = socket.socket(fileno=files[0])
         with connection.makefile("r", encoding="utf-8") as stream:
             request = json.loads(stream.readline())
@@ -172,7 +180,6 @@ def _run(script: str, name: str, folder: str, environment: dict[str, str]) -> No
     """Run a script in this fork as Python would, and end."""
     status: Any = 1
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
         os.chdir(folder)

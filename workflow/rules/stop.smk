@@ -1,0 +1,67 @@
+# Ctrl-C, SIGTERM and a closed terminal end a run with one sentence, and with the status 130, 143 or 129. Snakemake's own
+# way ends in stacks where Ctrl-C comes twice, as `uv run` sends it, and on SIGTERM it waits for the jobs, or forever.
+
+import atexit
+import contextlib
+import logging
+import signal
+import sys
+import threading
+
+import psutil
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOPPED_BY = []
+SCHEDULE = JobScheduler.schedule
+
+
+def stop(number, frame):
+    """End Snakemake by SystemExit. Its further messages would be of jobs that failed."""
+    for one in STOPPING_SIGNALS:
+        signal.signal(one, signal.SIG_IGN)
+    STOPPED_BY.append(number)
+    logging.disable()
+    atexit.register(say_stopped)
+    # Not those that Snakemake starts from now on, to cancel a cluster's jobs.
+    processes = psutil.Process().children(recursive=True)
+    # A thread can wait for a lock, which the main thread may hold now.
+    threading.Thread(target=end_jobs, args=[processes]).start()
+    sys.exit(128 + number)
+
+
+def end_jobs(processes):
+    """End the fork server with its jobs, and these processes: jobs with an environment of their own are among them."""
+    FORK_SERVER.end()
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def say_stopped():
+    """The last line, in place of the line of progress that a job may have left."""
+    erase = "\r\033[K" if sys.stderr.isatty() else ""
+    message = "Stopped. Every finished point and job is kept in results; the same command goes on from there."
+    print(f"{erase}{message}", file=sys.stderr, flush=True)
+
+
+def schedule(scheduler):
+    """Run the jobs. After stop(), note which have ended, so that the next run knows, and end Snakemake."""
+    has_succeeded = SCHEDULE(scheduler)
+    if STOPPED_BY:
+        try:
+            with scheduler._lock:
+                scheduler._finish_jobs()
+                scheduler._error_jobs()
+            renew_pages()
+        finally:
+            sys.exit(128 + STOPPED_BY[0])
+    return has_succeeded
+
+
+JobScheduler.schedule = schedule
+JobScheduler.exit_gracefully = staticmethod(stop)
+if threading.current_thread() is threading.main_thread():
+    for one in STOPPING_SIGNALS:
+        if signal.getsignal(one) != signal.SIG_IGN:  # As nohup has it.
+            signal.signal(one, stop)
