@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import git_revision
-from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
+from kernelsweep.measure.identity import Identity, IdentityOf, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import Named, problem_of
+from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.points import Point
 
@@ -267,19 +268,23 @@ def do_work(
     workers.kill()
 
 
-def note_sweep(journal: Journal, source_sha256: str, sweep: Sequence[tuple[Point, str, Identity | None]]) -> None:
+def note_sweep(
+    journal: Journal, source_sha256: str, rows: Sequence[Row], points: Iterable[Point], identity_of: IdentityOf
+) -> None:
     """Note in a kernel's journal what a whole sweep of it has found, if that differs from what is noted last.
 
-    sweep  each point with its status and, if its variant compiles, its identity without the visit's number
+    rows, points  the rows of measurements.csv and their points; a row of a variant that doesn't compile has no machine
+                  code, and so its point has no identity
 
     The lines of visits don't tell which points a version of a kernel has: those that an edit did not change are not run
     again, and those that don't compile never run.
     """
-    points = [
-        {"status": status, **({"identity": identity_sha256(identity)} if identity else {"point": dict(point)})}
-        for point, status, identity in sweep
-    ]
-    found = {"source_sha256": source_sha256, "points": points}
+    noted = []
+    for row, point in zip(rows, points, strict=True):
+        binary = row["binary_sha256"]
+        place = {"identity": identity_sha256(identity_of(point, binary, None))} if binary else {"point": dict(point)}
+        noted.append({"status": row["status"], **place})
+    found = {"source_sha256": source_sha256, "points": noted}
     if (journal.get(_SWEEP) or {}).get("sweep") != found:
         value = {"measured": _now(), "revision": git_revision(), "sweep": found}
         journal.add(_SWEEP, value)

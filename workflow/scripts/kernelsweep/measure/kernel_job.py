@@ -1,0 +1,121 @@
+"""Measure a kernel's sweep, or the points that a search proposes: when it waits for compilers, references and the GPU.
+
+What is known is looked up first: a job that only makes rows keeps no GPU. Neither does one that waits for another job's
+journal. CUDA starts in the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TextIO
+
+from kernelsweep.build.builder import Builder
+from kernelsweep.logs import notifier
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.point.instances import Instances
+from kernelsweep.measure.progress import Progress, progress
+from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.work import Progress as Show
+from kernelsweep.measure.work import begin_to_build, do_work, find_work
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.gpus import gpus_of
+from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.platforms.lease import free_gpus, leased_device
+from kernelsweep.problems.registry import problem_of
+from kernelsweep.sweep.candidates import axes_of_places
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.points import Point, ValidPoints, units
+from kernelsweep.sweep.study_quantities import Quantity
+
+
+@dataclass(frozen=True)
+class KernelJob:
+    """A kernel that is measured at a platform's device.
+
+    name           of the job, in lines of progress
+    device         the device's description
+    source_sha256  of the kernel's source, which the journal notes
+    objective      what a search and lines of progress tell of points
+    builder        compiles the variants meanwhile; None where the task has a binary
+    terminal       the stream for lines of progress
+    """
+
+    name: str
+    task: KernelTask
+    platform: str
+    device: Mapping[str, Any]
+    journal: Journal
+    source_sha256: str
+    objective: Quantity
+    builder: Builder | None
+    terminal: TextIO
+
+    def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
+        """The outcome of every planned point.
+
+        known  outcomes of points that are not to be run here
+        """
+        work = find_work(self.task, planned, known, self.journal, self.device, self.builder)
+        if work.is_done:
+            return work.results()
+        instances = Instances(self.task)
+        instances.make_ahead(*work.checked_and_timed())
+        with Workers(self.task, work.visits, instances) as workers:
+            self._prepare(planned)
+            if self.builder:  # After what forks this process, which has threads then.
+                begin_to_build(work, self.task, self.builder)
+            with self._lease(), self._progress("") as shown:
+                try:
+                    do_work(work, self.task, self.journal, workers, shown.show, self.source_sha256, self.builder)
+                finally:
+                    # Before another job has the device: the ends of contexts would disturb its samples.
+                    workers.stop()
+        return work.results()
+
+    def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int) -> dict[Point, Outcome]:
+        """The outcomes of the points that a search has measured, with `budget` points at each place."""
+        problem = sweep.kernel.problem
+        with ExitStack() as at_the_device:
+
+            @cache
+            def lease() -> list[str]:
+                places = candidates.groups(axes_of_places(candidates, problem))
+                self._prepare([sweep.plan(candidates[int(numbers[0])]) for numbers in places])
+                # A search runs on all GPUs that are free. The lease leaves one visible.
+                needs_gpu = kind_of(self.platform).needs_gpu
+                gpus = [gpu.uuid for gpu in gpus_of(self.platform)] if needs_gpu else []
+                at_the_device.enter_context(self._lease())
+                return gpus
+
+            def open_device(phase: str) -> Show:
+                lease()
+                return at_the_device.enter_context(self._progress(phase)).show
+
+            bench = Bench(
+                self.journal,
+                self.device,
+                open_device,
+                sweep.plan,
+                self.source_sha256,
+                self.objective,
+                lambda: free_gpus(lease()),
+                self.builder,
+                lambda point: units(sweep.kernel, [point]),
+            )
+            return search(self.task, candidates, budget, bench)
+
+    def _prepare(self, checked: Sequence[PlannedPoint]) -> None:
+        prepare_references(self.task, checked, kind_of(self.platform).has_clock, notifier(self.terminal, self.name))
+
+    def _lease(self) -> AbstractContextManager[None]:
+        return leased_device(self.platform, self.device, notifier(self.terminal, self.name))
+
+    def _progress(self, phase: str) -> AbstractContextManager[Progress]:
+        problem = problem_of(self.task.problem)
+        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, self.objective)
