@@ -74,18 +74,19 @@ EMULATOR_APART float atomicExch(float *address, float value)
 
 EMULATOR_APART void __threadfence()
 {
-    emulator::counting::observe_fence();
+    emulator::counting::observe_fence(true);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 EMULATOR_APART void __threadfence_block()
 {
+    emulator::counting::observe_fence(false);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 EMULATOR_APART void __threadfence_system()
 {
-    emulator::counting::observe_fence();
+    emulator::counting::observe_fence(true);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

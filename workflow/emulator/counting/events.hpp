@@ -15,7 +15,7 @@ void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existin
 void end_block();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
-void observe_fence();
+void observe_fence(bool is_of_device);
 
 // The running warp has no lane left that could go on.
 void leave_warp(unsigned next, Lanes existing_lanes);

@@ -57,10 +57,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     join_request(site, lane, address, ordering.moment);
     if (state.check_races)
         check_access(place, site, thread);
-    if (operation == atomic && place.space == global_memory && state.check_races) {
-        check_pending();
-        release_and_acquire(thread);
-    }
+    if (operation == atomic && state.check_races)
+        pass_atomic(address, thread, place.space == global_memory);
     if (++requests.round[lane] == round_length)
         pause_lane(*worker, lane);
 }
@@ -89,10 +87,12 @@ EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const v
     observe(address, size, atomic, caller);
 }
 
-EMULATOR_UNCOUNTED void observe_fence()
+EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
 {
-    if (state.worker != nullptr)
-        ordering.fenced[state.worker->current->index] = true;
+    if (state.worker == nullptr || !state.check_races)
+        return;
+    check_pending();
+    pass_fence(state.worker->current->index, is_of_device);
 }
 
 // The emulator's own code is counted with the kernel's that it is inlined into: its places are known by their files. No

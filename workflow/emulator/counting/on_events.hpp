@@ -27,14 +27,12 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     find_shared_memory(shared_bytes);
     if (spaces.shared_cells == nullptr)
         spaces.shared_cells = make_cells(spaces.shared_size);
-    if (grid > ordering.grid) {
-        free(ordering.releases);
-        ordering.releases = static_cast<Release *>(calloc(grid, sizeof(Release)));
-        ordering.grid = ordering.releases != nullptr ? unsigned(grid) : 0;
-    }
+    forget_flags();
+    if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
+        return false;
     ordering.first_run = ordering.next_run + 1; // None is 0.
     ordering.next_run += uint32_t(grid);
-    return spaces.shared_cells != nullptr && ordering.grid != 0;
+    return spaces.shared_cells != nullptr;
 }
 
 EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, Lanes existing_lanes)
@@ -85,8 +83,11 @@ EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bo
         close_requests();
     start_interval(lanes);
     ++(orders_memory ? ordering.warp_synchronisations : ordering.warp_exchanges);
-    if (orders_memory)
-        order_lanes(warp, lanes, requests.existing_lanes);
+    if (!orders_memory)
+        return;
+    for (Lanes rest = ordering.flag_count != 0 ? lanes : 0; rest != 0; rest &= rest - 1)
+        learn(warp * lanes_of_a_warp + first_of(rest), true);
+    order_lanes(warp, lanes, requests.existing_lanes);
 }
 
 EMULATOR_UNCOUNTED Lanes resume_paused_lanes()

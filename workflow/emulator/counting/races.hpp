@@ -128,7 +128,7 @@ EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
 EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
 {
     if (earlier.run != requests.run)
-        return is_released(earlier.run - ordering.first_run, earlier.thread, earlier.moment);
+        return is_released(earlier.run, earlier.thread, earlier.moment, thread);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
 
@@ -239,6 +239,25 @@ EMULATOR_UNCOUNTED_INLINE void check_access(const Place &place, unsigned site, u
     __builtin_prefetch(cells_of(place.space, place.buffer) + size_t(place.offset) / word, 1);
     pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {
         place.offset, site, uint16_t(thread), uint16_t(place.buffer)};
+}
+
+// An atomic function of a thread, which learns of what was released at the address once it passes a fence.
+EMULATOR_UNCOUNTED inline void pass_atomic(uintptr_t address, unsigned thread, bool is_global)
+{
+    const bool releases = ordering.has_fences && ordering.fences[thread].of_block != 0;
+    if (!releases && ordering.flag_count == 0)
+        return;
+    Flag *const flag = find_flag(address, releases);
+    if (flag == nullptr)
+        return;
+    const uint16_t touched = uint16_t(flag - ordering.flags + 1);
+    if (ordering.touched[thread] != 0 && ordering.touched[thread] != touched) {
+        check_pending();
+        learn(thread, true); // One flag is remembered: the other's fence is taken to have been.
+    }
+    ordering.touched[thread] = touched;
+    if (releases)
+        release_at(*flag, thread, is_global);
 }
 
 } // namespace emulator::counting
