@@ -65,7 +65,7 @@ def seconds_of_counting(platform: CountingPlatform, name: str, blocks: int, chec
     data, result = platform.allocate(values.nbytes), platform.allocate(partials.nbytes)
     seconds = []
     for _ in range(LAUNCHES):
-        platform.watch(check)
+        platform.watch(check=check)
         platform.upload(data, values)
         start = time.process_time()
         sizes = (blocks, 1, 1), (BLOCK_SIZE, 1, 1)

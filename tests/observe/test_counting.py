@@ -469,7 +469,7 @@ def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_unit
     sizes = {"kernel": None, "grid": ["n / side"], "block": ["side"], "shared": 0}
     launch = {**sizes, "arguments": ["source", "target", "n"]}
     lists = {"launches": [launch], "macros": ["side"], "constants": [], "options": []}
-    unset = dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only"))
+    unset = {**dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only")), "acknowledged": {}}
     settings = {"name": "reversed", **lists, **unset}
     named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
     kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path, "own")

@@ -12,9 +12,10 @@
 //     void emulator_set_initialised(void *start, size_t offset, size_t size, int initialised)
 //     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
 //         The __shared__ arrays of the kernel that is launched next, as places in the thread-local storage.
-//     void emulator_start_counting(int check_races)
+//     void emulator_start_counting(int check_races, int filling)
 //         Discards all counts and findings so far. Initialised memory is tracked only while mistakes are looked for,
-//         so buffers are filled after this.
+//         so buffers are filled after this. With a byte for `filling`, and not -1, each block finds shared memory full
+//         of it, and races of two writes tell whether they stored different values.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[4])
@@ -54,12 +55,18 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         fail(*worker, "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
     const unsigned thread = worker->current->index;
     const unsigned lane = thread % lanes_of_a_warp;
+    if (doubts.count != 0)
+        settle_writes();
     join_request(site, lane, address, ordering.moment);
-    if (state.check_races)
+    if (state.check_races) {
         check_access(place, site, thread);
-    if (operation == atomic && state.check_races)
-        pass_atomic(address, thread, place.space == global_memory);
-    if (++requests.round[lane] == round_length)
+        if (doubts.are_settled)
+            check_pending();
+        if (operation == atomic)
+            pass_atomic(address, thread, place.space == global_memory);
+    }
+    // While doubts are settled, a write is awaited.
+    if (++requests.round[lane] >= round_length && !(doubts.are_settled && operation == store))
         pause_lane(*worker, lane);
 }
 
@@ -75,11 +82,13 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
 // More than what one instruction moves: a structure, or what memcpy, memmove and memset are asked for.
 EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, Operation operation, const void *caller)
 {
+    doubts.is_range = operation == store;
     for (size_t done = 0; done < size; done += largest_access) {
         const size_t left = size - done;
         const void *const next = static_cast<const char *>(pointer) + done;
         observe(next, left < largest_access ? left : largest_access, operation, caller);
     }
+    doubts.is_range = false;
 }
 
 EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const void *caller)
@@ -91,8 +100,10 @@ EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
 {
     if (state.worker == nullptr || !state.check_races)
         return;
-    check_pending();
-    pass_fence(state.worker->current->index, is_of_device);
+    const unsigned thread = state.worker->current->index;
+    if (ordering.touched[thread] != 0) // It learns of what others have released.
+        check_pending();
+    pass_fence(thread, is_of_device);
 }
 
 // The emulator's own code is counted with the kernel's that it is inlined into: its places are known by their files. No
@@ -161,9 +172,12 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
     }
 }
 
-EMULATOR_UNCOUNTED inline void start_counting(bool check_races)
+EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
 {
     state.check_races = check_races;
+    doubts.are_settled = filling >= 0;
+    doubts.filling = static_cast<unsigned char>(filling);
+    doubts.count = 0;
     for (unsigned i = 0; i < requests.site_count; ++i)
         requests.sites[i].tally = {};
     findings.count = 0;
@@ -282,9 +296,9 @@ EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *s
     emulator::counting::spaces.variable_count = count;
     return 0;
 }
-EMULATOR_EXPORTED void emulator_start_counting(int check_races)
+EMULATOR_EXPORTED void emulator_start_counting(int check_races, int filling)
 {
-    emulator::counting::start_counting(check_races != 0);
+    emulator::counting::start_counting(check_races != 0, filling);
 }
 EMULATOR_EXPORTED unsigned emulator_sites(emulator::counting::Site *sites, unsigned capacity)
 {

@@ -43,8 +43,18 @@ EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, Lanes existing_lanes)
     start_interval(all_lanes);
 }
 
+EMULATOR_UNCOUNTED inline void fill_shared_memory()
+{
+    for (unsigned i = 0; i <= spaces.variable_count; ++i) {
+        const Variable &variable = spaces.variables[i];
+        memset(reinterpret_cast<void *>(spaces.shared + variable.offset), doubts.filling, variable.size);
+    }
+}
+
 EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes)
 {
+    if (doubts.are_settled)
+        fill_shared_memory(); // which no access is seen of yet
     state.worker = &worker;
     requests.block = block;
     forget_requests();
@@ -56,6 +66,7 @@ EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned thr
 EMULATOR_UNCOUNTED void end_block()
 {
     check_pending();
+    settle_writes();
     close_requests();
     state.worker = nullptr;
 }
@@ -85,7 +96,7 @@ EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bo
     ++(orders_memory ? ordering.warp_synchronisations : ordering.warp_exchanges);
     if (!orders_memory)
         return;
-    for (Lanes rest = ordering.flag_count != 0 ? lanes : 0; rest != 0; rest &= rest - 1)
+    for (Lanes rest = ordering.has_touched ? lanes : 0; rest != 0; rest &= rest - 1)
         learn(warp * lanes_of_a_warp + first_of(rest), true);
     order_lanes(warp, lanes, requests.existing_lanes);
 }

@@ -68,6 +68,7 @@ struct Ordering {
 
     uint32_t threads; // of the running block
     bool has_fences;
+    bool has_touched;
     bool has_learned; // by a flag of its own block's threads
     Fences fences[most_threads];
     uint16_t touched[most_threads]; // the flag of an atomic function after which there was no fence, plus one
@@ -99,7 +100,14 @@ EMULATOR_UNCOUNTED inline uint32_t advance()
     return now;
 }
 
-// Row by row, the later of two moments.
+// Without memset, a call of which is seen as accesses of 16 bytes each.
+EMULATOR_UNCOUNTED inline void clear_moments(uint32_t *row)
+{
+    for (unsigned thread = 0; thread < ordering.threads; ++thread)
+        row[thread] = 0;
+}
+
+// Of each thread, the later of two moments.
 EMULATOR_UNCOUNTED inline void join_moments(uint32_t *row, const uint32_t *others)
 {
     for (unsigned thread = 0; thread < ordering.threads; ++thread)
@@ -110,7 +118,7 @@ EMULATOR_UNCOUNTED inline void join_moments(uint32_t *row, const uint32_t *other
 EMULATOR_UNCOUNTED inline uint32_t *learned_row(unsigned thread)
 {
     if (ordering.learned_runs[thread] != requests.run)
-        memset(ordering.learned[thread], 0, ordering.threads * sizeof(uint32_t));
+        clear_moments(ordering.learned[thread]);
     ordering.learned_runs[thread] = requests.run;
     ordering.has_learned = true;
     return ordering.learned[thread];
@@ -123,7 +131,7 @@ EMULATOR_UNCOUNTED inline void share_learned(unsigned first_thread, Lanes lanes)
     for (Lanes rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
         join_moments(row, learned_row(first_thread + first_of(rest)));
     for (Lanes rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
-        memcpy(learned_row(first_thread + first_of(rest)), row, ordering.threads * sizeof *row);
+        join_moments(learned_row(first_thread + first_of(rest)), row);
 }
 
 EMULATOR_UNCOUNTED inline void order_lanes(unsigned warp_index, Lanes lanes, Lanes existing_lanes)
@@ -209,8 +217,9 @@ EMULATOR_UNCOUNTED inline void learn(unsigned thread, bool is_of_device)
 
 EMULATOR_UNCOUNTED inline void order_block()
 {
-    for (unsigned thread = 0; ordering.flag_count != 0 && thread < ordering.threads; ++thread)
+    for (unsigned thread = 0; ordering.has_touched && thread < ordering.threads; ++thread)
         learn(thread, true);
+    ordering.has_touched = false;
     ordering.block_ordered = advance();
     ordering.has_learned = false; // That was less.
 }
@@ -277,7 +286,7 @@ EMULATOR_UNCOUNTED inline void release_at(Flag &flag, unsigned thread, bool is_g
     const Fences &fences = ordering.fences[thread];
     uint32_t *const row = ordering.flag_moments[&flag - ordering.flags];
     if (flag.run != requests.run)
-        memset(row, 0, ordering.threads * sizeof(uint32_t));
+        clear_moments(row);
     flag.run = requests.run;
     release(row, thread, fences.of_block);
     if (!is_global || fences.of_device == 0)
@@ -350,11 +359,11 @@ EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
     ordering.learned_count = 0;
     ordering.warps_run += (threads + lanes_of_a_warp - 1) / lanes_of_a_warp;
     requests.run = ordering.first_run + requests.block;
-    if (ordering.has_fences || ordering.flag_count != 0) {
-        memset(ordering.fences, 0, threads * sizeof(Fences));
-        memset(ordering.touched, 0, threads * sizeof *ordering.touched);
+    for (unsigned thread = 0; (ordering.has_fences || ordering.has_touched) && thread < threads; ++thread) {
+        ordering.fences[thread] = {};
+        ordering.touched[thread] = 0;
     }
-    ordering.has_fences = false;
+    ordering.has_fences = ordering.has_touched = false;
     for (unsigned warp = 0; warp * lanes_of_a_warp < threads; ++warp) {
         ordering.warps[warp].ordered = 0;
         ordering.warps[warp].has_known = false;

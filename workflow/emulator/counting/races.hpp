@@ -80,7 +80,7 @@ struct Finding {
     uint32_t other_site;
     uint32_t grid[3]; // of the launch
     uint32_t block_size[3];
-    uint32_t padding;
+    uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     int64_t offset;
     uint64_t count;
 };
@@ -94,29 +94,87 @@ struct Findings {
 
 inline Findings findings;
 
-__attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
-                                                                      const Access &now, const Access &other)
+// A word of a write that races with an earlier write, and its content before it.
+struct DoubtedWrite {
+    uint32_t finding;
+    unsigned char *address;
+    uint32_t bytes; // a bit for each
+    unsigned char before[word];
+};
+
+// Memory that nothing has written is filled with a byte, and writes are watched for what they store: a run that shows
+// whether findings matter. A write's value is in memory when the next access is seen.
+struct Doubts {
+    bool are_settled;
+    unsigned char filling;
+    bool is_range; // of a write whose pieces are seen before the first is stored: it counts as one of another value
+    DoubtedWrite writes[2 * largest_access / word];
+    unsigned count;
+};
+
+inline Doubts doubts;
+
+EMULATOR_UNCOUNTED inline void doubt_write(uint32_t finding, const Place &place, uint32_t bytes)
+{
+    if (doubts.is_range || doubts.count == sizeof doubts.writes / sizeof *doubts.writes) {
+        findings.findings[finding].differs = true;
+        return;
+    }
+    const uintptr_t start = place.space == shared_memory ? spaces.shared : spaces.buffers[place.buffer].start;
+    DoubtedWrite &write = doubts.writes[doubts.count++];
+    write = {finding, reinterpret_cast<unsigned char *>(start + size_t(place.offset) / word * word), bytes, {}};
+    for (unsigned byte = 0; byte < word; ++byte)
+        if (bytes >> byte & 1)
+            write.before[byte] = write.address[byte];
+}
+
+EMULATOR_UNCOUNTED inline void settle_writes()
+{
+    for (unsigned i = 0; i < doubts.count; ++i)
+        for (unsigned byte = 0; byte < word; ++byte) {
+            const DoubtedWrite &write = doubts.writes[i];
+            if ((write.bytes >> byte & 1) && write.address[byte] != write.before[byte])
+                findings.findings[write.finding].differs = true;
+        }
+    doubts.count = 0;
+}
+
+// The finding of this kind between these places, or null where there is no room for one more.
+EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &place, const Access &now,
+                                                const Access &other)
 {
     const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
     for (unsigned i = 0; i < findings.count; ++i) {
         Finding &found = findings.findings[i];
         const bool is_same = found.site == now.site && found.other_site == other.site;
         const bool is_reverse = found.site == other.site && found.other_site == now.site;
-        if (found.mistake == mistake && found.buffer == buffer && (is_same || is_reverse)) {
-            ++found.count;
-            return;
-        }
+        if (found.mistake == mistake && found.buffer == buffer && (is_same || is_reverse))
+            return &found;
     }
     if (findings.count == most_findings)
-        return;
+        return nullptr;
     const uint32_t block = now.run - ordering.first_run;
     const uint32_t other_block = other.run - ordering.first_run;
     Finding &found = findings.findings[findings.count++];
     found = {mistake,      place.space, buffer,     block, now.thread, other_block,
              other.thread, now.site,    other.site, {},    {},         0,
-             place.offset, 1};
+             place.offset, 0};
     memcpy(found.grid, findings.grid, sizeof found.grid);
     memcpy(found.block_size, findings.block_size, sizeof found.block_size);
+    return &found;
+}
+
+__attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
+                                                                      const Access &now, const Access &other)
+{
+    Finding *const found = find_finding(mistake, place, now, other);
+    if (found == nullptr)
+        return;
+    ++found->count;
+    const bool are_writes =
+        requests.sites[now.site].operation == store && requests.sites[other.site].operation == store;
+    if (doubts.are_settled && mistake == race && are_writes)
+        doubt_write(uint32_t(found - findings.findings), place, now.bytes & other.bytes);
 }
 
 // Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
@@ -176,12 +234,12 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const 
     cell.set(last_write, now);
 }
 
-// An access to be checked. The check takes place before the next synchronisation, so it has the access's block and
-// moment; all other properties are the site's.
+// An access to be checked. The check takes place before anything more is ordered; what is missing here is the block's
+// and the site's.
 struct Pending {
     ptrdiff_t offset; // as in Place
-    uint32_t site;
-    uint16_t thread;
+    uint32_t moment; // and thread
+    uint16_t site;
     uint16_t buffer;
 };
 
@@ -210,7 +268,7 @@ EMULATOR_UNCOUNTED_INLINE void check_first_pending()
     const Site &site = requests.sites[pending.site];
     Cell *const cells = cells_of(site.space, pending.buffer);
     Place here = {site.space, pending.buffer, pending.offset, true};
-    Access now = {requests.run, ordering.moment, pending.thread, pending.site, 0};
+    Access now = {requests.run, pending.moment / most_threads, pending.moment % most_threads, pending.site, 0};
     for (size_t byte = size_t(pending.offset), end = byte + site.size; byte < end;) {
         const size_t first = byte % word;
         const size_t bytes = word - first < end - byte ? word - first : end - byte;
@@ -238,7 +296,7 @@ EMULATOR_UNCOUNTED_INLINE void check_access(const Place &place, unsigned site, u
         check_first_pending();
     __builtin_prefetch(cells_of(place.space, place.buffer) + size_t(place.offset) / word, 1);
     pending_checks.ring[(pending_checks.first + pending_checks.count++) % most_pending] = {
-        place.offset, site, uint16_t(thread), uint16_t(place.buffer)};
+        place.offset, ordering.moment * most_threads + thread, uint16_t(site), uint16_t(place.buffer)};
 }
 
 // An atomic function of a thread, which learns of what was released at the address once it passes a fence.
@@ -256,6 +314,7 @@ EMULATOR_UNCOUNTED inline void pass_atomic(uintptr_t address, unsigned thread, b
         learn(thread, true); // One flag is remembered: the other's fence is taken to have been.
     }
     ordering.touched[thread] = touched;
+    ordering.has_touched = true;
     if (releases)
         release_at(*flag, thread, is_global);
 }

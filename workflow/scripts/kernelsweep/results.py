@@ -158,10 +158,10 @@ BUILD_COLUMNS = (
 #   check          one of CHECKS
 #   tool           emulator, or compute-sanitizer's
 #   points         the number of points that were checked
-#   finding        empty: nothing was found; NOT_CHECKED; else race, uninitialised, out_of_bounds, barrier, a point's
-#                  status, or compute-sanitizer's words
+#   finding        empty: nothing was found; NOT_CHECKED; one of NOTES; else race, uninitialised, out_of_bounds,
+#                  barrier, a point's status, or compute-sanitizer's words
 #   message        the first finding, with its point and its lines; or why nothing was checked
-#   expected       the undefined behaviour that the kernel's header declares
+#   expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
 #   source_sha256  as in measurements.csv
 PROOF_COLUMNS = (
     "study",
@@ -177,6 +177,10 @@ PROOF_COLUMNS = (
 )
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
+# Findings that decide nothing: two writes of one value, a read of uninitialised memory that no result depends on.
+SAME_VALUE = "same_value"
+INDIFFERENT_READ = "indifferent_read"
+NOTES = (SAME_VALUE, INDIFFERENT_READ)
 PROOF_FAILED = "proof_failed"  # the flag
 # A flag that no file has: a recording's row whose kernel was edited since.
 EDITED = "recorded_before_edit"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.results import CHECKS, NOT_CHECKED, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, each_row
 
 CsvRow = Mapping[str, str]
 
@@ -20,12 +20,14 @@ class KernelProof:
     points    by check and tool, the points that were checked
     found     the rows with a finding that nothing explains
     expected  the rows with a finding of a kernel whose behaviour is undefined
+    noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
     missing   the rows that say why something was not checked
     """
 
     points: Counter[tuple[str, str]] = field(default_factory=Counter)
     found: list[CsvRow] = field(default_factory=list)
     expected: list[CsvRow] = field(default_factory=list)
+    noted: list[CsvRow] = field(default_factory=list)
     missing: list[CsvRow] = field(default_factory=list)
 
     @property
@@ -50,7 +52,8 @@ class KernelProof:
         if self.unchecked:
             return "not proven" if not self.points else f"not proven: {', '.join(self.unchecked)}"
         checks = {check for check, _ in self.points}
-        return f"{len(checks)} checks, {self.most_points} points"
+        notes = dict.fromkeys(row["finding"].replace("_", " ") for row in self.noted)
+        return f"{len(checks)} checks, {self.most_points} points" + "".join(f"; note: {note}" for note in notes)
 
     @property
     def most_points(self) -> int:
@@ -72,7 +75,9 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
                 proof.missing.append(row)
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
-            if row["finding"]:
+            if row["finding"] in NOTES:
+                proof.noted += [] if row["expected"] else [row]
+            elif row["finding"]:
                 (proof.expected if row["expected"] else proof.found).append(row)
     return proofs
 
@@ -83,7 +88,10 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
 
 
 def proofs_in_words(proofs: Proofs) -> str:
-    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor"."""
+    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor".
+
+    Kernels with notes are proven, and named, too.
+    """
     proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
     checks = {check for proof in proven.values() for check, _ in proof.points}
     points = sum(proof.most_points for proof in proven.values())
@@ -92,6 +100,8 @@ def proofs_in_words(proofs: Proofs) -> str:
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
     others = ["/".join(name) for name in proofs if name not in proven and name not in undefined]
     words += [f"{len(others)} not proven: {list_texts(others)}"] if others else []
+    noted = ["/".join(name) for name, proof in proofs.items() if proof.noted]
+    words += [f"{len(noted)} with notes: {list_texts(noted)}"] if noted else []
     return "; ".join(words)
 
 
@@ -115,8 +125,8 @@ _LISTED = 4
 
 
 def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, and what undefined behaviour explains, as Markdown; empty where all is proven."""
-    return [*unproven(proofs, named), *explained_findings(proofs)]
+    """What was not proven and why, notes, and what undefined behaviour explains, as Markdown; empty without any."""
+    return [*unproven(proofs, named), *notes(proofs), *explained_findings(proofs)]
 
 
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
@@ -143,6 +153,12 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> lis
     ]
     sections = {"Not proven: mistakes in kernels": found, "Not proven: not checked": missing}
     return [line for title, lines in sections.items() if lines for line in (f"## {title}", "", *lines, "")]
+
+
+def notes(proofs: Proofs) -> list[str]:
+    """The notes that nobody has acknowledged, as Markdown; empty if there are none."""
+    lines = [line for proof in proofs.values() for line in _listed(proof.noted)]
+    return ["## Notes: findings that decide nothing", "", *lines, ""] if lines else []
 
 
 def explained_findings(proofs: Proofs) -> list[str]:

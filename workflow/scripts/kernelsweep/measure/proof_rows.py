@@ -6,12 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.results import CHECKS, NOT_CHECKED, Row
+from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, SAME_VALUE, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import Point, instantiation
 
-_CHECK_OF_MISTAKE = {"race": "races", "uninitialised": "uninitialised", "out_of_bounds": "bounds"}
+_CHECK_OF_MISTAKE = {
+    "race": "races",
+    SAME_VALUE: "races",
+    "uninitialised": "uninitialised",
+    INDIFFERENT_READ: "uninitialised",
+    "out_of_bounds": "bounds",
+}
 
 # The emulator's words about threads that wait for threads that can't come, and about memory that isn't there.
 _CHECK_OF_WORDS = {
@@ -39,29 +45,37 @@ def proof_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome], known: M
         reasons = dict.fromkeys(outcome.message for outcome in outcomes.values())
         why = next(iter(reasons), "the sweep has no point of it on the emulator")
         return [{**known, "finding": NOT_CHECKED, "points": 0, "message": " ".join(why.split())}]
-    return [row for variant, run in of_variant.items() for row in _of_variant(variant, run, known)]
+    return [row for variant, run in of_variant.items() for row in _of_variant(kernel, variant, run, known)]
 
 
-def _of_variant(variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]) -> Iterator[Row]:
-    found: dict[str, tuple[str, str]] = {}
+def _of_variant(
+    kernel: KernelSource, variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
+) -> Iterator[Row]:
+    """A row for each check, with its first finding: one that fails before a note, an acknowledged note last."""
+    found: dict[str, tuple[str, str, str]] = {}
     for point, outcome in outcomes.items():
-        for check, finding, message in _findings(outcome):
-            found.setdefault(check, (finding, f"at {point}: {' '.join(message.split())}"))
+        for check, finding, message, array in _findings(outcome):
+            is_note = finding in NOTES
+            expected = kernel.acknowledged.get(array, "") if is_note else known["expected"]
+            before = found.get(check)
+            if before is None or (before[0] in NOTES and (not is_note or (before[2] and not expected))):
+                found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected)
     run = sum(outcome.status in _RUN for outcome in outcomes.values())
     for check in CHECKS:
-        finding, message = found.get(check, ("", ""))
+        finding, message, expected = found.get(check, ("", "", known["expected"]))
         points = len(outcomes) if check == "result" else run
         if not points and not finding:
             finding, message = NOT_CHECKED, "no point ran to its end"
-        yield {**known, "variant": variant, "check": check, "points": points, "finding": finding, "message": message}
+        row = {"variant": variant, "check": check, "points": points, "finding": finding, "message": message}
+        yield {**known, **row, "expected": expected}
 
 
-def _findings(outcome: Outcome) -> Iterable[tuple[str, str, str]]:
-    """Each finding at a point: its check, its kind, and the message."""
+def _findings(outcome: Outcome) -> Iterable[tuple[str, str, str, str]]:
+    """Each finding at a point: its check, its kind, the message, and the array of a mistake."""
     if outcome.status not in ("ok", "out_of_memory"):
         checks = [check for words, check in _CHECK_OF_WORDS.items() if words in outcome.message]
         is_launch = outcome.status == "launch_failed"
         check = checks[0] if checks and is_launch else "result"
-        yield check, "barrier" if check == "barriers" else outcome.status, outcome.message
+        yield check, "barrier" if check == "barriers" else outcome.status, outcome.message, ""
     for mistake in outcome.mistakes:
-        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message
+        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message, mistake.array

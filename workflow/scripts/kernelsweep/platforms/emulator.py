@@ -132,7 +132,7 @@ class EmulatorPlatform:
     def stop_profiler(self) -> None:
         """No profiler observes the emulator."""
 
-    def watch(self) -> None:
+    def watch(self, filling: int | None = None) -> None:
         """Only a CountingPlatform sees accesses."""
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:

@@ -325,7 +325,7 @@ class GpuPlatform:
         self.synchronize()
         cuda.stop_profiler()
 
-    def watch(self) -> None:
+    def watch(self, filling: int | None = None) -> None:
         """No access is seen: compute-sanitizer does that."""
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:

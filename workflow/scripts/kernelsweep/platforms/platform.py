@@ -43,15 +43,19 @@ class Conditions:
 class MemoryMistake:
     """A mistake in a kernel's use of memory.
 
-    kind   race, uninitialised or out_of_bounds
-    lines  file:line of the access, and of the other access of a race
-    count  the number of instances at these lines
+    kind         race, uninitialised, out_of_bounds or one of results.NOTES
+    lines        file:line of the access, and of the other access of a race
+    count        the number of instances at these lines
+    array        the name of the array
+    is_doubtful  whether it may be harmless: a race of two writes, or an uninitialised read. Another run shows that
     """
 
     kind: str
     lines: tuple[str, ...]
     message: str
     count: int
+    array: str = ""
+    is_doubtful: bool = False
 
 
 class Platform(Protocol):
@@ -169,8 +173,11 @@ class Platform(Protocol):
     def stop_profiler(self) -> None:
         """Wait for all that is queued, and have the profiler record no further launch."""
 
-    def watch(self) -> None:
-        """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised."""
+    def watch(self, filling: int | None = None) -> None:
+        """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised.
+
+        filling  a byte that uninitialised memory is full of. Races of writes that store one value are then same_value
+        """
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         """The mistakes since watch(); none where the platform doesn't watch.

@@ -45,6 +45,7 @@ NO_SETTINGS: Mapping[str, Any] = {
     "options": [],
     "constants": [],
     "undefined_behaviour": None,
+    "acknowledged": {},
     "smallest_architecture": None,
     "gpu_only": None,
 }
@@ -132,6 +133,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
         gpu_only=entry["gpu_only"],
         listed=listed,
         options=tuple(entry["options"]),
+        acknowledged=entry["acknowledged"],
     )
 
 

@@ -121,6 +121,10 @@ class Runner:
         """All memory of the point that run() was given last: each with its array's name and type."""
         return self._memory.buffers()
 
+    def result_bytes(self) -> dict[str, bytes]:
+        """The results of the last run of the point that run() was given last, by the names of their arrays."""
+        return {name: elements.tobytes() for name, elements in self._memory.fetched_results().items()}
+
     def free_memory(self) -> None:
         """Give all buffers back."""
         self._memory.free()

@@ -21,8 +21,10 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, TextIO
 
 from kernelsweep.errors import UserError
@@ -31,8 +33,9 @@ from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import ContextLost, Platform
+from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
 from kernelsweep.platforms.processes import name_this_process
+from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.points import Point
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -86,10 +89,53 @@ def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, 
         platform.watch()
     outcome = runner.run(point, variant, **settings)
     outcome.mistakes = platform.mistakes(runner.buffers())
+    if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
+        outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, point, variant, **settings))
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         return replace(outcome, status="wrong_result", message=outside[0].message)
     return outcome
+
+
+# What uninitialised memory is full of in further runs: NaN and -1, and large numbers.
+_FILLINGS = (0xFF, 0x7F)
+
+
+def _settled(
+    mistakes: list[MemoryMistake], platform: Platform, runner: Runner, run: Callable[[], Outcome]
+) -> list[MemoryMistake]:
+    """The mistakes of the last run, those as notes that further runs show to decide nothing.
+
+    Two writes decide nothing if they always store one value, and uninitialised reads, if the results have the same
+    bits whatever the memory holds.
+    """
+    results, are_equal = runner.result_bytes(), True
+    same: list[dict[_Places, MemoryMistake]] = []
+    for filling in _FILLINGS:
+        runner.free_memory()
+        platform.watch(filling)
+        are_equal = run().status == "ok" and runner.result_bytes() == results and are_equal
+        found = platform.mistakes(runner.buffers())
+        differ = {_places(mistake) for mistake in found if mistake.kind == "race"}
+        notes = {_places(mistake): mistake for mistake in found if mistake.kind == SAME_VALUE}
+        same.append({places: note for places, note in notes.items() if places not in differ})
+    return [_as_note(mistake, same, are_equal) for mistake in mistakes]
+
+
+_Places = tuple[str, frozenset[str]]
+
+
+def _places(mistake: MemoryMistake) -> _Places:
+    return mistake.array, frozenset(mistake.lines)
+
+
+def _as_note(mistake: MemoryMistake, same: list[dict[_Places, MemoryMistake]], are_equal: bool) -> MemoryMistake:
+    if mistake.kind == "race" and all(_places(mistake) in notes for notes in same):
+        return same[0][_places(mistake)]
+    if mistake.kind == "uninitialised" and are_equal:
+        message = f"{mistake.message}; the results are the same whatever it holds"
+        return replace(mistake, kind=INDIFFERENT_READ, message=message)
+    return mistake
 
 
 def serve_platform(platform: str, instances: Instances | None = None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError
 from kernelsweep.home import EMULATOR_HEADERS
-from kernelsweep.platforms.counting.library import CountingLibrary, Request, Site, Synchronisations
+from kernelsweep.platforms.counting.library import MOST_MISTAKES, CountingLibrary, Request, Site, Synchronisations
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -85,6 +85,7 @@ class CountingPlatform(EmulatorPlatform):
         self._units: list[CountingUnit] = []
         self._used: list[CountingUnit] = []  # since watch()
         self._checks = False
+        self._filling: int | None = None
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         before = len(self._units)
@@ -95,9 +96,13 @@ class CountingPlatform(EmulatorPlatform):
         }
         self._libraries = [unit.library for unit in self._units]
 
-    def watch(self, check: bool = True) -> None:
-        """Reset all counts and mistakes. `check`: look for mistakes as well; buffers are filled after this."""
+    def watch(self, filling: int | None = None, check: bool = True) -> None:
+        """Reset all counts and mistakes. `check`: look for mistakes as well; buffers are filled after this.
+
+        filling  as in Platform
+        """
         self.parameters.clear()
+        self._filling = filling
         self._used, self._checks, self.threads = [], check, 0
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
@@ -114,7 +119,8 @@ class CountingPlatform(EmulatorPlatform):
             name, dtype = arrays.get(address, _UNNAMED)
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
-        return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared)
+        compared = self._filling is not None and len(found) < MOST_MISTAKES
+        return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared, compared)
 
     @property
     def unit(self) -> CountingUnit:
@@ -171,7 +177,7 @@ class CountingPlatform(EmulatorPlatform):
         self._mark(target, offset, size, True)
 
     def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
-        super().fill(memory, size, word)
+        super().fill(memory, size, word if self._filling is None else self._filling * 0x01010101)
         self._mark(memory, 0, size, False)
 
     def launch(
@@ -194,7 +200,7 @@ class CountingPlatform(EmulatorPlatform):
         for address in unit.addresses.values():
             unit.library.unregister(address)
         unit.addresses.clear()
-        unit.library.start(self._checks)
+        unit.library.start(self._checks, self._filling)
         self._used.append(unit)
         for address in self._allocations:
             self._register(unit, address)

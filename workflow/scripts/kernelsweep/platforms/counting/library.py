@@ -12,6 +12,7 @@ from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
 SPACES = ("global", "shared", "control")
 ACCESSES = ("load", "store", "atomic", "step", "branch")
+MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds")
 
 
@@ -52,6 +53,7 @@ class Mistake:
     block, thread     their numbers, x fastest; so of the other access
     grid, block_size  the launch's, in x, y and z
     offset            bytes from the buffer's start, or from the start of all shared memory
+    differs           of a race of two writes, where start() got a filling: whether some stored different values
     """
 
     mistake: str
@@ -67,6 +69,7 @@ class Mistake:
     block_size: tuple[int, int, int]
     offset: int
     count: int
+    differs: int
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class _Mistake(ctypes.Structure):
         ("other_site", ctypes.c_uint32),
         ("grid", ctypes.c_uint32 * 3),
         ("block_size", ctypes.c_uint32 * 3),
-        ("padding", ctypes.c_uint32),
+        ("differs", ctypes.c_uint32),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
     ]
@@ -208,9 +211,12 @@ class CountingLibrary(EmulatedLibrary):
         if self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables)) != 0:
             raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
 
-    def start(self, check: bool) -> None:
-        """Reset all counts and mistakes. `check`: look for mistakes as well; then buffers must be filled after this."""
-        self._library.emulator_start_counting(int(check))
+    def start(self, check: bool, filling: int | None = None) -> None:
+        """Reset all counts and mistakes. `check`: look for mistakes as well; then buffers must be filled after this.
+
+        filling  a byte that shared memory is full of when a block starts. Writes' values are compared, too
+        """
+        self._library.emulator_start_counting(int(check), -1 if filling is None else filling)
 
     def sites(self) -> list[Site]:
         """The accesses of each place in the code since start()."""
@@ -229,10 +235,9 @@ class CountingLibrary(EmulatedLibrary):
         ]
 
     def mistakes(self) -> list[Mistake]:
-        """The mistakes since start()."""
-        capacity = 256  # as most_findings in races.hpp
-        found = (_Mistake * capacity)()
-        count = self._library.emulator_findings(found, capacity)
+        """The mistakes since start(), at most MOST_MISTAKES."""
+        found = (_Mistake * MOST_MISTAKES)()
+        count = self._library.emulator_findings(found, MOST_MISTAKES)
         return [
             Mistake(
                 MISTAKES[one.mistake],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelsweep.platforms.counting.library import Mistake, Site
 from kernelsweep.platforms.counting.lines import Variable, shared_array
 from kernelsweep.platforms.platform import MemoryMistake
+from kernelsweep.results import SAME_VALUE
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
 
@@ -27,15 +28,17 @@ def in_words(
     line: Callable[[int], str],
     buffer: Callable[[int], Buffer],
     shared: Sequence[Variable],
+    compared: bool = False,
 ) -> list[MemoryMistake]:
-    """Each mistake in words, races first; mistakes of one kind between the same lines are one.
+    """Each mistake in words, races first; mistakes of one kind in one array between the same lines are one.
 
     line    gives the file:line of an address of the code
     buffer  gives a buffer by its number
     shared  the kernel's `__shared__` arrays
+    compared  whether the values of writes were: a race of two that stored one value is same_value
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
-    found: dict[tuple[str, frozenset[str]], MemoryMistake] = {}
+    found: dict[tuple[str, str, frozenset[str], bool], MemoryMistake] = {}
     for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
         # A race that reads too early often reads a place that is not written yet.
         if one.mistake == "uninitialised" and one.site in races:
@@ -44,24 +47,34 @@ def in_words(
         lines = (here, there) if one.mistake == "race" else (here,)
         if one.space == "global":
             found_in = buffer(one.buffer)
-            place = f"{found_in.name}[{one.offset // found_in.itemsize}]"
+            array, place = found_in.name, f"{found_in.name}[{one.offset // found_in.itemsize}]"
             kind = f"device buffer {found_in.name} of {found_in.size // found_in.itemsize} elements"
         else:
-            place, kind = _shared_place(one.offset, shared, sites[one.site].size)
+            array, place, kind = _shared_place(one.offset, shared, sites[one.site].size)
+        are_writes = sites[one.site].operation == sites[one.other_site].operation == "store"
+        is_doubtful = one.mistake == "uninitialised" or (one.mistake == "race" and are_writes)
+        is_same = compared and one.mistake == "race" and are_writes and not one.differs
         message = _message(one, sites, place, kind, here, there)
-        key = (one.mistake, frozenset(lines))
-        count = one.count + (found[key].count if key in found else 0)
-        found[key] = MemoryMistake(one.mistake, lines, found[key].message if key in found else message, count)
+        mistake = MemoryMistake(
+            SAME_VALUE if is_same else one.mistake,
+            lines,
+            message.replace(", and nothing orders", ", the same value, and nothing orders") if is_same else message,
+            one.count,
+            array,
+            is_doubtful,
+        )
+        key = (mistake.kind, array, frozenset(lines), is_doubtful)
+        found[key] = replace(found[key], count=found[key].count + one.count) if key in found else mistake
     return list(found.values())
 
 
-def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str]:
-    """The array element at an offset in shared memory, and a description of the array."""
+def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str, str]:
+    """The name of the array at an offset in shared memory, its element there, and a description of the array."""
     array = shared_array(shared, offset)
     index = (offset - array.offset) // size
     if not array.size:
-        return f"element {index} of {array.name}", array.name
-    return f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
+        return array.name, f"element {index} of {array.name}", array.name
+    return array.name, f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
 
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
-from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
+from kernelsweep.analysis.proofs import Proofs, explained_findings, notes, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
@@ -55,7 +55,7 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
 
     What was expected of undefined behaviour unfolds.
     """
-    found = [*unproven(proofs, counted.points), *failed_points(counted)]
+    found = [*unproven(proofs, counted.points), *notes(proofs), *failed_points(counted)]
     if expected := [*explained_findings(proofs), *excused_points(counted)]:
         found += ["", "<details><summary>Expected of kernels with undefined behaviour</summary>", "", *expected]
         found += ["", "</details>"]

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ class KernelSource:
     summation_depth      an expression for the longest chain of roundings of an element's value on the device
     listed               its own launches, in place of a plan and of what belongs to a plan
     options              further options for nvcc
+    acknowledged         the reasons for notes (results.NOTES), by array
     """
 
     name: str
@@ -66,6 +67,7 @@ class KernelSource:
     gpu_only: str | None
     listed: LaunchList | LaunchFunction | None = None
     options: tuple[str, ...] = ()
+    acknowledged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variant_axes(self) -> list[str]:

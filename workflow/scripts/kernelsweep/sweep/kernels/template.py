@@ -59,6 +59,7 @@ def read_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: s
         undefined_behaviour=entry["undefined_behaviour"],
         smallest_architecture=entry["smallest_architecture"],
         gpu_only=entry["gpu_only"],
+        acknowledged=entry["acknowledged"],
     )
 
 

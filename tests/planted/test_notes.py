@@ -1,0 +1,112 @@
+"""Findings that decide nothing are notes: the run succeeds and names them. A study may acknowledge them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from checkout import ROOT
+from workflow_runs import snakemake
+
+from kernelsweep.results import read_rows
+
+PROBLEM = """\
+import numpy as np
+
+def inputs(random, n):
+    return {"x": random.random(n, np.float32)}
+
+def outputs(n):
+    return {"y": ((n,), np.float32)}
+
+def reference(x):
+    return {"y": x + np.repeat((x.reshape(-1, 64) > 0.9).any(axis=1), 64)}
+"""
+KERNEL = """\
+__global__ void %s(const float *x, float *y)
+{
+    __shared__ int is_any;
+    __shared__ float tile[65];
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    if (threadIdx.x == 0)
+        is_any = 0;
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    if (tile[threadIdx.x] > 0.9f)
+        is_any = %s;
+    const float next = tile[threadIdx.x + %d];
+    __syncthreads();
+    const float own = __shfl_up_sync(0xffffffffu, next, 1);
+    y[i] = (threadIdx.x %% 32 && %d ? own : tile[threadIdx.x]) + (is_any ? 1 : 0) + (%s ? 1 : 0);
+}
+"""
+# What is stored where several threads do, the place that is read from the thread's own on, and what else decides.
+KERNELS = {
+    "same_value": ("1", 0, 0, "false"),
+    "acknowledged": ("1", 0, 0, "false"),
+    "other_acknowledged": ("1", 0, 0, "false"),
+    "other_values": ("threadIdx.x + 1", 0, 0, "false"),
+    "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
+    "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
+}
+ACKNOWLEDGED = {
+    "acknowledged": {"is_any": "all threads write 1"},
+    "other_acknowledged": {"tile": "another array's"},
+    "other_values": {"is_any": "all threads write 1"},  # which is not true
+    "indifferent_read": {"is_any": "all threads write 1"},
+    "deciding_read": {"is_any": "all threads write 1", "tile": "the last element has no next"},
+}
+
+
+def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, dict[str, str]], str]:
+    """The rows of proofs.csv with a finding, by kernel and check; and what `prove` of these kernels said."""
+    (folder / "kernels/own").mkdir(parents=True)
+    (folder / "config/studies").mkdir(parents=True)
+    (folder / "kernels/own/problem.py").write_text(PROBLEM)
+    for name in names:
+        (folder / f"kernels/own/{name}.cu").write_text(KERNEL % (name, *KERNELS[name]))
+    launch = {"grid": "n / 64", "block": 64, "arguments": ["x", "y"]}
+    study = {
+        "title": "Own",
+        "problem": "kernels/own/problem.py",
+        "axes": {"n": [128], "cache": ["cold"]},
+        "kernels": [{"name": name, "launches": [launch], "acknowledged": ACKNOWLEDGED.get(name, {})} for name in names],
+    }
+    (folder / "config/studies/own.yaml").write_text(yaml.safe_dump(study))
+    place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", "2")
+    run = snakemake(folder, *place, "prove", "--config", "platform=emulator")
+    assert run.returncode == status, run.stdout
+    rows = read_rows(folder / "results/emulator/proofs.csv")
+    return {f"{row['kernel']}, {row['check']}": row for row in rows if row["finding"]}, run.stdout
+
+
+@pytest.mark.xdist_group("notes")
+def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: Path) -> None:
+    names = ["same_value", "acknowledged", "other_acknowledged", "indifferent_read"]
+    found, said = proofs_of(tmp_path, names, status=0)
+    assert {place: row["finding"] for place, row in found.items()} == {
+        "same_value, races": "same_value",
+        "acknowledged, races": "same_value",
+        "other_acknowledged, races": "same_value",
+        "indifferent_read, races": "same_value",
+        "indifferent_read, uninitialised": "indifferent_read",
+    }
+    assert found["acknowledged, races"]["expected"] == "all threads write 1"
+    assert "writes it at kernels/own/same_value.cu:11, the same value" in found["same_value, races"]["message"]
+    assert "reads tile[64]" in found["indifferent_read, uninitialised"]["message"]
+    named = {line.split(" (emulator)")[0] for line in said.splitlines() if line.startswith("- own/")}
+    assert named == {
+        "- own/same_value, races",
+        "- own/other_acknowledged, races",
+        "- own/indifferent_read, uninitialised",
+    }
+
+
+@pytest.mark.xdist_group("notes")
+def test_what_decides_is_no_note_even_if_it_is_acknowledged(tmp_path: Path) -> None:
+    found, said = proofs_of(tmp_path, ["other_values", "deciding_read"], status=1)
+    assert found["other_values, races"]["finding"] == "race"
+    assert found["deciding_read, uninitialised"]["finding"] == "uninitialised"
+    assert "The proof of own/other_values failed: races" in said
+    assert "The proof of own/deciding_read failed: uninitialised" in said
