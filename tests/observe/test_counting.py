@@ -318,6 +318,8 @@ def test_fences_with_atomic_functions_on_one_address_order_any_two_threads(
     arrays = [np.zeros(128, np.int32)] * (2 if name.startswith(("fence_reduction", "look_back")) else 1)
     _, found = kernels("ordering").run(name, ones(64), *arrays, grid=4, block=64)
     assert {finding.kind for finding in found} <= {"race"}
+    is_fenced = name not in ("shared_lock<0, true>", "global_lock<0>", "global_lock<1>")
+    assert all(("fences do so only with atomic functions" in each.message) == is_fenced for each in found)
     lines = {line.rsplit("support/", 1)[-1] for finding in found for line in finding.lines}
     assert lines == {line_of("ordering", mark) for mark in marks}
 

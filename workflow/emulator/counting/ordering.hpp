@@ -66,6 +66,9 @@ struct Ordering {
     size_t released_bytes;
     bool has_released;
 
+    bool fences_in_block;  // whether some thread of the launch has passed a fence
+    bool fences_on_device; // and one that orders blocks, too
+
     uint32_t threads; // of the running block
     bool has_fences;
     bool has_touched;
@@ -232,7 +235,8 @@ EMULATOR_UNCOUNTED inline void pass_fence(unsigned thread, bool is_of_device)
     fences.of_block = now;
     if (is_of_device)
         fences.of_device = now;
-    ordering.has_fences = true;
+    ordering.has_fences = ordering.fences_in_block = true;
+    ordering.fences_on_device |= is_of_device;
 }
 
 // The flag of an address, or null; null never if it is to be made.
@@ -332,6 +336,7 @@ EMULATOR_UNCOUNTED inline void forget_flags()
     if (ordering.flag_count != 0)
         memset(ordering.slots, 0, sizeof ordering.slots);
     ordering.flag_count = 0;
+    ordering.fences_in_block = ordering.fences_on_device = false;
 }
 
 // Room for what the blocks of a launch release, of which nothing is touched before one does. False if there is none.

@@ -81,6 +81,8 @@ struct Finding {
     uint32_t grid[3]; // of the launch
     uint32_t block_size[3];
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
+    uint32_t fenced; // of a race: whether there are fences that could order the two
+    uint32_t padding;
     int64_t offset;
     uint64_t count;
 };
@@ -158,7 +160,7 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
     Finding &found = findings.findings[findings.count++];
     found = {mistake,      place.space, buffer,     block, now.thread, other_block,
              other.thread, now.site,    other.site, {},    {},         0,
-             place.offset, 0};
+             0,            0,           place.offset, 0};
     memcpy(found.grid, findings.grid, sizeof found.grid);
     memcpy(found.block_size, findings.block_size, sizeof found.block_size);
     return &found;
@@ -171,6 +173,7 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
     if (found == nullptr)
         return;
     ++found->count;
+    found->fenced = now.run == other.run ? ordering.fences_in_block : ordering.fences_on_device;
     const bool are_writes =
         requests.sites[now.site].operation == store && requests.sites[other.site].operation == store;
     if (doubts.are_settled && mistake == race && are_writes)

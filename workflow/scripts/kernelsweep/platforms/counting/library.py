@@ -54,6 +54,7 @@ class Mistake:
     grid, block_size  the launch's, in x, y and z
     offset            bytes from the buffer's start, or from the start of all shared memory
     differs           of a race of two writes, where start() got a filling: whether some stored different values
+    fenced            of a race: whether the launch has fences that could order the two accesses
     """
 
     mistake: str
@@ -70,6 +71,7 @@ class Mistake:
     offset: int
     count: int
     differs: int
+    fenced: int
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,8 @@ class _Mistake(ctypes.Structure):
         ("grid", ctypes.c_uint32 * 3),
         ("block_size", ctypes.c_uint32 * 3),
         ("differs", ctypes.c_uint32),
+        ("fenced", ctypes.c_uint32),
+        ("padding", ctypes.c_uint32),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
     ]

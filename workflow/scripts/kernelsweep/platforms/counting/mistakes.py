@@ -83,8 +83,10 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
     if one.mistake == "race":
         other = _thread(one, one.other_thread, one.other_block)
         did = _DOES[sites[one.other_site].operation]
+        why = ": fences do so only with atomic functions on one address" if one.fenced else ""
         return (
-            f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders the two"
+            f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders "
+            f"the two{why}"
         )
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
