@@ -89,7 +89,8 @@ ENTRIES = {
         *(f"global_lock<{scope}>" for scope in (0, 1, 2)),
         "two_locks",
         "warp_after_warp",
-        *(f"{name}<{flag}>" for name in ("fence_reduction", "look_back") for flag in ("true", "false")),
+        *(f"fence_reduction<{counter}>" for counter in ("true, false", "true, true", "false, false")),
+        *(f"look_back<{by_atomic}>" for by_atomic in ("true", "false")),
     ],
 }
 
@@ -302,14 +303,15 @@ def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str
     ("shared_lock<2, true>", ()),
     ("global_lock<2>", ()),
     ("warp_after_warp", ()),
-    ("fence_reduction<true>", ()),
+    ("fence_reduction<true, false>", ()),
+    ("fence_reduction<true, true>", ()),
     ("look_back<true>", ()),
     ("shared_lock<0, true>", ("lock: update",)),  # without a fence
     ("shared_lock<2, false>", ("lock: plain", "lock: take", "lock: update")),  # unlocked by a plain store
     ("global_lock<0>", ("lock: update",)),
     ("global_lock<1>", ("lock: update",)),  # orders threads of one block only
     ("two_locks", ("lock: update",)),
-    ("fence_reduction<false>", ("fence: write", "fence: read")),  # a counter for each block
+    ("fence_reduction<false, false>", ("fence: write", "fence: read")),  # a counter for each block
     ("look_back<false>", ("look back: wait", "look back: read", "look back: write", "look back: set")),
 ])  # fmt: skip
 def test_fences_with_atomic_functions_on_one_address_order_any_two_threads(

@@ -78,8 +78,10 @@ __global__ void warp_after_warp(const int *input, int *output)
     output[32 * blockIdx.x + threadIdx.x] = tile[threadIdx.x];
 }
 
-// As in NVIDIA's sample threadFenceReduction.
-template <bool one_counter>
+__device__ unsigned arrived = 0;
+
+// As in NVIDIA's sample threadFenceReduction, whose counter is a variable.
+template <bool one_counter, bool is_variable>
 __global__ void fence_reduction(const int *input, int *partials, unsigned *counters)
 {
     __shared__ bool is_last;
@@ -92,7 +94,7 @@ __global__ void fence_reduction(const int *input, int *partials, unsigned *count
     if (threadIdx.x == 0) {
         partials[1 + blockIdx.x] = sum; // fence: write
         __threadfence();
-        unsigned *const counter = one_counter ? counters : counters + blockIdx.x;
+        unsigned *const counter = is_variable ? &arrived : one_counter ? counters : counters + blockIdx.x;
         is_last = atomicInc(counter, gridDim.x) == gridDim.x - 1 || blockIdx.x == gridDim.x - 1;
     }
     __syncthreads();

@@ -48,6 +48,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         if (spaces.buffer_count > 0 && !is_in_library(address)) // Else the host has named no buffers.
             fail(*worker, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
+        if (operation == atomic && state.check_races) // of a __device__ variable, whose accesses aren't counted
+            pass_atomic(address, worker->current->index, true);
         return;
     }
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
