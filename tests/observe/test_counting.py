@@ -593,7 +593,8 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
     study["reference"]["array_size"] = "2^16"
-    study["kernels"], study["ladder"], study["axes"] = [{"name": "shuffle"}], [{"kernel": "shuffle"}], {"unroll": [1]}
+    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] == "shuffle"]
+    study["ladder"], study["axes"] = [{"kernel": "shuffle"}], {"unroll": [1]}
     path.write_text(yaml.safe_dump(study))
     results = project / "results/emulator"
     run = snakemake(project, "results/emulator/metrics.csv")

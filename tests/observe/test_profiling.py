@@ -415,7 +415,7 @@ def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: 
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
     del study["baselines"], study["published"]
-    study["kernels"] = [{"name": name} for name in kernels]
+    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kernels]
     study["ladder"] = [step for step in study["ladder"] if step["kernel"] in kernels and step["unroll"] in unroll]
     study["reference"] |= {"array_size": 1000, "block_size": 64}
     study["axes"] = {"unroll": unroll}
