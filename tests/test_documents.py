@@ -21,7 +21,7 @@ def test_adding_a_kernel_works_as_written(finished: Path) -> None:
     path, source = re.findall(r"Save this as `([^`]+)`:\n\n```cuda\n(.*?)```", page, re.DOTALL)[0]
     (finished / path).write_text(source)
     study = finished / re.findall(r"In `(config/studies/[^`]+)`", page)[0]
-    additions = re.findall(r"after the line `([^`]+)`:\n\n```yaml\n(.*?)```", page, re.DOTALL)
+    additions = re.findall(r"after the line\s+`([^`]+)`:\n\n```yaml\n(.*?)```", page, re.DOTALL)
     assert len(additions) == 2
     for line, added in additions:
         assert f"{line}\n" in study.read_text()
