@@ -67,9 +67,8 @@ rule devices:
         targets.devices(PROJECT),
 
 
-# A C++ header that reduces arrays with each size's best configuration, from the studies whose kernels leave one value by
-# one launch; and a header of constants for each of the run's studies with a problem of its own. They need times, from a
-# GPU or from a recording. Not part of `all`.
+# A C++ header of constants for each of the run's studies: its best configurations. It needs times, from a GPU or from a
+# recording. Not part of `all`.
 rule header:
     input:
         for_job(targets.header),

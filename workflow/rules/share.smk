@@ -1,4 +1,4 @@
-# Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and a C++ header.
+# Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and C++ headers.
 
 from kernelsweep.drawing.figure_formats import formats_of
 
@@ -9,7 +9,6 @@ localrules:
     renew_numbers,
     archive_results,
     compare_devices,
-    export_header,
     export_constants,
     export_t4,
 
@@ -66,31 +65,7 @@ rule compare_devices:
         "../scripts/share/compare_devices.py"
 
 
-# Measurements to a C++ header for other programs: each size's best configuration among the kernels that leave one value.
-rule export_header:
-    input:
-        measurements=for_job(inputs.exported_measurements),
-        proofs=for_job(inputs.exported_proofs),
-        device=files.device(),
-        environment=for_job(inputs.exported_environment),
-        studies=[f"config/studies/{study}.yaml" for study in inputs.exported_studies(PROJECT)],
-        sources=for_job(inputs.exported_sources),
-        template=inputs.header_template(PROJECT),
-        licence="LICENSE",
-    output:
-        files.header(),
-    log:
-        files.log("export_header"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        studies=inputs.exported_studies(PROJECT),
-        code=code_of("share/export_header.py"),
-    script:
-        "../scripts/share/export_header.py"
-
-
-# The fastest configurations of a study with a problem of its own, as constants for programs that use its kernels.
+# The fastest configurations of a study, as constants for programs that use its kernels.
 rule export_constants:
     input:
         best=files.best("json", files.scope_of("{platform}", "{study}")),

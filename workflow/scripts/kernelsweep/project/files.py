@@ -317,13 +317,8 @@ def archive(platform: str = "{platform}") -> str:
     return f"{RESULTS}/archive/{platform}.tar.gz"
 
 
-def header(platform: str = "{platform}") -> str:
-    """The C++ header of the best configurations."""
-    return f"{RESULTS}/{platform}/best/reduce.cuh"
-
-
 def constants(platform: str = "{platform}", study: str = "{study}") -> str:
-    """The C++ header of a study's best configurations, for a study whose problem is a file."""
+    """The C++ header of a study's best configurations."""
     return f"{RESULTS}/{platform}/best/{study}.h"
 
 

@@ -29,7 +29,6 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
-from kernelsweep.share.reduce_header.offered import HEADER_TEMPLATE, is_offered
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
@@ -499,45 +498,6 @@ def compared_gpus(project: Project) -> list[str]:
         for platform in project.models
         for path in (files.measurements(platform), files.device(platform), files.claims("csv", platform))
     ]
-
-
-# The C++ header
-
-
-def exported_studies(project: Project) -> list[str]:
-    """The studies with kernels that a header can offer, whether `all` runs them or not."""
-    return [name for name, study in project.studies.items() if any(map(is_offered, study.kernels.values()))]
-
-
-def exported_environment(project: Project, platform: str) -> list[str]:
-    """A recording's environment, which says when its measurements were made."""
-    return [files.environment(platform)] if is_recording(platform) else []
-
-
-def exported_measurements(project: Project, platform: str) -> list[str]:
-    """The measurements behind a header: a recording's, or the exported studies' points, which are measured first."""
-    if is_recording(platform):
-        return [files.measurements(platform)]
-    scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
-    return [path for scope in scopes for path in kernel_points(project, scope)]
-
-
-def exported_proofs(project: Project, platform: str) -> list[str]:
-    """The proofs of the exported studies' kernels."""
-    scopes = [files.scope_of(platform, study) for study in exported_studies(project)]
-    return [] if is_recording(platform) else [path for scope in scopes for path in proofs(project, scope)]
-
-
-def header_template(project: Project) -> str:
-    """The template of every header."""
-    return _relative(project, HEADER_TEMPLATE)
-
-
-def exported_sources(project: Project) -> list[str]:
-    """The sources of these studies' kernels, and the files that they include."""
-    kernels = [(study, kernel) for study in exported_studies(project) for kernel in project.studies[study].kernels]
-    sources = {kernel_file(project, study, kernel) for study, kernel in kernels}
-    return sorted(sources.union(*(included(project, study, kernel) for study, kernel in kernels)))
 
 
 def _hashes(paths: list[str]) -> dict[str, str]:

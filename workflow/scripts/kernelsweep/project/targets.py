@@ -197,10 +197,8 @@ def archive(project: Project) -> list[str]:
 
 
 def header(project: Project) -> list[str]:
-    """The C++ headers of the platforms with times: for reductions, and of each study whose problem is a file."""
-    timed = _timed(project, "header")
-    reductions = [files.header(platform) for platform in timed if inputs.exported_studies(project)]
-    return [*reductions, *(files.constants(*one) for one in _with_results(project, timed) if _is_own(project, one[1]))]
+    """The C++ header of each study's best configurations, on the platforms with times."""
+    return [files.constants(*one) for one in _with_results(project, _timed(project, "header"))]
 
 
 def t4(project: Project) -> list[str]:
@@ -220,10 +218,6 @@ def _with_results(project: Project, platforms: Iterable[str]) -> list[tuple[str,
     """The platforms with the run's studies that each can have, and whose kernels do the same work."""
     studies = [name for name in project.config["studies"] if project.studies[name].problem.races]
     return [(platform, name) for platform in platforms for name in studies if project.can_have(platform, name)]
-
-
-def _is_own(project: Project, study: str) -> bool:
-    return project.studies[study].problem.described is not None
 
 
 def redraw(project: Project) -> list[str]:

@@ -12,21 +12,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_file import best_entries
+from kernelsweep.judge.best.find import Best
 
 
 def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str, Any]) -> str:
     """The header's text.
 
     best       a best.json
-    study      the study, whose problem is a file
+    study      the study
     reference  its reference point, by axis; the header has the configurations of its cache state
 
     Raises UserError if best.json has no configuration of the study.
     """
     entries = [
-        entry
-        for entry in best["entries"]
-        if entry["study"] == study and "problem" in entry and entry["cache"] == reference["cache"]
+        entry for entry in best_entries(best) if entry.study == study and entry.point["cache"] == reference["cache"]
     ]
     if not entries:
         reason = best["reason_for_none"] or f"No point with a {reference['cache']} cache has a time."
@@ -39,37 +39,48 @@ def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str
         f"namespace kernelsweep::{_identifier(study)} {{",
         f"constexpr const char *device = {_literal(best['device']['name'])};",
     ]
-    for kernel in dict.fromkeys(entry["kernel"] for entry in entries):
+    for kernel in dict.fromkeys(entry.kernel for entry in entries):
         lines += ["", f"namespace {_identifier(kernel)} {{"]
         for entry in entries:
-            if entry["kernel"] == kernel:
+            if entry.kernel == kernel:
                 lines += _of_size(entry)
         lines.append(f"}} // namespace {_identifier(kernel)}")
     lines += ["", f"}} // namespace kernelsweep::{_identifier(study)}"]
-    at_reference = [entry for entry in entries if entry["problem"].items() <= reference.items()]
+    at_reference = [entry for entry in entries if _problem(entry).items() <= reference.items()]
     if at_reference:
-        lines += ["", f"// At the reference point: {_words(at_reference[0]['problem'])}."]
+        lines += ["", f"// At the reference point: {_words(_problem(at_reference[0]))}."]
     for entry in at_reference:
-        for axis, value in entry["parameters"].items():
-            name = "_".join(_identifier(part) for part in (study, entry["kernel"], axis)).upper()
+        for axis, value in _parameters(entry).items():
+            name = "_".join(_identifier(part) for part in (study, entry.kernel, axis)).upper()
             lines.append(f"#define {name} {value if isinstance(value, str) else _literal(value)}")
     return "\n".join(lines) + "\n"
 
 
-def _of_size(entry: Mapping[str, Any]) -> list[str]:
+def _of_size(entry: Best) -> list[str]:
     """The constants of one problem size, in a namespace that is named after it."""
-    space = "_".join(f"{_identifier(axis)}_{_identifier(str(value))}" for axis, value in entry["problem"].items())
-    ties = f", and {len(entry['ties'])} more that can't be told apart from it" if entry["ties"] else ""
+    space = "_".join(f"{_identifier(axis)}_{_identifier(str(value))}" for axis, value in _problem(entry).items())
+    ties = f", and {len(entry.ties)} more that can't be told apart from it" if entry.ties else ""
+    marked = " CUDA does not define its result." if entry.undefined else ""
     return [
-        f"// {entry['time_us']:.2f} us: the fastest of {entry['compared']} configurations{ties}.",
+        f"// {entry.fastest.time_us:.2f} us: the fastest of {entry.compared} configurations{ties}.{marked}",
         f"namespace {space or 'any_size'} {{",
         *(f"constexpr {_type(value)} {_identifier(axis)} = {_literal(value)};" for axis, value in _constants(entry)),
         "}",
     ]
 
 
-def _constants(entry: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
-    return list({**entry["problem"], **entry["parameters"]}.items())
+def _constants(entry: Best) -> Sequence[tuple[str, Any]]:
+    return list({**_problem(entry), **_parameters(entry)}.items())
+
+
+def _problem(entry: Best) -> dict[str, Any]:
+    """The axes that the inputs depend on, which the header's cache state is none of."""
+    return {axis: value for axis, value in entry.point.items() if axis != "cache"}
+
+
+def _parameters(entry: Best) -> dict[str, Any]:
+    """The configuration; without the grid size where that follows from the others."""
+    return {axis: value for axis, value in entry.fastest.parameters.items() if value is not None}
 
 
 def _type(value: Any) -> str:

@@ -76,6 +76,11 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
 
 def read_best(path: str | Path) -> list[Best]:
     """The entries of a best.json that best_json() wrote. Raises UserError, naming the file, if it can't be read."""
+    return best_entries(read_json(path))
+
+
+def best_entries(document: Mapping[str, Any]) -> list[Best]:
+    """The entries of the document that best_json() wrote."""
     return [
         Best(
             study=entry["study"],
@@ -86,7 +91,7 @@ def read_best(path: str | Path) -> list[Best]:
             fastest=_configuration(entry),
             ties=tuple(_configuration(tie) for tie in entry["ties"]),
         )
-        for entry in read_json(path)["entries"]
+        for entry in document["entries"]
     ]
 
 

@@ -21,7 +21,7 @@ from kernelsweep.sweep.points import Point
 VECTOR_BYTES = 16
 
 # The blocks of a thread block cluster, in kernels of the plan single_launch_of_clusters.
-CLUSTER_SIZE = 8
+_CLUSTER_SIZE = 8
 
 
 # Sizes in x, y and z, plain integers.
@@ -143,7 +143,7 @@ def single_launch_of_clusters(point: Point) -> Plan:
 
 def whole_clusters(blocks: Any) -> Any:
     """A number of blocks (or many), rounded up to whole thread block clusters."""
-    return -(-blocks // CLUSTER_SIZE) * CLUSTER_SIZE
+    return -(-blocks // _CLUSTER_SIZE) * _CLUSTER_SIZE
 
 
 def three_stages(point: Point) -> Plan:

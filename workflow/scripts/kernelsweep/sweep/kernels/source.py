@@ -141,7 +141,7 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
         source = waiting.pop(0)
         text = read_source(source)
         named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
-        for file in directly_included(source, text, include):
+        for file in _directly_included(source, text, include):
             if file.resolve() not in found:
                 found[file.resolve()] = file
                 waiting.append(file)
@@ -166,7 +166,7 @@ def read_source(path: Path) -> str:
         raise UserError(f"{path}: {error.strerror}.") from error
 
 
-def directly_included(path: Path, text: str, include: Sequence[Path]) -> list[Path]:
+def _directly_included(path: Path, text: str, include: Sequence[Path]) -> list[Path]:
     """The files that a source with this text itself includes, in their order, found as by included_files()."""
     folders = {"quoted": [path.parent, *include], "angled": include}
     places = [
