@@ -38,6 +38,7 @@ from kernelsweep.baselines.libraries import (
     planned_calls,
 )
 from kernelsweep.build.build_report import Report, read_report
+from kernelsweep.build.nvcc import compile_library
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows
@@ -95,8 +96,10 @@ def on_gpu() -> list[dict[str, list[Any]]]:
 
 def test_every_rival_that_a_study_may_name_exists() -> None:
     for name, rival in LIBRARIES.items():
-        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.py").is_file()
-        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu").is_file() == (name in COMPILED)
+        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{libraries.module_of(name)}.py").is_file()
+        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{libraries.cub_source(name)}").is_file() == (
+            name in COMPILED
+        )
         assert set(rival.operations) <= set(OPERATIONS)
 
 
@@ -373,10 +376,10 @@ def build_cub(source: Path) -> Report:
     folder = source.parent
     outputs = {kind: f"{source.with_suffix(suffix)}" for kind, suffix in (("library", ".so"), ("report", ".json"))}
     job = {
-        "input": {"sources": [str(source)]},
+        "input": {"source": str(source)},
         "output": outputs,
         "wildcards": {"target": "sm_90", "library": source.stem},
-        "params": {},
+        "params": {"options": []},
     }
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
@@ -407,6 +410,18 @@ def test_cub_compiles_to_a_function_for_each_operation_and_its_histogram(tmp_pat
     nonsense.write_text("nonsense")
     report = build_cub(nonsense)
     assert report["status"] == "build_failed" and "refused cub.cu" in report["message"]
+
+
+@pytest.mark.nvcc
+def test_the_newest_cubs_sums_compile_in_each_environment(tmp_path: Path) -> None:
+    if not (include := libraries.header_folders("cub_pooled")):
+        pytest.skip("uv run --extra cccl pytest")
+    source, text = tmp_path / "cub_sum.cu", CUB.with_name("cub_sum.cu").read_text()
+    source.write_text(re.sub(r"CUB_SUM\((?!type|float32).*\n", "", text))
+    for library in (tmp_path / f"{name}.so" for name in ("cub_pooled", "cub_not_guaranteed", "cub_tuned")):
+        assert libraries.cub_source(library.stem) == source.name
+        compile_library(source, library, "sm_90", include, libraries.cub_options(library.stem))
+        assert hasattr(ctypes.CDLL(str(library)), "cub_sum_float32")
 
 
 class Clocked(EmulatorPlatform):

@@ -1,6 +1,6 @@
 # Baselines for kernels on the same device: the host's sums, libraries' functions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import LIBRARIES
+from kernelsweep.baselines.libraries import LIBRARIES, module_of
 
 
 rule measure_host:
@@ -65,7 +65,7 @@ rule measure_library:
             "measure/measure_library.py",
             *(f"kernelsweep/{name}" for name in MEASURING),
             "kernelsweep/baselines/library_platform.py",
-            f"kernelsweep/baselines/{wildcards.rival}.py",
+            f"kernelsweep/baselines/{module_of(wildcards.rival)}.py",
         ),
     script:
         "../scripts/measure/measure_library.py"

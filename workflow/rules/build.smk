@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.baselines.libraries import COMPILED, header_release
+from kernelsweep.baselines.libraries import COMPILED, cub_options, header_release
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS
 
 
@@ -58,7 +58,7 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        sources=for_job(inputs.cub_sources),
+        source=for_job(inputs.cub_file),
     output:
         library=files.cub("so"),
         report=files.cub("json"),
@@ -71,6 +71,7 @@ rule build_cub:
         "../../envs/kernelsweep.yaml"
     params:
         headers=lambda wildcards: header_release(wildcards.library),
+        options=lambda wildcards: cub_options(wildcards.library),
         compiler=for_job(parameters.compiler),
         code=code_of("build/build_cub.py"),
     script:

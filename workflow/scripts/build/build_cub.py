@@ -10,13 +10,13 @@ from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:
     library, target, name = Path(snakemake.output.library), snakemake.wildcards.target, snakemake.wildcards.library
-    source = Path(snakemake.input.sources[0])
+    source = Path(snakemake.input.source)
     report = new_report(target, nvcc.version())
     missing = why_missing(name)
     try:
         if missing:
             raise BuildError(missing)
-        nvcc.compile_library(source, library, target, header_folders(name))
+        nvcc.compile_library(source, library, target, header_folders(name), snakemake.params.options)
     except BuildError as error:
         report.update(status="build_failed", message=str(error))
         library.write_bytes(b"")

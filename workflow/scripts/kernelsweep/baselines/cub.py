@@ -12,7 +12,7 @@ from kernelsweep.errors import BuildError, LaunchError
 
 
 def load(library: Path) -> LibraryFunction:
-    """CUB's DeviceReduce, from cub.cu."""
+    """CUB's DeviceReduce, from cub.cu or cub_sum.cu."""
     import pycuda.driver as cuda  # Imported here, because tests call reduction() without a GPU.
 
     return reduction(library, cuda.mem_alloc)

@@ -1,7 +1,8 @@
 """Libraries whose functions kernels are compared with, on the same buffers and timed by the same loop.
 
-The configuration calls them rivals. Each has a module with a function load() that returns a LibraryFunction. This
-module holds their properties, and treats a library as a kernel. library_platform.py calls them, on a GPU only.
+The configuration calls them rivals. Each has a module (module_of) with a function load() that returns a
+LibraryFunction. This module holds their properties, and treats a library as a kernel. library_platform.py calls them,
+on a GPU only.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class Library:
     label       its name for readers
     packages    the Python packages that have it, of which one is enough; none for CUB, which nvcc compiles here
     newest_cub  whether nvcc compiles it with the CUB of the package nvidia-cuda-cccl, not with the toolkit's
+    environment of the sums in cub_sum.cu: the execution environment there
     install     how to install it
     operations  of a reduction: the operations that it supports
     largest     of a reduction: the largest array size that its index type can hold
@@ -72,6 +74,7 @@ class Library:
     largest: int = 2**32
     summation_depth: str = _SUMMATION_DEPTH
     newest_cub: bool = False
+    environment: str = ""
     words: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
 
@@ -86,15 +89,18 @@ _UNSIGNED_LESS_A_GRID = 2**31
 
 _CCCL = (), "uv run --extra gpu --extra cccl ..."
 
+
+def _cub_sum(label: str, environment: str, summation_depth: str = _SUMMATION_DEPTH) -> Library:
+    return Library(label, *_CCCL, ("sum",), summation_depth=summation_depth, newest_cub=True, environment=environment)
+
+
 # Reductions, in the order of tables.
 REDUCTIONS: Mapping[str, Library] = {
     "cub": Library("CUB's DeviceReduce", (), _TOOLKIT, _ALL),
     "cub_newest": Library("the newest CUB's DeviceReduce", *_CCCL, _ALL, newest_cub=True),
-    "cub_pooled": Library("the newest CUB's sum, with memory from a pool", *_CCCL, ("sum",), newest_cub=True),
-    "cub_not_guaranteed": Library(
-        "the newest CUB's sum, in any order", *_CCCL, ("sum",), summation_depth=_ATOMIC_DEPTH, newest_cub=True
-    ),
-    "cub_tuned": Library("the newest CUB's sum, with a policy of its user's", *_CCCL, ("sum",), newest_cub=True),
+    "cub_pooled": _cub_sum("the newest CUB's sum, with memory from a pool", "run_to_run"),
+    "cub_not_guaranteed": _cub_sum("the newest CUB's sum, in any order", "not_guaranteed", _ATOMIC_DEPTH),
+    "cub_tuned": _cub_sum("the newest CUB's sum, with a policy of its user's", "tuned"),
     "pycuda_reduction": Library("PyCUDA's ReductionKernel", *_PYCUDA, _ALL, _UNSIGNED_LESS_A_GRID),
     "pycuda_gpuarray": Library("PyCUDA's gpuarray.sum", *_PYCUDA, ("sum", "minimum", "maximum"), _UNSIGNED_LESS_A_GRID),
     # No minimum: in CuPy 14.2, ndarray.min takes the array for the result as the result's type.
@@ -118,7 +124,7 @@ PROBLEM_LIBRARIES: Mapping[str, Library] = {
 
 LIBRARIES: Mapping[str, Library] = {**REDUCTIONS, **PROBLEM_LIBRARIES}
 
-# The libraries that nvcc compiles here, each from a .cu file of its name.
+# The libraries that nvcc compiles here.
 COMPILED = tuple(name for name, library in LIBRARIES.items() if not library.packages)
 
 # What stands for the build report of the others.
@@ -172,6 +178,22 @@ def why_missing(name: str) -> str | None:
     if not packages or any(importlib.util.find_spec(package) is not None for package in packages):
         return None
     return f"{' or '.join(packages)} is not installed ({LIBRARIES[name].install})"
+
+
+def module_of(name: str) -> str:
+    """The module of this folder that loads a library; all of CUB's reductions have one."""
+    return "cub" if name in COMPILED and name in REDUCTIONS else name
+
+
+def cub_source(name: str) -> str:
+    """The .cu file of this folder that one of COMPILED is compiled from."""
+    return "cub_sum.cu" if LIBRARIES[name].environment else f"{module_of(name)}.cu"
+
+
+def cub_options(name: str) -> list[str]:
+    """The options that nvcc is given for one of COMPILED."""
+    environment = LIBRARIES[name].environment
+    return [f"-DENVIRONMENT={environment}"] if environment else []
 
 
 def newest_cub() -> Path | None:
@@ -264,7 +286,7 @@ def library_report(
         return {**report, "status": built["status"], "message": built["message"]}
     run = {each.variant: each.point for each in planned if not each.skipped}
     if run:
-        modules = ("library_platform", kernel.name, *(["cub"] if kernel.name in COMPILED else []))
+        modules = ("library_platform", module_of(kernel.name), *(["cub"] if kernel.name in COMPILED else []))
         code = code_hash(Path(__file__).with_name(f"{module}.py") for module in modules)
         digest = hashlib.sha256(f"{version(kernel.name, library)} {code}".encode()).hexdigest()
         report["variants"] = {
@@ -295,6 +317,6 @@ def load(name: str, library: Path) -> LibraryFunction:
 
     Raises BuildError if that library, and ImportError if a package can't be loaded.
     """
-    module = importlib.import_module(f"kernelsweep.baselines.{name}")
+    module = importlib.import_module(f"kernelsweep.baselines.{module_of(name)}")
     function: LibraryFunction = module.load(library) if name in COMPILED else module.load()
     return function

@@ -118,7 +118,9 @@ def _given(arch: str, include: Sequence[Path], macros: Mapping[str, str], option
     return [*_LANGUAGE, f"-arch={arch}", *options, *folders, *(f"-D{name}={value}" for name, value in macros.items())]
 
 
-def compile_library(source: Path, library: Path, arch: str, include: Sequence[Path] = ()) -> None:
+def compile_library(
+    source: Path, library: Path, arch: str, include: Sequence[Path] = (), options: Sequence[str] = ()
+) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
     include  folders of headers that come before the toolkit's
@@ -131,6 +133,7 @@ def compile_library(source: Path, library: Path, arch: str, include: Sequence[Pa
         f"-arch={arch}",
         "-shared",
         "-Xcompiler=-fPIC",
+        *options,
         *(f"-I{folder}" for folder in include),
         "-o",
         str(library),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import COMPILED
+from kernelsweep.baselines.libraries import COMPILED, cub_source
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
@@ -139,10 +139,9 @@ def cub(project: Project, platform: str, rival: str) -> list[str]:
     return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
 
 
-def cub_sources(project: Project, library: str) -> list[str]:
-    """The file that a library of CUB's functions is compiled from, and those of ours that it includes."""
-    source = HOME / f"workflow/scripts/kernelsweep/baselines/{library}.cu"
-    return [_relative(project, path) for path in (source, *included_files(source, []))]
+def cub_file(project: Project, library: str) -> str:
+    """The file that a library of CUB's functions is compiled from."""
+    return _relative(project, HOME / f"workflow/scripts/kernelsweep/baselines/{cub_source(library)}")
 
 
 def cub_report(project: Project, platform: str, rival: str) -> list[str]:
