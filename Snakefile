@@ -126,12 +126,6 @@ rule counted_against_ncu:
         for_job(targets.counted_against_ncu),
 
 
-# Count warps of 64 lanes, and compare with what omniperf printed for an AMD GPU: a table in docs/. Needs no GPU.
-rule counted_against_omniperf:
-    input:
-        targets.counted_against_omniperf(PROJECT),
-
-
 # The numbers in documents that are a recording's. Needs no GPU.
 rule numbers:
     input:

@@ -1,14 +1,8 @@
 // The lanes of a warp, and which of them take part in an exchange.
 #pragma once
 
-// 32 on every GPU that runs CUDA. The emulator can have 64, as a wavefront of AMD's GPUs has.
-#if defined(EMULATOR_LANES) && EMULATOR_LANES == 64
-constexpr unsigned warp_lanes = 64;
-constexpr unsigned long long all_lanes = ~0ull;
-#else
-constexpr unsigned warp_lanes = 32;
+constexpr unsigned warp_lanes = 32; // on every GPU that runs CUDA
 constexpr unsigned all_lanes = ~0u;
-#endif
 
 // The mask of the lanes that exist in this thread's warp: the last warp of a block has fewer than 32 where the block
 // size is no multiple of that. A shuffle's mask must name these and no others. What a lane gets from one that does not

@@ -30,12 +30,10 @@ __device__ void warp_step(Element *block_data, unsigned stride)
     __syncwarp();
 }
 
-// The last steps of a tree, in a straight line, by the threads of the first warp: six, or seven of 64 lanes.
+// The last steps of a tree, in a straight line, by the threads of the first warp.
 template <typename Operation, unsigned block_size, typename Element>
 __device__ void reduce_last_warp(Element *block_data)
 {
-    if constexpr (warp_lanes == 64)
-        warp_step<Operation, block_size>(block_data, 64);
     warp_step<Operation, block_size>(block_data, 32);
     warp_step<Operation, block_size>(block_data, 16);
     warp_step<Operation, block_size>(block_data, 8);
@@ -54,7 +52,7 @@ __device__ void reduce_to_one_warp(Element *block_data)
         tree_step<Operation>(block_data, 256);
     if constexpr (block_size >= 256)
         tree_step<Operation>(block_data, 128);
-    if constexpr (block_size >= 128 && warp_lanes == 32)
+    if constexpr (block_size >= 128)
         tree_step<Operation>(block_data, 64);
 }
 

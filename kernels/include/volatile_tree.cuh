@@ -12,8 +12,6 @@ __device__ void reduce_last_warp_volatile(volatile Element *block_data)
     const auto step = [=](unsigned stride) {
         block_data[lane] = Operation::template combine<Element>(block_data[lane], block_data[lane + stride]);
     };
-    if constexpr (warp_lanes == 64)
-        step(64);
     step(32);
     step(16);
     step(8);

@@ -2,7 +2,7 @@
 // to order them.
 //
 // The source made volatile the reason why this step lost time: every step's value goes to shared memory and back. On its
-// AMD GPU a wavefront has 64 lanes, so that its loop stopped at stride 128; a warp has 32. The emulator can have both.
+// AMD GPU a wavefront has 64 lanes, so that its loop stopped at stride 128; a warp has 32.
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -262,19 +262,18 @@ def test_the_emulators_libraries_are_the_same_in_every_folder(tmp_path: Path, mo
     assert [hashes(report) for report in reports[:2]] == [hashes(report) for report in reports[2:]]
 
 
-@pytest.mark.parametrize("lanes", [32, 64])
 def test_the_emulators_compiled_headers_are_taken_and_change_no_library(
-    lanes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pins: headers that were compiled with other options than a unit's, which g++ passes over without a word.
     without = tmp_path / "runtime.o"
-    shutil.copy(runtime(lanes), without)
+    shutil.copy(runtime(), without)
     (tmp_path / "toy.cu").write_text("__global__ void toy(int *data) { data[threadIdx.x] = __popc(data[0]); }\n")
     unit = write_unit(tmp_path / "toy.cpp", [tmp_path / "toy.cu"], ["toy"])
     monkeypatch.setenv("CXX", "g++ -H")  # names the headers that it reads
     libraries = []
-    for of in (runtime(lanes), without):
-        named = gcc.compile_for_emulator(unit, tmp_path / "toy.so", of, INCLUDE, lanes)
+    for of in (runtime(), without):
+        named = gcc.compile_for_emulator(unit, tmp_path / "toy.so", of, INCLUDE)
         assert (f"! {of.with_name('emulator.hpp.gch')}" in named) == (of != without), named
         assert ("arithmetic.hpp" in named) == (of == without), named
         libraries.append((tmp_path / "toy.so").read_bytes())

@@ -15,13 +15,12 @@ import pytest
 import yaml
 from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
-from planted import point, source_of
+from planted import point
 from shipped_builds import at_the_edges, compiled, shipped_build
 from shipped_kernels import shipped_kernels
 from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.build import build
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
@@ -42,11 +41,9 @@ from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import WAVEFRONTS
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.points import Point, instantiation
 
 VECTOR = "float4"
 # The offset and the size in bytes of each piece of a structure of 40 bytes.
@@ -510,33 +507,6 @@ def test_efficiencies_are_those_of_nsight_compute(
     digits = len(str(load).split(".")[1])
     assert round(counted.metrics["global_load_efficiency"].value, digits) == load
     assert round(counted.metrics["global_store_efficiency"].value, digits) == store
-
-
-# The last one's shuffles reach over 64 lanes: else its sum would be wrong.
-@pytest.mark.parametrize(
-    ("name", "unroll"), [("strided_index", 1), ("last_warp_unrolled_volatile", 2), ("last_warp_shuffled", 1)]
-)
-def test_warps_of_64_lanes_are_counted_as_on_the_page(tmp_path: Path, name: str, unroll: int) -> None:
-    kernel = load_study("stepwise", ROOT).kernels[name]
-    grid = 32 if kernel.plan in PLANS_WITH_A_GRID else None
-    at = point(2**16, 256, unroll=unroll, dtype="float32", grid_size=grid)
-    binary = tmp_path / f"{name}.bin"
-    source = replace(source_of(kernel.path), runtime=runtime(lanes=64))
-    report = build(source, binary, WAVEFRONTS, units(kernel, [at]))
-    assert report["status"] == "ok", report["message"]
-    task = BuiltKernel(kernel, report, binary).task("", [at], Protocol(None, seed=1))
-    counted = CountingRunner(task, kernel.path.read_text()).count(at, instantiation(kernel, at))
-    # Lanes in lockstep would give the volatile kernel its sum; the emulator's run one after another.
-    assert counted.outcome.status == ("wrong_result" if kernel.undefined_behaviour else "ok")
-    values = {metric: one.value for metric, one in counted.metrics.items()}
-    assert values["warps"] == (256 / unroll + 1 if grid is None else grid + 1) * 256 / 64
-    page = (ROOT / "docs/measured/stepwise-wavefronts.md").read_text()
-    if row := re.search(rf"^\| `{name}` (\|.*)$", page, re.MULTILINE):
-        conflicts = values["bank_conflict"] / values["warps"]
-        ours = (values["executing_threads"], values["branch"], conflicts)
-        assert re.findall(r"\| ([\d.]+) /", row[1]) == [f"{value:.2f}" for value in ours]
-    else:
-        assert name == "last_warp_shuffled"  # whose counters the source doesn't print
 
 
 # Kernels of bandwidth_bound that are put together from others' parts.

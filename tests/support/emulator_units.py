@@ -28,16 +28,11 @@ def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Seque
     return path
 
 
-def runtime(lanes: int = 32) -> Path:
-    """The emulator's runtime, compiled once in this process."""
-    return _runtime(lanes)
-
-
 @functools.cache
-def _runtime(lanes: int) -> Path:
-    compiled = Path(_FOLDER.name) / f"{lanes}/runtime.o"
-    compiled.parent.mkdir()
-    gcc.compile_runtime(ROOT / "workflow/emulator", compiled, lanes)
+def runtime() -> Path:
+    """The emulator's runtime, compiled once in this process."""
+    compiled = Path(_FOLDER.name) / "runtime.o"
+    gcc.compile_runtime(ROOT / "workflow/emulator", compiled)
     return compiled
 
 

@@ -134,11 +134,7 @@ struct ThreadName {
 };
 
 // A mask of lanes in messages, by printf: 0x0000ffff.
-#if EMULATOR_LANES == 64
-#define EMULATOR_MASK "0x%016" PRIx64
-#else
 #define EMULATOR_MASK "0x%08" PRIx32
-#endif
 
 // Gives up the block: the message becomes the launch's error.
 __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)

@@ -14,21 +14,11 @@
 #include <ucontext.h>
 #endif
 
-// With 64 lanes, basic blocks are counted (counting/hooks.hpp), of which the emulator's own are none.
-#if defined(EMULATOR_LANES) && EMULATOR_LANES == 64
-#if !__has_attribute(no_sanitize_coverage)
-#error "warps of 64 lanes are counted with g++ 12 or later"
-#endif
-#define EMULATOR_NOT_WATCHED no_sanitize("thread"), no_sanitize_coverage
-#else
-#define EMULATOR_NOT_WATCHED no_sanitize("thread")
-#endif
-
 // Kept out of the kernels, which are compiled with -fsanitize=thread, so that the emulator's own accesses are not counted.
-#define EMULATOR_APART __attribute__((noinline, unused, EMULATOR_NOT_WATCHED)) inline
-#define EMULATOR_COLD __attribute__((noinline, cold, EMULATOR_NOT_WATCHED))
-#define EMULATOR_UNCOUNTED __attribute__((EMULATOR_NOT_WATCHED))
-#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, EMULATOR_NOT_WATCHED)) inline
+#define EMULATOR_APART __attribute__((noinline, unused, no_sanitize("thread"))) inline
+#define EMULATOR_COLD __attribute__((noinline, cold, no_sanitize("thread")))
+#define EMULATOR_UNCOUNTED __attribute__((no_sanitize("thread")))
+#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, no_sanitize("thread"))) inline
 
 namespace emulator {
 

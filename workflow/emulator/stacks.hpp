@@ -11,27 +11,21 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
-#include <type_traits>
 #include <unistd.h>
 
 namespace emulator {
 
 constexpr unsigned most_threads = 1024; // of a block, as in CUDA
 
-// A wavefront of AMD's GPUs has 64 lanes (docs/counting.md).
-#if !defined(EMULATOR_LANES)
-#define EMULATOR_LANES 32
-#endif
-constexpr unsigned lanes_of_a_warp = EMULATOR_LANES;
-static_assert(lanes_of_a_warp == 32 || lanes_of_a_warp == 64, "a warp has 32 lanes, a wavefront 64");
+constexpr unsigned lanes_of_a_warp = 32;
 
 // A set of a warp's lanes: a bit for each.
-using Lanes = std::conditional_t<lanes_of_a_warp == 64, uint64_t, uint32_t>;
+using Lanes = uint32_t;
 constexpr Lanes all_lanes = ~Lanes(0);
 
 EMULATOR_UNCOUNTED_INLINE constexpr Lanes only_lane(unsigned lane) { return Lanes(1) << lane; }
-EMULATOR_UNCOUNTED_INLINE constexpr unsigned first_of(Lanes lanes) { return unsigned(__builtin_ctzll(lanes)); }
-EMULATOR_UNCOUNTED_INLINE constexpr unsigned count_of(Lanes lanes) { return unsigned(__builtin_popcountll(lanes)); }
+EMULATOR_UNCOUNTED_INLINE constexpr unsigned first_of(Lanes lanes) { return unsigned(__builtin_ctz(lanes)); }
+EMULATOR_UNCOUNTED_INLINE constexpr unsigned count_of(Lanes lanes) { return unsigned(__builtin_popcount(lanes)); }
 
 constexpr size_t region_size = size_t(256) << 20;
 constexpr size_t stack_size = 64 * 1024;       // the part that a kernel may use

@@ -1,7 +1,7 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.baselines.libraries import COMPILED, cub_options, header_release
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # What the emulator itself needs is compiled once, not with every kernel.
@@ -14,7 +14,7 @@ rule build_emulator:
     log:
         files.emulator_runtime("log"),
     wildcard_constraints:
-        target=f"{EMULATOR}|{WAVEFRONTS}",
+        target=EMULATOR,
     priority: resources.build_priority(PROJECT, EMULATOR)
     conda:
         "../../envs/kernelsweep.yaml"

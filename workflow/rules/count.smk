@@ -1,12 +1,11 @@
 # Each kernel's accesses to memory, counted on the emulator: one job a kernel.
 
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     compare_counts,
-    compare_with_omniperf,
 
 
 rule count_kernel:
@@ -51,45 +50,3 @@ rule compare_counts:
         code=code_of("observe/compare_counts.py"),
     script:
         "../scripts/observe/compare_counts.py"
-
-
-# The same with warps of 64 lanes, the wavefronts of AMD's GPUs.
-use rule count_kernel as count_wavefronts with:
-    input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        binary=files.build("bin", WAVEFRONTS),
-        report=files.build("json", WAVEFRONTS),
-        problem=for_job(inputs.problem_files),
-    output:
-        files.counts(WAVEFRONTS),
-    log:
-        files.log("count_kernel", "{study}", "{kernel}", scope=WAVEFRONTS),
-    params:
-        kernel_code=for_job(parameters.kernel_code),
-        points=for_job(parameters.plain_wavefront_points),
-        kernel=for_job(parameters.kernel_settings),
-        seed=config["seed"],
-        timeout_seconds=config["measuring"]["timeout_seconds"],
-        code=code_of("observe/count_kernel.py"),
-
-
-# A page that the repository keeps, for readers without an AMD GPU.
-rule compare_with_omniperf:
-    input:
-        counted=for_job(inputs.wavefront_counts),
-        published=for_job(inputs.published_data),
-    output:
-        files.omniperf_page(),
-    log:
-        files.log("compare_with_omniperf", "{study}", scope=WAVEFRONTS),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        published=for_job(parameters.setting, key="published"),
-        kernels=for_job(parameters.setting, key="kernels"),
-        title=for_job(parameters.setting, key="title"),
-        command="uv run snakemake --cores 2 counted_against_omniperf",
-        code=code_of("observe/compare_with_omniperf.py"),
-    script:
-        "../scripts/observe/compare_with_omniperf.py"

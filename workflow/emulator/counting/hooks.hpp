@@ -1,9 +1,6 @@
 // The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library
 // exports. The sanitizer's own library is not linked.
 //
-// A unit compiled with -fsanitize-coverage=trace-pc,trace-cmp, too, calls a hook at the start of each basic block, and
-// one before each comparison. A comparison is a branch where it is the last one of its block.
-//
 //     size_t emulator_red_zone()
 //         How many bytes on each side of a device buffer must be left unused.
 //     int emulator_watch(void *start, size_t size)
@@ -20,8 +17,6 @@
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[4])
 //         Barriers and __syncwarp by each warp, other warp-level operations, and the warps that ran.
-//     unsigned emulator_lanes()
-//         The lanes of a warp.
 //     int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
 //     unsigned emulator_traced(Traced *entries)
 #pragma once
@@ -106,35 +101,6 @@ EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
     if (ordering.touched[thread] != 0) // It learns of what others have released.
         check_pending();
     pass_fence(thread, is_of_device);
-}
-
-// The emulator's own code is counted with the kernel's that it is inlined into: its places are known by their files. No
-// lane is paused here, which may be in the middle of a switch to another lane.
-EMULATOR_UNCOUNTED inline void count_control(Worker &worker, uintptr_t address, Operation operation)
-{
-    const unsigned site = find_site(address, 0, control_flow, operation);
-    if (site == no_site)
-        fail(worker, "the kernel has more than %u basic blocks, of which no more can be counted", most_sites);
-    join_request(site, worker.current->index % lanes_of_a_warp, address, ordering.moment);
-}
-
-EMULATOR_UNCOUNTED inline void observe_block(const void *caller)
-{
-    Worker *const worker = state.worker;
-    if (worker == nullptr || worker->current == nullptr)
-        return;
-    uintptr_t &compared = requests.compared[worker->current->index % lanes_of_a_warp];
-    if (compared != 0)
-        count_control(*worker, compared, branch);
-    compared = 0;
-    count_control(*worker, uintptr_t(caller), step);
-}
-
-EMULATOR_UNCOUNTED inline void observe_comparison(const void *caller)
-{
-    Worker *const worker = state.worker;
-    if (worker != nullptr && worker->current != nullptr)
-        requests.compared[worker->current->index % lanes_of_a_warp] = uintptr_t(caller);
 }
 
 EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
@@ -252,25 +218,6 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
     return __real_memset(target, value, size);
 }
 
-EMULATOR_HOOK void __sanitizer_cov_trace_pc() { emulator::counting::observe_block(__builtin_return_address(0)); }
-#define EMULATOR_COMPARISON(name, Value)                                                                               \
-    EMULATOR_HOOK void __sanitizer_cov_trace_##name(Value, Value)                                                      \
-    {                                                                                                                  \
-        emulator::counting::observe_comparison(__builtin_return_address(0));                                           \
-    }
-EMULATOR_COMPARISON(cmp1, uint8_t)
-EMULATOR_COMPARISON(cmp2, uint16_t)
-EMULATOR_COMPARISON(cmp4, uint32_t)
-EMULATOR_COMPARISON(cmp8, uint64_t)
-EMULATOR_COMPARISON(const_cmp1, uint8_t)
-EMULATOR_COMPARISON(const_cmp2, uint16_t)
-EMULATOR_COMPARISON(const_cmp4, uint32_t)
-EMULATOR_COMPARISON(const_cmp8, uint64_t)
-EMULATOR_COMPARISON(cmpf, float)
-EMULATOR_COMPARISON(cmpd, double)
-EMULATOR_COMPARISON(switch, uint64_t)
-#undef EMULATOR_COMPARISON
-
 EMULATOR_HOOK void __tsan_init() {}
 EMULATOR_HOOK void __tsan_func_entry(void *) {}
 EMULATOR_HOOK void __tsan_func_exit() {}
@@ -278,7 +225,6 @@ EMULATOR_HOOK void __tsan_vptr_update(void **, void *) {}
 EMULATOR_HOOK void __tsan_vptr_read(void **) {}
 #undef EMULATOR_HOOK
 
-EMULATOR_EXPORTED unsigned emulator_lanes() { return emulator::lanes_of_a_warp; }
 EMULATOR_EXPORTED size_t emulator_red_zone() { return emulator::counting::red_zone; }
 EMULATOR_EXPORTED int emulator_watch(void *start, size_t size)
 {

@@ -23,7 +23,7 @@ constexpr unsigned round_length = 256;
 constexpr unsigned most_requests = 2 * round_length * lanes_of_a_warp;
 constexpr unsigned request_slots = 2 * most_requests;
 
-enum Operation : unsigned char { load, store, atomic, step, branch }; // the last two are of control flow
+enum Operation : unsigned char { load, store, atomic };
 
 // The counts of a call site. Sectors belong to global memory, wavefronts and conflicts to shared memory.
 struct Tally {
@@ -36,7 +36,7 @@ struct Tally {
     uint64_t conflicts; // wavefronts beyond those that the width of the access needs
 };
 
-// A place in the code that accesses one space in one way, or that begins a basic block, or that branches.
+// A place in the code that accesses one space in one way.
 struct Site {
     uintptr_t address; // of the code
     uint32_t size;     // bytes a lane
@@ -66,7 +66,7 @@ struct RequestSlot {
 };
 
 struct Traced {
-    uint64_t lanes;
+    Lanes lanes;
     uint32_t run; // of the block
     uint32_t site;
     uint32_t moment;
@@ -105,7 +105,6 @@ struct Requests {
 
     Lanes existing_lanes; // of the running warp
     unsigned round[lanes_of_a_warp];
-    uintptr_t compared[lanes_of_a_warp]; // where the lane has compared in its basic block; 0: nowhere
     Lanes paused;
 
     uint32_t run; // counts the blocks of all launches
@@ -241,9 +240,9 @@ EMULATOR_UNCOUNTED inline void close_request(const Request &request)
     tally.bytes += lanes * site.size;
     if (site.space == global_memory)
         tally.sectors += sectors_of(request, site.size);
-    else if (site.space == shared_memory)
+    else
         add_wavefronts(request, site.size, tally);
-    if (requests.trace.capacity != 0 && site.space != control_flow && requests.block == requests.trace.block && requests.warp == requests.trace.warp)
+    if (requests.trace.capacity != 0 && requests.block == requests.trace.block && requests.warp == requests.trace.warp)
         trace_request(request, site, before);
 }
 

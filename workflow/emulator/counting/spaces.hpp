@@ -21,7 +21,7 @@ constexpr size_t word = 4;              // bytes: the unit of shadow memory, and
 constexpr unsigned most_buffers = 64;
 constexpr unsigned most_variables = 256;
 
-enum Space : unsigned char { global_memory, shared_memory, control_flow };
+enum Space : unsigned char { global_memory, shared_memory };
 
 struct Cell; // the remembered accesses to a word, in races.hpp
 

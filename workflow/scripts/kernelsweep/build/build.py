@@ -208,7 +208,7 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
     assert source.emulator is not None and source.runtime is not None
     include = [source.emulator, source.emulator / "include", *source.include]
-    warnings = gcc.compile_for_emulator(text, library, source.runtime, include, lanes=target_named(target).lanes)
+    warnings = gcc.compile_for_emulator(text, library, source.runtime, include)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
 

@@ -52,8 +52,6 @@ _WARNINGS = [
 # duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
 # accesses' lines.
 _WATCHING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
-# And one at the start of each basic block, and before each comparison.
-_CONTROL_FLOW = ["-fsanitize-coverage=trace-pc,trace-cmp"]
 _LINK = [
     "-shared",
     "-Wl,-z,defs",
@@ -122,10 +120,8 @@ def version() -> str:
     return f"g++ {answer.stdout.strip()}"
 
 
-def compile_runtime(emulator: Path, compiled: Path, lanes: int = 32) -> None:
+def compile_runtime(emulator: Path, compiled: Path) -> None:
     """Compile what every library for the emulator contains, runtime.cpp in the folder `emulator`, to an object file.
-
-    lanes     of a warp: 32, or 64 as in a wavefront of AMD's GPUs
 
     And emulator.hpp to _HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
     the same without that file. Raises BuildError as compile_for_emulator().
@@ -134,22 +130,16 @@ def compile_runtime(emulator: Path, compiled: Path, lanes: int = 32) -> None:
     # Included first, or runtime.cpp would find the emulator.hpp beside it.
     runtime = ["-include", "emulator.hpp", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
     folders = [f"-I{compiled.parent}", f"-I{emulator}"]
-    for command in ([*_of_units(lanes), *headers], [*_compiler(lanes), *folders, *runtime]):
-        output = _run(command)
+    for options in (headers, [*folders, *runtime]):
+        output = _run([*_compiler(), *options])
         if output.returncode != 0:
             raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
 
 
-def compile_for_emulator(
-    unit: Path,
-    library: Path,
-    runtime: Path,
-    include: Sequence[Path],
-    lanes: int = 32,
-) -> str:
+def compile_for_emulator(unit: Path, library: Path, runtime: Path, include: Sequence[Path]) -> str:
     """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
 
-    runtime, lanes  as compile_runtime() made it; with 64 lanes, basic blocks and branches are counted, too
+    runtime  as compile_runtime() made it
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
     directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
@@ -159,7 +149,7 @@ def compile_for_emulator(
         objects = [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
-        compiled = _run([*_of_units(lanes), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
+        compiled = _run([*_compiler(), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
@@ -176,16 +166,10 @@ def compile_for_emulator(
     return _relative(compiled.stderr)
 
 
-def _compiler(lanes: int) -> list[str]:
+def _compiler() -> list[str]:
     """The command that compiles for the emulator."""
     paths = f"-ffile-prefix-map={Path.cwd()}/="
-    options = [*_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, f"-DEMULATOR_LANES={lanes}"]
-    return [*find(), *options, paths]
-
-
-def _of_units(lanes: int) -> list[str]:
-    """The command that compiles a kernel's unit, and the headers: g++ takes those of the same options only."""
-    return [*_compiler(lanes), *(_CONTROL_FLOW if lanes == 64 else [])]
+    return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, paths]
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -200,11 +200,6 @@ def accesses(study: str, name: str) -> str:
     return f"{RESULTS}/{EMULATOR}/studies/{study}/accesses/{name}.svg"
 
 
-def omniperf_page(study: str = "{study}") -> str:
-    """The page, kept in the repository, that compares counts of 64 lanes with a source's counters."""
-    return f"docs/measured/{study}-wavefronts.md"
-
-
 def counted_against_ncu(recording: str = "{name}") -> str:
     """The page, kept in the repository, that compares counts with a recording's counters."""
     return f"docs/{recording}/counted.md"

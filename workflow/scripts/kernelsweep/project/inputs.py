@@ -29,7 +29,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.share.marked_numbers import recording_of
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
@@ -343,11 +343,6 @@ def pictured_includes(project: Project, study: str) -> list[str]:
 def pictured_builds(project: Project, study: str, suffix: str) -> list[str]:
     """Their builds for the emulator: the binaries (suffix bin) or the reports (json)."""
     return [files.build(suffix, EMULATOR, study, kernel) for kernel in pictured_kernels(project, study)]
-
-
-def wavefront_counts(project: Project, study: str) -> list[str]:
-    """A study's kernels, counted with warps of 64 lanes."""
-    return [files.counts(WAVEFRONTS, study, kernel) for kernel in project.studies[study].kernels]
 
 
 def findings(project: Project, platform: str) -> list[str]:

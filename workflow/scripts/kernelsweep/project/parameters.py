@@ -35,7 +35,7 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import Unit, merged_units
@@ -49,9 +49,6 @@ from kernelsweep.sweep.resolve import (
     valid_count,
 )
 from kernelsweep.sweep.study_quantities import TIME, objective_of
-
-# The elements that warps of 64 lanes are counted with.
-_WAVEFRONT_ARRAY_SIZE = 2**16
 
 # The sweep
 
@@ -220,8 +217,6 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
 
 def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     source = project.kernel(study, kernel)
-    if target == WAVEFRONTS:
-        return units(source, wavefront_points(project, study, kernel))
     if not target_named(target).is_emulator:
         return gpu_units(project, target, study, kernel)
     run = kernel_units(project.config, project.studies[study], kernel, EMULATOR, target)
@@ -290,20 +285,6 @@ def plain_accesses(project: Project, study: str) -> list[dict[str, Any]]:
 def all_kernel_settings(project: Project, study: str) -> dict[str, dict[str, Any]]:
     """What a job needs to read the kernels of a study."""
     return {kernel: kernel_settings(project, study, kernel) for kernel in project.studies[study].kernels}
-
-
-def wavefront_points(project: Project, study: str, kernel: str) -> list[Point]:
-    """A kernel's point to count with warps of 64 lanes: the first one that is counted, of few elements.
-
-    What a warp does depends on the array's size only where each thread has many elements.
-    """
-    counted = observed.counted(project, study, kernel).points
-    return [point.at(array_size=_WAVEFRONT_ARRAY_SIZE) for point in counted[:1]]
-
-
-def plain_wavefront_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
-    """The same as plain values."""
-    return [dict(point) for point in wavefront_points(project, study, kernel)]
 
 
 def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:

@@ -19,7 +19,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import files, inputs, observed
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, WAVEFRONTS, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 
 
 def everything(project: Project) -> list[str]:
@@ -153,22 +153,12 @@ def counted_against_ncu(project: Project) -> list[str]:
     return [files.counted_against_ncu(name) for name in names]
 
 
-def counted_against_omniperf(project: Project) -> list[str]:
-    """The pages that compare counts of 64 lanes with what is published of an AMD GPU."""
-    return [files.omniperf_page(name) for name in project.config["studies"] if _is_of_wavefronts(project, name)]
-
-
-def _is_of_wavefronts(project: Project, study: str) -> bool:
-    published = project.studies[study].settings["published"]
-    return bool(published) and published["lanes"] == target_named(WAVEFRONTS).lanes
-
-
 def documents(project: Project) -> list[str]:
     """The copies of recordings' results that the documents show, and the numbers that they quote."""
     shown = shown_recordings(project)
     copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
     counted = [files.counted_against_ncu(name) for name in observed.profiled_recordings(project)]
-    return [*copies, *counted, *counted_against_omniperf(project), *numbers(project)]
+    return [*copies, *counted, *numbers(project)]
 
 
 def numbers(project: Project) -> list[str]:

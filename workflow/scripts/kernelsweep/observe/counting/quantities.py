@@ -25,16 +25,6 @@ class Counts:
     sites: Sequence[Site]
     synchronisations: Synchronisations
 
-    @property
-    def accesses(self) -> list[Site]:
-        """The places that access memory."""
-        return [site for site in self.sites if site.space != "control"]
-
-    @property
-    def branches(self) -> list[Site]:
-        """The places that branch; none unless control flow is counted."""
-        return [site for site in self.sites if site.operation == "branch"]
-
     def total(self, quantity: str, space: str, operation: str | None = None) -> int:
         """The sum of an attribute of Site over the sites of a space and an operation; None stands for all of these."""
         return sum(
@@ -60,22 +50,8 @@ def _sum(quantity: str, space: str, operation: str | None = None) -> Callable[[C
 
 def _active_lanes(counts: Counts) -> float | None:
     """The mean number of active lanes in a request."""
-    return _mean_lanes(counts.accesses)
-
-
-def _executing_threads(counts: Counts) -> float | None:
-    """The mean number of lanes that execute an access or a branch together."""
-    return _mean_lanes([*counts.accesses, *counts.branches]) if counts.branches else None
-
-
-def _branch(counts: Counts) -> float | None:
-    """The branches that a warp executes."""
-    return sum(site.requests for site in counts.branches) / counts.synchronisations.warps if counts.branches else None
-
-
-def _mean_lanes(sites: Sequence[Site]) -> float | None:
-    requests = sum(site.requests for site in sites)
-    return sum(site.lanes for site in sites) / requests if requests else None
+    requests = sum(site.requests for site in counts.sites)
+    return sum(site.lanes for site in counts.sites) / requests if requests else None
 
 
 # By name: the unit, and a function for the value, which is None if undefined, such as the efficiency of no access.
@@ -99,9 +75,7 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
     "warp_synchronisations": ("warps", lambda counts: counts.synchronisations.warp_synchronisations),
     "warp_exchanges": ("warps", lambda counts: counts.synchronisations.warp_exchanges),
     "active_lanes": ("lanes", _active_lanes),
-    "partial_requests": ("requests", lambda counts: sum(site.partial for site in counts.accesses)),
-    "executing_threads": ("threads", _executing_threads),
-    "branch": ("branches per warp", _branch),
+    "partial_requests": ("requests", lambda counts: sum(site.partial for site in counts.sites)),
     "warps": ("warps", lambda counts: counts.synchronisations.warps),
 }
 
@@ -117,7 +91,6 @@ def metrics(counts: Counts) -> dict[str, Metric]:
     counts the wavefronts beyond those that the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and
     warp_exchanges (the other warp-level operations) are counted for each warp that executes one; active_lanes is the
     mean over all requests, and partial_requests counts the requests in which a lane of the warp was inactive.
-    executing_threads and branch are defined where control flow is counted, with 64 lanes.
     """
     values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
     return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}

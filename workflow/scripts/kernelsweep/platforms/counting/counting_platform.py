@@ -48,10 +48,6 @@ class CountingUnit:
         kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
         return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
 
-    def is_of_kernel(self, site: Site) -> bool:
-        """Whether a place belongs to a kernel. The emulator's code is inlined into it: barriers, shuffles."""
-        return site.space != "control" or f"{EMULATOR_HEADERS}/" not in self.lines.line(site.address)
-
     def shared_arrays(self, entry: int) -> list[Variable]:
         """The `__shared__` arrays of an entry."""
         return self._shared[entry]
@@ -131,7 +127,7 @@ class CountingPlatform(EmulatorPlatform):
 
     def sites(self) -> list[Site]:
         """The accesses of each place in the code since watch(), and the executions of the kernel's own places."""
-        return [site for unit in self._used for site in unit.library.sites() if unit.is_of_kernel(site)]
+        return [site for unit in self._used for site in unit.library.sites()]
 
     def synchronisations(self) -> Synchronisations:
         """The number of synchronisations since watch()."""

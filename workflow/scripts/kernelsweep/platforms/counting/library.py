@@ -5,25 +5,25 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.problems.lanes import LANES
 
-SPACES = ("global", "shared", "control")
-ACCESSES = ("load", "store", "atomic", "step", "branch")
+SPACES = ("global", "shared")
+ACCESSES = ("load", "store", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds")
 
 
 @dataclass(frozen=True)
 class Site:
-    """The counted accesses of one place in the code to one space of memory, or the executions of a place.
+    """The counted accesses of one place in the code to one space of memory.
 
     address                the code's, from the library's start
     size                   bytes that a lane accesses
-    space                  global or shared; control for a place that begins a basic block or branches
-    operation              load, store or atomic; of control, step or branch
+    space                  global or shared
+    operation              load, store or atomic
     requests               of warps
     lanes                  the sum of the requests' active lanes
     partial                requests in which a lane of the warp was inactive
@@ -142,7 +142,7 @@ class _Mistake(ctypes.Structure):
 
 class _Request(ctypes.Structure):
     _fields_ = [
-        ("lanes", ctypes.c_uint64),
+        ("lanes", ctypes.c_uint32),
         ("run", ctypes.c_uint32),
         ("site", ctypes.c_uint32),
         ("moment", ctypes.c_uint32),
@@ -150,13 +150,8 @@ class _Request(ctypes.Structure):
         ("sectors", ctypes.c_uint32),
         ("wavefronts", ctypes.c_uint32),
         ("conflicts", ctypes.c_uint32),
+        ("offsets", ctypes.c_int64 * LANES),
     ]
-
-
-@cache
-def _request(lanes: int) -> type[_Request]:
-    """The structure of a request, whose last field has an offset a lane."""
-    return type("_RequestOfLanes", (_Request,), {"_fields_": [("offsets", ctypes.c_int64 * lanes)]})
 
 
 def _numbers(record: type[Site] | type[Mistake]) -> list[str]:
@@ -180,7 +175,6 @@ class CountingLibrary(EmulatedLibrary):
         ]
         self._library.emulator_entry_kernel.restype = ctypes.c_void_p
         self.red_zone: int = self._library.emulator_red_zone()
-        self._lanes: int = self._library.emulator_lanes()
         self._trace_capacity = 0
 
     def kernel_address(self, entry: int, export: int) -> int:
@@ -267,7 +261,7 @@ class CountingLibrary(EmulatedLibrary):
 
     def traced(self) -> list[Request]:
         """The recorded requests, in order."""
-        entries = (_request(self._lanes) * self._trace_capacity)()
+        entries = (_Request * self._trace_capacity)()
         count = self._library.emulator_traced(entries)
         return [
             Request(

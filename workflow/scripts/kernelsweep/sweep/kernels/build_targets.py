@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 # The platform that runs kernels on the CPU, and its build target.
 EMULATOR = "emulator"
-# The emulator with warps of 64 lanes, which are the wavefronts of AMD's GPUs: only counted, no platform of a sweep.
-WAVEFRONTS = "emulator_64"
-_LANES = {EMULATOR: 32, WAVEFRONTS: 64}
 
 _ARCHITECTURE = re.compile(r"sm_(\d+)[a-z]?")
 
@@ -19,18 +16,16 @@ class Target:
     """A target that kernels are compiled for.
 
     is_emulator   whether they are compiled by g++, with the emulator's headers; it can't run what only a GPU can
-    lanes         of a warp
     architecture  the GPU's, such as 90 for sm_90; None for any, and for the emulator
     """
 
     is_emulator: bool = False
-    lanes: int = 32
     architecture: int | None = None
 
 
 def target_named(name: str | None) -> Target:
-    """The target with a name: an architecture such as sm_90, or an emulator's; None for a GPU of any kind."""
-    return Target(name in _LANES, _LANES.get(name or "", 32), architecture_number(name))
+    """The target with a name: an architecture such as sm_90, or the emulator; None for a GPU of any kind."""
+    return Target(name == EMULATOR, architecture_number(name))
 
 
 def architecture_number(name: str | None) -> int | None:
