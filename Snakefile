@@ -16,10 +16,6 @@ for name in CONFIG_FILES:
     configfile: name
 
 
-# The introduction of Snakemake's own report (snakemake --report report.zip).
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/project.smk"
 include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"

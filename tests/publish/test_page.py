@@ -1,10 +1,9 @@
-"""The page of all results, and Snakemake's own report: whole, readable at a phone's and a desk's width, and alone."""
+"""The page of all results: whole, readable at a phone's and a desk's width, and alone."""
 
 from __future__ import annotations
 
 import csv
 import re
-import zipfile
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -332,23 +331,6 @@ def test_a_figure_opens_large_and_closes(driver: object, page: Path) -> None:
     assert large.is_displayed() and large.size["width"] > 1.3 * small.size["width"]
     driver.find_element("css selector", "dialog button").click()
     assert not driver.find_elements("css selector", "dialog[open]")
-
-
-@pytest.mark.chromium
-def test_snakemakes_own_report_is_whole(driver: object, project: Path) -> None:
-    from chromium import Faults, open_page
-
-    run = snakemake(project, "--report", "report.zip", *RECORDING)
-    assert run.returncode == 0, run.stdout
-    with zipfile.ZipFile(project / "report.zip") as packed:
-        packed.extractall(project)
-    report = project / "report/report.html"
-    # Its own menu scrolls away on a phone.
-    for width in (360, 1440):
-        assert open_page(driver, report, width) == Faults([], [], [], [])
-    driver.find_element("xpath", "//a[normalize-space()='warp_shuffle']").click()
-    text = driver.find_element("css selector", "body").text
-    assert "ladder" in text and "table" in text
 
 
 def test_an_edited_kernel_is_marked_as_recorded_before(project: Path, page: Path) -> None:

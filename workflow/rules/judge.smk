@@ -18,13 +18,7 @@ rule judge_claims:
         claims=inputs.published_claims(PROJECT),
         sources=inputs.published_sources(PROJECT),
     output:
-        md=report(
-            files.claims("md"),
-            category=for_job(parameters.report_category),
-            subcategory=for_job(parameters.report_platform),
-            labels={"result": "claims"},
-            caption="../report/claims.rst",
-        ),
+        md=files.claims("md"),
         csv=files.claims("csv"),
     log:
         files.log("judge_claims", scope="{scope}"),
@@ -46,13 +40,7 @@ rule find_best:
         device=for_job(inputs.device),
         proofs=for_job(inputs.proofs),
     output:
-        md=report(
-            files.best("md"),
-            category=for_job(parameters.report_category),
-            subcategory=for_job(parameters.report_platform),
-            labels={"result": "best configurations"},
-            caption="../report/best.rst",
-        ),
+        md=files.best("md"),
         json=files.best("json"),
     log:
         files.log("find_best", scope="{scope}"),

@@ -158,14 +158,3 @@ def by_code(function, **fixed):
         return ancient(found) if isinstance(found, str) else [ancient(file) for file in found]
 
     return answer
-
-
-def in_report(figure):
-    """A figure's file, which Snakemake's own report shows under its name."""
-    return report(
-        figure,
-        category="{study}",
-        subcategory="{platform}",
-        labels={"result": Path(figure).stem},
-        caption="../report/figure.rst",
-    )

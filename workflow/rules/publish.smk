@@ -25,13 +25,7 @@ rule make_table:
         metrics=for_job(inputs.made_metrics),
         kernels=by_code(inputs.kernel_files),
     output:
-        md=report(
-            files.table("md"),
-            category="{study}",
-            subcategory="{platform}",
-            labels={"result": "table"},
-            caption="../report/table.rst",
-        ),
+        md=files.table("md"),
         csv=files.table("csv"),
         tex=files.table("tex"),
         short=files.short_table(),
@@ -68,10 +62,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             metrics=for_job(inputs.made_metrics),
             own_figures=for_job(inputs.own_figures),
         output:
-            [
-                in_report(files.figure(file)) if file.endswith(".svg") else files.figure(file)
-                for file in inputs.drawn_files(PROJECT, study, has_clock)
-            ],
+            [files.figure(file) for file in inputs.drawn_files(PROJECT, study, has_clock)],
         log:
             files.log("draw_figures", "{study}"),
         wildcard_constraints:
@@ -140,13 +131,7 @@ rule make_page:
         sources=for_job(inputs.page_sources),
         kernels=by_code(inputs.page_kernels),
     output:
-        report(
-            files.page(),
-            category=for_job(parameters.report_category),
-            subcategory=for_job(parameters.report_platform),
-            labels={"result": "all on one page"},
-            caption="../report/page.rst",
-        ),
+        files.page(),
     log:
         files.log("make_page", scope="{scope}"),
     conda:

@@ -421,17 +421,6 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
     }
 
 
-def report_category(project: Project, scope: str) -> str:
-    """The part of Snakemake's own report in which a scope's results are shown."""
-    _, study = files.parts_of(scope)
-    return study or "All studies"
-
-
-def report_platform(project: Project, platform: str) -> str:
-    """The part within that."""
-    return platform
-
-
 def page_title(project: Project, scope: str) -> str:
     """The title of a scope's page."""
     _, study = files.parts_of(scope)
