@@ -15,14 +15,8 @@ from kernelsweep.errors import UserError
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MERGE = "tag:yaml.org,2002:merge"
 
-# A longer list would take minutes to check and to plan, and is a mistake of a script that wrote it.
-_LONGEST_LIST = 10_000
-# No file of a project comes near it; a few lines of YAML whose aliases name each other stand for far more.
-_MOST_VALUES = 100_000
 _LARGEST_NUMBER = 2**63
 _LONGEST_TEXT = 4_000  # characters, as a long description of a study has
-_DEEPEST = 20  # levels; the schemas have six
-_LARGEST_FILE = 2_000_000  # bytes: a second's work for the parser
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
@@ -81,8 +75,6 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{shown} is no file. Move it away.")
-        if (size := path.stat().st_size) > _LARGEST_FILE:
-            raise UserError(f"{shown} has {size:,} bytes. Allowed: at most {_LARGEST_FILE:,}.")
         data = parse_yaml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UserError(f"{shown}: {error.strerror}.") from error
@@ -97,25 +89,18 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
     return data
 
 
-def check_values(data: Any, shown: str) -> None:
-    """Raise UserError for what no key allows: numbers that aren't finite or are absurdly large, and endless lists."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), data)]
-    count = 0
-    while waiting:
-        keys, value = waiting.pop()
-        count += 1
-        where = f"{shown}: {'.'.join(keys[:_DEEPEST])}"
-        if len(keys) > _DEEPEST:
-            raise UserError(f"{where} is nested more than {_DEEPEST} levels deep.")
-        if count > _MOST_VALUES:
-            raise UserError(f"{where}: with it the file has more than {_MOST_VALUES:,} values. Take some away.")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise UserError(f"{where} is {value}. Allowed: finite numbers.")
-        if isinstance(value, int | float) and abs(value) > _LARGEST_NUMBER:
-            raise UserError(f"{where} is a number above 2^63. Allowed: smaller ones.")
-        if isinstance(value, str) and len(value) > _LONGEST_TEXT:
-            raise UserError(f"{where} is a text of {len(value):,} characters. Allowed: at most {_LONGEST_TEXT:,}.")
-        if isinstance(value, list) and len(value) > _LONGEST_LIST:
-            raise UserError(f"{where} has {len(value):,} values. Allowed: at most {_LONGEST_LIST:,}.")
-        children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-        waiting += [((*keys, str(name)), child) for name, child in children]
+def check_values(value: Any, shown: str, keys: tuple[str, ...] = ()) -> None:
+    """Raise UserError for what no key allows: numbers that aren't finite or are absurdly large, and endless texts.
+
+    keys  the value's place in the file
+    """
+    where = f"{shown}: {'.'.join(keys)}"
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{where} is {value}. Allowed: finite numbers.")
+    if isinstance(value, int | float) and abs(value) > _LARGEST_NUMBER:
+        raise UserError(f"{where} is a number above 2^63. Allowed: smaller ones.")
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        raise UserError(f"{where} is a text of {len(value):,} characters. Allowed: at most {_LONGEST_TEXT:,}.")
+    children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for name, child in children:
+        check_values(child, shown, (*keys, str(name)))
