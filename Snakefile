@@ -57,12 +57,6 @@ rule archive:
         targets.archive(PROJECT),
 
 
-# Compare your own GPU with the recordings. It is measured first if it has no results.
-rule devices:
-    input:
-        targets.devices(PROJECT),
-
-
 # A C++ header of constants for each of the run's studies: its best configurations. It needs times, from a GPU or from a
 # recording. Not part of `all`.
 rule header:

@@ -17,7 +17,6 @@ from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 from workflow_runs import snakemake
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.reference import at_reference
 from kernelsweep.errors import UserError
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 from kernelsweep.sweep.points import points_of_variants, units
@@ -114,7 +113,3 @@ def test_one_study_of_a_file_of_several_is_what_it_is_by_itself(tmp_path: Path) 
     pandas.concat([every.assign(study="another"), every]).to_csv(both, index=False)
     pandas.testing.assert_frame_equal(load_measurements([both], "synthetic"), load_measurements([own]))
     assert load_measurements([both], "a third").empty
-    near = load_measurements([both], references={"synthetic": WARP_SHUFFLE})
-    pandas.testing.assert_frame_equal(
-        near, at_reference(WARP_SHUFFLE, load_measurements([own]), free=["array_size"]).reset_index(drop=True)
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.project import files, inputs, parameters, targets
+from kernelsweep.project import inputs, parameters, targets
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.units import MOST_VARIANTS
 
@@ -159,22 +158,6 @@ def test_the_page_of_all_studies_shows_chapters_that_exist_and_a_studys_only_its
     assert {"sanitizer", "comparison"} < {*parameters.page_chapters(shipped, GPU)}
 
 
-def test_devices_of_earlier_runs_are_compared_but_not_measured_again(shipped: Project, here: Path) -> None:
-    for platform, kind in (("nvidia-a100", "gpu"), ("nvidia-v100", "gpu"), ("emulator", "emulator"), (GPU, "gpu")):
-        write(files.device(platform), json.dumps({"platform": platform, "kind": kind}))
-    for platform in ("nvidia-a100", "emulator", GPU):
-        write(files.measurements(platform))
-    measured = parameters.device_measurements(shipped)
-    assert list(measured)[:4] == [*shipped.models, "nvidia-a100"]
-    assert measured["recording/nvidia-h200"] == "resources/recordings/nvidia-h200/measurements.csv.gz"
-    # Claims that were judged earlier are shown too; this run judges its own GPUs' claims first.
-    assert set(parameters.device_claims(shipped)) == set(shipped.models)
-    write(files.claims("csv", "nvidia-a100"), "judged")
-    assert set(parameters.device_claims(shipped)) == {*shipped.models, "nvidia-a100"}
-    assert len(parameters.device_hashes(shipped)) == 2
-    assert not any("a100" in path for path in inputs.compared_gpus(shipped))
-
-
 def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> None:
     only = replace(shipped, platforms=["emulator"], models={})
     # A deleted file comes back only if a target names it, so every result is named.
@@ -183,8 +166,6 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
     shown |= {"studies/staged/figures/texts.json", "studies/staged/figures/correctness.pdf"}
     assert {f"results/emulator/{name}" for name in shown} <= {*targets.everything(only)}
     assert not any("points/" in path for path in targets.study(replace(only, platforms=[RECORDING]), "staged"))
-    devices = {f"results/devices/{name}" for name in ("devices.md", "figures/staged.png")}
-    assert devices <= {*targets.everything(shipped)}
     assert "results/emulator/studies/staged/.verdict" in targets.study(only, "staged")
     assert {path.split("/")[2] for path in targets.build(shipped)} == {"sm_90", "sm_89", "emulator"}
     assert {path.split("/")[2] for path in targets.build(changed(shipped, arch="sm_80"))} == {"sm_80"}

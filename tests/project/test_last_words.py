@@ -90,11 +90,11 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
 
 def test_a_run_without_an_answer_names_its_files(capsys: pytest.CaptureFixture[str]) -> None:
     words = LastWords(list)
-    passes(words, "rule compare_devices", event="job_info", input=["x.csv"], output=["a.md"], log=["x.log"])
-    passes(words, "rule devices", event="job_info", input=[".end", "a.md", "b.csv", "c.csv", "d.svg"], output=[])
+    passes(words, "rule archive_results", event="job_info", input=["x.csv"], output=["a.md"], log=["x.log"])
+    passes(words, "rule archive", event="job_info", input=[".end", "a.md", "b.csv", "c.csv", "d.svg"], output=[])
     assert passes(words, "Elapsed time: 0:00:01") is None
     assert capsys.readouterr().err == "\n  Results  a.md, b.csv, c.csv and 1 more\n\n"
-    passes(words, "Error in rule compare_devices", event="job_error", log=["x.log"])
+    passes(words, "Error in rule archive_results", event="job_error", log=["x.log"])
     assert passes(words, "Elapsed time: 0:00:01") == "Elapsed time: 0:00:01"
 
 

@@ -1,6 +1,4 @@
-# Outputs to pass on to others: an archive of a platform's results, a comparison of devices, and C++ headers.
-
-from kernelsweep.drawing.figure_formats import formats_of
+# Outputs to pass on to others: an archive of a platform's results, C++ headers, and what the documents show.
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -8,7 +6,6 @@ localrules:
     copy_document,
     renew_numbers,
     archive_results,
-    compare_devices,
     export_constants,
     export_t4,
 
@@ -37,32 +34,6 @@ rule archive_results:
 rule redraw:
     input:
         for_job(targets.redraw),
-
-
-# The recordings, and the GPUs that were measured here, beside each other.
-rule compare_devices:
-    input:
-        recordings=inputs.compared_recordings(PROJECT),
-        own=inputs.compared_gpus(PROJECT),
-    output:
-        page=files.devices("devices.md"),
-        rows=files.devices("devices.csv"),
-        claims=files.devices("claims.csv"),
-        figures=inputs.device_figures(PROJECT),
-    log:
-        files.devices("logs/compare_devices.log"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        measurements=for_job(parameters.device_measurements),
-        claims=for_job(parameters.device_claims),
-        hashes=for_job(parameters.device_hashes),
-        studies=parameters.studies_with_bandwidth(PROJECT),
-        look=parameters.figure_look(PROJECT),
-        formats=formats_of(config["sweep"]),
-        code=code_of("share/compare_devices.py"),
-    script:
-        "../scripts/share/compare_devices.py"
 
 
 # The fastest configurations of a study, as constants for programs that use its kernels.

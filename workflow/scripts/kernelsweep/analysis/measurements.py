@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas
 
@@ -60,14 +59,12 @@ _ROWS_AT_ONCE = 100_000
 def load_measurements(
     paths: Sequence[Path],
     study: str | None = None,
-    references: Mapping[str, Mapping[str, Any]] | None = None,
     unproven: Collection[tuple[str, str]] = (),
 ) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, whatever the order of the files.
 
-    study       keep the rows of this study
-    references  keep the rows that differ from their study's reference point in the array size alone; settings by study
-    unproven    the kernels whose proof failed, by study and name: their rows get the flag PROOF_FAILED
+    study     keep the rows of this study
+    unproven  the kernels whose proof failed, by study and name: their rows get the flag PROOF_FAILED
 
     Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; other columns are kept as
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
@@ -75,7 +72,7 @@ def load_measurements(
     """
     frames = [
         pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str),
-        *(_load(path, study, references) for path in paths),
+        *(_load(path, study) for path in paths),
     ]
     rows = pandas.concat(frames, ignore_index=True)
     # A study without an axis of this name has empty fields.
@@ -107,21 +104,21 @@ def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows
 
 
-def _load(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
+def _load(path: Path, study: str | None) -> pandas.DataFrame:
     try:
-        return _checked(path, study, references)
+        return _checked(path, study)
     except UNREADABLE as error:
         raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
 
 
-def _checked(path: Path, study: str | None, references: Mapping[str, Mapping[str, Any]] | None) -> pandas.DataFrame:
+def _checked(path: Path, study: str | None) -> pandas.DataFrame:
     columns = pandas.read_csv(path, nrows=0).columns
     missing = [column for column in CONTRACT_COLUMNS if column not in columns]
     if missing:
         raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(CONTRACT_COLUMNS)}")
     # Read in chunks, so that a file of all studies never needs more memory than the rows that are kept.
     with pandas.read_csv(path, dtype=str, keep_default_na=False, chunksize=_ROWS_AT_ONCE) as chunks:
-        rows = pandas.concat([_wanted(chunk, study, references) for chunk in chunks])
+        rows = pandas.concat([chunk if study is None else chunk[chunk["study"] == study] for chunk in chunks])
     rows = rows.assign(**{column: "" for column in FURTHER_MEASUREMENT_COLUMNS if column not in rows.columns})
     for column in (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS):
         try:
@@ -148,21 +145,3 @@ def refuse(rows: pandas.DataFrame, wrong: pandas.Series, column: str, allowed: s
     if wrong.any():
         line = rows.index[wrong][0] + 2  # The header is the first line, and rows count from 0.
         raise UserError(f"{path}, line {line}: {column} is {rows[column][wrong].iloc[0]}. Allowed: {allowed}. {AGAIN}")
-
-
-def _wanted(
-    rows: pandas.DataFrame, study: str | None, references: Mapping[str, Mapping[str, Any]] | None
-) -> pandas.DataFrame:
-    """The rows that load_measurements() keeps; all columns are still text."""
-    if study is not None:
-        rows = rows[rows["study"] == study]
-    if references is None:
-        return rows
-    near = pandas.Series(False, index=rows.index)
-    for name, settings in references.items():
-        of_study = rows["study"] == name
-        for column, value in settings["reference"].items():
-            if column != "array_size":
-                of_study &= rows[column] == str(value)
-        near |= of_study
-    return rows[near]

@@ -322,11 +322,6 @@ def t4(platform: str = "{platform}", study: str = "{study}") -> str:
     return f"{RESULTS}/{platform}/t4/{study}"
 
 
-def devices(name: str) -> str:
-    """One of the files that compare devices."""
-    return f"{RESULTS}/devices/{name}"
-
-
 # Recordings, which are kept in the repository.
 
 

@@ -464,34 +464,10 @@ def page_samples(project: Project, scope: str) -> list[str]:
     return samples(project, scope) if kind_of(platform).has_clock and not is_recording(platform) else []
 
 
-# Devices beside each other
-
-
 def compared_recordings(project: Project) -> list[str]:
     """The recordings' measurements and environments."""
     kept = ("measurements.csv.gz", "environment.json")
     return [files.recording(name, file) for name in recordings(project.root) for file in kept]
-
-
-def device_figures(project: Project) -> list[str]:
-    """The figures that compare devices: one for each study whose kernels do the same work."""
-    names = [name for name in project.config["studies"] if project.studies[name].problem.races]
-    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
-    return [
-        files.devices(f"figures/{file}")
-        for name in names
-        for width in widths
-        for file in file_names(name, width, formats)
-    ]
-
-
-def compared_gpus(project: Project) -> list[str]:
-    """The measurements, descriptions and judged claims of this run's GPUs."""
-    return [
-        path
-        for platform in project.models
-        for path in (files.measurements(platform), files.device(platform), files.claims("csv", platform))
-    ]
 
 
 def _hashes(paths: list[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from kernelsweep.baselines import libraries
 from kernelsweep.build.build import compiler_of
-from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.code_hash import code_hash
 from kernelsweep.compilers import code_variables
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.errors import BuildError
@@ -23,7 +23,7 @@ from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.choose import recorded_studies, recordings
-from kernelsweep.platforms.kinds import KINDS, kind_of
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs, observed
@@ -491,18 +491,12 @@ def ladder_steps(project: Project) -> list[tuple[str, str, int]]:
     ]
 
 
-# Archives and devices beside each other
+# Archives
 
 
 def archived_files(project: Project, platform: str) -> str:
     """A hash of the project's files that an archive of a platform's results holds."""
     return content_hash(project.root, project_files(project.root, platform))
-
-
-def studies_with_bandwidth(project: Project) -> dict[str, Mapping[str, Any]]:
-    """The settings of the studies by which devices are compared: those whose kernels do the same work."""
-    studies = {study: project.studies[study] for study in project.config["studies"]}
-    return {name: study.settings for name, study in studies.items() if study.problem.races}
 
 
 def figure_look(project: Project) -> dict[str, Any]:
@@ -513,40 +507,3 @@ def figure_look(project: Project) -> dict[str, Any]:
 def held_recordings(project: Project) -> dict[str, str]:
     """The folders of the recordings that a GPU's times are held against, by name."""
     return {name: files.recording(name) for name in recordings(project.root)}
-
-
-def found_devices(project: Project) -> list[str]:
-    """The platforms of GPUs with results from earlier runs, which this run uses but does not update."""
-    descriptions = [read_json(path) for path in sorted(Path(files.RESULTS).glob("*/device.json"))]
-    return [
-        device["platform"]
-        for device in descriptions
-        # An earlier version's may lack either key.
-        if device.get("kind") in KINDS
-        and KINDS[device["kind"]].needs_gpu
-        and device.get("platform")
-        and device["platform"] not in project.models
-        and Path(files.measurements(device["platform"])).is_file()
-    ]
-
-
-def device_measurements(project: Project) -> dict[str, str]:
-    """The measurements of every device by platform: this run's first, then earlier runs', then recordings'."""
-    live = {platform: files.measurements(platform) for platform in (*project.models, *found_devices(project))}
-    recorded = {
-        recording_platform(name): files.recording(name, "measurements.csv.gz") for name in recordings(project.root)
-    }
-    return live | recorded
-
-
-def device_claims(project: Project) -> dict[str, str]:
-    """The judged claims by platform: for this run's GPUs, which are judged first, and existing files of others."""
-    judged = {platform: files.claims("csv", platform) for platform in device_measurements(project)}
-    return {name: path for name, path in judged.items() if name in project.models or Path(path).is_file()}
-
-
-def device_hashes(project: Project) -> list[str]:
-    """The hashes of the files of other devices that a comparison of devices uses but does not update."""
-    measured = [files.measurements(platform) for platform in found_devices(project)]
-    judged = [path for platform, path in device_claims(project).items() if platform not in project.models]
-    return [sha256_of(path) for path in (*measured, *judged)]

@@ -26,23 +26,9 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [path for platform in project.platforms for path in _results(project, platform)]
     made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
-    # Otherwise the page would contain only recordings.
-    if compares_devices(project):
-        made += devices(project)
     if recordings(project.root):
         made += [files.beside_recordings(platform) for platform in project.models]
     return made
-
-
-def compares_devices(project: Project) -> bool:
-    """Whether `all` compares devices: a GPU of this machine with another one, or with a recording."""
-    return bool(project.models) and (len(project.models) > 1 or bool(recordings(project.root)))
-
-
-def devices(project: Project) -> list[str]:
-    """The comparison of devices."""
-    tables = [files.devices(name) for name in ("devices.md", "devices.csv", "claims.csv")]
-    return [*tables, *inputs.device_figures(project)]
 
 
 def study(project: Project, name: str) -> list[str]:

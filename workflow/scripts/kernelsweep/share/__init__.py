@@ -1,1 +1,1 @@
-"""Share results: recordings, archives, devices side by side, and C++ headers of the best configurations."""
+"""Share results: recordings, archives, and C++ headers of the best configurations."""
