@@ -14,7 +14,6 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError
-from kernelsweep.home import EMULATOR_HEADERS
 from kernelsweep.platforms.counting.library import MOST_MISTAKES, CountingLibrary, Request, Site, Synchronisations
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
