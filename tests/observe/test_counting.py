@@ -68,6 +68,7 @@ ENTRIES = {
         "missing_syncwarp",
         "shuffle_for_syncwarp",
         "halves",
+        "pairs",
         "wrong_half",
         "ragged_tail",
         "uninitialised_shared",
@@ -290,7 +291,7 @@ def test_a_planted_mistake_is_found_with_its_lines(
     assert re.search(message, finding.message), finding.message
 
 
-@pytest.mark.parametrize("name", ["halves", "last_block<true>", "atomics_agree"])
+@pytest.mark.parametrize("name", ["halves", "pairs", "last_block<true>", "atomics_agree"])
 def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str) -> None:
     assert run_mistake(kernels, name) == []
 
@@ -325,7 +326,7 @@ def test_fences_with_atomic_functions_on_one_address_order_any_two_threads(
 
 def launch_of(name: str) -> dict[str, Any]:
     """The launch of a kernel of mistakes.cu, as parameters of Kernels.run."""
-    of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "wrong_half")
+    of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "pairs", "wrong_half")
     inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
     outputs = 129
     if name == "uninitialised_global":

@@ -1,5 +1,7 @@
 // Kernels with one mistake each in their use of memory, and their right siblings.
 
+#include <cuda_fp16.h>
+
 __global__ void missing_barrier(const int *input, int *output)
 {
     __shared__ int tile[64];
@@ -38,6 +40,15 @@ __global__ void halves(const int *input, int *output)
         __syncwarp(0xffffu);
     __syncwarp();
     output[threadIdx.x] += tile[threadIdx.x ^ 16];
+}
+
+// An array of a type with constructors, which g++ guards by a variable of its own.
+__global__ void pairs(const int *input, int *output)
+{
+    __shared__ __half2 tile[32];
+    tile[threadIdx.x] = __half2(input[threadIdx.x], 1);
+    __syncthreads();
+    output[threadIdx.x] = int(__low2float(tile[threadIdx.x ^ 1]));
 }
 
 __global__ void wrong_half(const int *input, int *output)

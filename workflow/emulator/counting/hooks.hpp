@@ -235,10 +235,14 @@ EMULATOR_EXPORTED void emulator_set_initialised(void *start, size_t offset, size
 {
     emulator::counting::set_initialised(uintptr_t(start), offset, size, initialised != 0);
 }
-EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
+EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count,
+                                          const size_t *guards, unsigned guard_count)
 {
-    if (count >= emulator::counting::most_variables)
+    if (count >= emulator::counting::most_variables || guard_count > emulator::counting::most_variables)
         return -1;
+    for (unsigned i = 0; i < guard_count; ++i)
+        emulator::counting::spaces.guards[i] = guards[i];
+    emulator::counting::spaces.guard_count = guard_count;
     for (unsigned i = 0; i < count; ++i)
         emulator::counting::spaces.variables[i] = {offsets[i], sizes[i]};
     emulator::counting::spaces.variable_count = count;

@@ -57,6 +57,8 @@ struct Spaces {
     Cell *shared_cells;
     Variable variables[most_variables]; // of the launched kernel; the dynamic array is the last
     unsigned variable_count;
+    size_t guards[most_variables]; // offsets of g++'s marks that an array's elements have been constructed
+    unsigned guard_count;
 };
 
 inline Spaces spaces;
@@ -95,6 +97,16 @@ EMULATOR_UNCOUNTED inline void find_shared_memory(size_t shared_bytes)
     spaces.variables[spaces.variable_count] = {reinterpret_cast<uintptr_t>(dynamic) - spaces.shared, shared_bytes};
 }
 
+// Whether an offset in shared memory is in a guard. A `__shared__` array of a type with constructors, such as half2, has
+// one: to g++ it is a variable that the first thread constructs. On a GPU there is none.
+EMULATOR_UNCOUNTED_INLINE bool is_guard(size_t offset)
+{
+    for (unsigned i = 0; i < spaces.guard_count; ++i)
+        if (offset - spaces.guards[i] < sizeof(uint64_t))
+            return true;
+    return false;
+}
+
 // The place of an access, or false for one to neither device buffers nor shared memory.
 EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place &place)
 {
@@ -110,7 +122,7 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
         return true;
     }
     const size_t offset = address - spaces.shared;
-    if (offset >= spaces.shared_size)
+    if (offset >= spaces.shared_size || is_guard(offset))
         return false;
     bool inside = false;
     for (unsigned i = 0; i <= spaces.variable_count && !inside; ++i) {
@@ -124,7 +136,7 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
 // Whether an address is that of a variable of the library: in constant memory, a static one, or the emulator's own.
 EMULATOR_UNCOUNTED_INLINE bool is_in_library(uintptr_t address)
 {
-    return address - spaces.library < spaces.library_size;
+    return address - spaces.library < spaces.library_size || is_guard(address - spaces.shared);
 }
 
 } // namespace emulator::counting

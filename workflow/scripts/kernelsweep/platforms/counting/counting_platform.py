@@ -184,7 +184,8 @@ class CountingPlatform(EmulatorPlatform):
         if unit not in self._used:
             self._use(unit)
         self.shared = unit.shared_arrays(entry)
-        unit.library.set_shared([(array.offset, array.size) for array in self.shared if array.size])
+        arrays = [(array.offset, array.size) for array in self.shared if array.size]
+        unit.library.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)

@@ -202,11 +202,18 @@ class CountingLibrary(EmulatedLibrary):
         """Mark a part of a buffer as initialised, so that a kernel may read it, or as uninitialised."""
         self._library.emulator_set_initialised(address, offset, size, int(initialised))
 
-    def set_shared(self, variables: Sequence[tuple[int, int]]) -> None:
-        """Set the offset and size of each `__shared__` array of the kernel that is launched next."""
+    def set_shared(self, variables: Sequence[tuple[int, int]], guards: Sequence[int]) -> None:
+        """Set the `__shared__` arrays of the kernel that is launched next.
+
+        variables  the offset and size of each array
+        guards     the offsets of variables that g++ adds; accesses to them don't count
+        """
         offsets, sizes = zip(*variables, strict=True) if variables else ((), ())
-        array = ctypes.c_size_t * len(variables)
-        if self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables)) != 0:
+        array, of_guards = ctypes.c_size_t * len(variables), (ctypes.c_size_t * len(guards))(*guards)
+        if (
+            self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables), of_guards, len(guards))
+            != 0
+        ):
             raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
 
     def start(self, check: bool, filling: int | None = None) -> None:

@@ -34,9 +34,12 @@ class Lines:
         assert isinstance(table, SymbolTableSection)
         self._arrays: dict[str, Variable] = {}
         self._functions: dict[str, int] = {}
+        self.guards: list[int] = []  # the offsets of g++'s marks that variables have been constructed
         for symbol in table.iter_symbols():
             kind, value = symbol["st_info"]["type"], symbol["st_value"]
-            if kind == "STT_TLS":
+            if kind == "STT_TLS" and symbol.name.startswith("_ZGV"):
+                self.guards.append(value)
+            elif kind == "STT_TLS":
                 name = "dynamic shared memory" if symbol.name == _DYNAMIC_SHARED else _last_part(symbol.name)
                 self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
             elif kind == "STT_FUNC":
