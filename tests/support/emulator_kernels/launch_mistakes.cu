@@ -15,6 +15,7 @@
 
 static const std::map<std::string, const void *> kernels = {
     KERNEL(missing_barrier),   KERNEL(missing_syncwarp),     KERNEL(shuffle_for_syncwarp), KERNEL(halves),
+    KERNEL(pairs),
     KERNEL(wrong_half),        KERNEL(ragged_tail),          KERNEL(uninitialised_shared), KERNEL(uninitialised_global),
     KERNEL(shared_overrun),    KERNEL(dynamic_overrun),      KERNEL(before_the_start),     KERNEL(blocks_collide),
     KERNEL(last_block<true>),  KERNEL(last_block<false>),    KERNEL(atomics_agree),        KERNEL(atomic_and_plain),
