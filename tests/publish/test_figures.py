@@ -107,7 +107,9 @@ def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations(
     ]
     of_type = rows[(rows["dtype"] == "float32") & (rows["cache"] == "cold") & (rows["operation"] == "sum")]
     fastest = of_type.groupby(["kernel", "array_size"])["time_us"].min()
-    lines = {str(line.get_label()): line for line in panels["float32, cold cache"].get_lines()}
+    colours = {palette.BLUE: "the fastest kernel", palette.VERMILLION: "cub", palette.GREY: "reading alone"}
+    drawn_lines = panels["float32, cold cache"].get_lines()
+    lines = {colours.get(str(line.get_color()), str(line.get_color())): line for line in drawn_lines}
     limits = ["read_only", "streaming_read_only"]
     own = fastest.loc[[name for name in study_kernels(study) if name not in limits]].groupby("array_size").min()
     reading = fastest.loc[limits].groupby("array_size").min()

@@ -12,6 +12,7 @@ import matplotlib.cm
 import matplotlib.colors
 import numpy
 import pandas
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -278,19 +279,25 @@ def _repeats_labels(panels: Sequence[Panel], index: int, columns: int) -> bool:
 
 def _draw_cells(axes: Axes, panel: Panel, largest: float, shades: Shades) -> None:
     """A panel's cells: coloured and annotated, hatched with a status's letter, or blank."""
-    numbers = panel.values.to_numpy(float)
-    shares = 100 * panel.values / largest if panel.shades is None else panel.shades
-    axes.pcolormesh(
-        numpy.ma.masked_invalid(shares.to_numpy(float)),
+    values = panel.values.astype(float)
+    numbers = values.to_numpy()
+    shares = 100 * values / largest if panel.shades is None else panel.shades.astype(float)
+    seaborn.heatmap(
+        shares,
+        annot=values,
+        fmt=".0f",
+        annot_kws={"color": palette.BLACK, "va": "center_baseline"},
         cmap=shades.map,
         vmin=shades.low,
         vmax=shades.high,
         linewidths=0.5,
-        edgecolor="white",
+        linecolor="white",
+        cbar=False,
+        xticklabels=False,
+        yticklabels=False,
+        ax=axes,
     )
-    axes.set_ylim(len(numbers), 0)
-    for row, column in numpy.argwhere(~numpy.isnan(numbers)):
-        _text_on_cell(axes, column + 0.5, row + 0.5, f"{numbers[row, column]:.0f}")
+    axes.set(xlabel="", ylabel="")
     words = panel.statuses.to_numpy(str)
     for row, column in numpy.argwhere(numpy.isnan(numbers) & (words != "")):
         hatch_cell(axes, int(row), int(column), STATUS_LETTERS.get(words[row, column], NO_VALUE))

@@ -13,8 +13,10 @@ from matplotlib.ticker import LogLocator
 
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure, wrap
+from kernelsweep.drawing.series import draw_points
 
 BODY_IN = 2.6
+MARKER: Any = {"s": 22, "linewidth": 0, "zorder": 3}
 # Points that lie within this share of the axes of each other have their names in one entry.
 TOGETHER = 0.03
 # The position of the names' column, as a fraction of the axes' width, and its two ends, as fractions of their height.
@@ -50,17 +52,15 @@ def points_figure(
     labels = list(points["label"])
     figure, axes, below = _axes(frame, labels)
     scale(axes)
+    draw_points(axes, points.assign(point=range(len(points))), "x", "y", "point", list(range(len(points))), **MARKER)
     axes.set_xlabel(axis_labels[0])
     axes.set_ylabel(axis_labels[1])
-    axes.grid(color=palette.GRID_GREY, linewidth=0.4)
-    axes.set_axisbelow(True)
-    places = list(zip(points["x"], points["y"], strict=True))
     if below:
-        _draw_points(axes, places)
-        handles = [Line2D([], [], label=label, **_look(point)) for point, label in enumerate(labels)]
+        looks = [style.line_look(number) | {"linestyle": "none"} for number in range(len(labels))]
+        handles = [Line2D([], [], label=label, **look) for label, look in zip(labels, looks, strict=True)]
         legend_below(figure, below, handles)
     else:
-        _draw_points_and_names(axes, places, labels)
+        _draw_names(axes, list(zip(points["x"], points["y"], strict=True)), labels)
     return figure
 
 
@@ -75,14 +75,8 @@ def _axes(frame: Frame, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | Non
     return figure, axes, below
 
 
-def _draw_points(axes: Axes, places: Sequence[tuple[float, float]]) -> None:
-    for point, (x, y) in enumerate(places):
-        axes.plot([x], [y], **_look(point))
-
-
-def _draw_points_and_names(axes: Axes, places: Sequence[tuple[float, float]], labels: Sequence[str]) -> None:
-    """A marker for each point, and a thin line to its name; names stand in the order of the points' heights."""
-    _draw_points(axes, places)
+def _draw_names(axes: Axes, places: Sequence[tuple[float, float]], labels: Sequence[str]) -> None:
+    """A thin line from each point to its name; names stand in the order of the points' heights."""
     groups = _together(axes, places)
     unbroken = [label.replace(" ", "\N{NO-BREAK SPACE}") for label in labels]
     names = [wrap(", ".join(unbroken[point] for point in sorted(group)), NAMES_PT) for group in groups]
@@ -112,13 +106,3 @@ def _together(axes: Axes, places: Sequence[tuple[float, float]]) -> list[list[in
         else:
             groups.append([point])
     return groups
-
-
-def _look(point: int) -> dict[str, Any]:
-    return {
-        "marker": style.MARKERS[point % len(style.MARKERS)],
-        "color": palette.LINE_COLOURS[point % len(palette.LINE_COLOURS)],
-        "markersize": 4.5,
-        "linestyle": "none",
-        "zorder": 3,
-    }

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import matplotlib
+import seaborn
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
@@ -22,17 +23,10 @@ TITLE_PT = 8.5
 # The family that comes with matplotlib: the same glyphs on every machine. Verdana has the same widths, so texts of an
 # SVG file stay in their places where a viewer lacks the first.
 FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
-# Any: the stubs list the keys one by one.
+# seaborn's theme, with the sizes of print. Any: the stubs list the keys one by one.
 RC: Any = {
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "text.color": INK,
-    "axes.axisbelow": True,
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "white",
-    "patch.force_edgecolor": True,
+    **seaborn.axes_style("ticks"),
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "text.color"), INK),
     "font.family": ["sans-serif"],
     "font.sans-serif": [FONT, *ALIKE],
     "font.size": TEXT_PT,
@@ -62,7 +56,7 @@ RC: Any = {
 
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
 # With seven colours, four dashes: no two of 28 steps share both.
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
+DASHES: tuple[Any, ...] = ("", (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2))
 
 
 def use_font(family: str) -> None:
@@ -90,10 +84,22 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     return styled_draw
 
 
+def colour(index: int) -> str:
+    """The colour of a figure's line or point of that number."""
+    return LINE_COLOURS[index % len(LINE_COLOURS)]
+
+
+def marker(index: int) -> str:
+    """The marker of a figure's line or point of that number."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def dashes(index: int) -> Any:
+    """The dashes of a figure's line of that number, as seaborn takes them: lengths, or "" for a solid line."""
+    return DASHES[index % len(DASHES)]
+
+
 def line_look(index: int) -> dict[str, Any]:
-    """The colour, dashes and marker of a figure's line of that number."""
-    return {
-        "color": LINE_COLOURS[index % len(LINE_COLOURS)],
-        "linestyle": DASHES[index % len(DASHES)],
-        "marker": MARKERS[index % len(MARKERS)],
-    }
+    """The colour, dashes and marker of a figure's line of that number, as matplotlib takes them."""
+    pattern = dashes(index)
+    return {"color": colour(index), "linestyle": (0, pattern) if pattern else "-", "marker": marker(index)}

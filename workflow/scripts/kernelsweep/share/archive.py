@@ -42,7 +42,7 @@ LEFT_OUT = ("journal", "logs", "profiles")
 DRAWING_RULES = ("redraw", "make_table", "judge_claims", "find_best")
 
 # The packages whose versions could change tables and figures.
-DRAWING_PACKAGES = ("snakemake", "numpy", "pandas", "matplotlib")
+DRAWING_PACKAGES = ("snakemake", "numpy", "pandas", "matplotlib", "seaborn")
 
 CONFIGURATION, PROFILE, CHECKSUMS, README = "configuration.yaml", "archived/config.yaml", "SHA256SUMS", "README.md"
 

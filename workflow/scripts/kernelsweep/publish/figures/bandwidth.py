@@ -43,6 +43,7 @@ from kernelsweep.drawing.layout import (
     size_axis,
     wrap,
 )
+from kernelsweep.drawing.series import draw_lines, line_handles
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import fastest_by_size, find_best
 
@@ -70,8 +71,8 @@ FURTHEST_PEAK = 1.6
 LARGEST_RATIO = 16.0
 RATIO_TICKS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 THIN = {"linewidth": 0.5, "marker": "", "zorder": 1.5}
-OTHERS_LOOK = {"color": palette.GREY, "linewidth": 0.6, "alpha": 0.6, "zorder": 1.2}
-LIMIT_STYLE = {"color": palette.GREY, "linewidth": 0.8, "zorder": 1}
+OTHERS_LOOK: dict[str, Any] = {"color": palette.GREY, "linewidth": 0.6, "alpha": 0.6, "zorder": 1.2}
+LIMIT_STYLE: dict[str, Any] = {"color": palette.GREY, "linewidth": 0.8, "zorder": 1}
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         _draw_bandwidths(upper, data, lines, cache)
         _draw_ratios(lower, lines, lines.best[lines.best["cache"] == cache])
     _scale(panels, data, lines)
-    panels.draw_legend(_handles(panels.grid[0]))
+    panels.draw_legend(_handles(lines, data.settings["limits"]))
     return panels.figure
 
 
@@ -197,8 +198,7 @@ def _draw_bandwidths(axes: Axes, data: StudyData, lines: _Lines, cache: str) -> 
     best, published, limits = (rows[rows["cache"] == cache] for rows in (lines.best, lines.published, lines.limits))
     for kernel in (name for name in data.kernel_names if name not in lines.others):
         _draw_kernel(axes, lines, kernel, published, "bandwidth_gbs", THIN)
-    for first, *_ in lines.groups:
-        _draw_kernel(axes, lines, first, best, "bandwidth_gbs")
+    draw_lines(axes, best, "array_size", "bandwidth_gbs", "kernel", [first for first, *_ in lines.groups])
     for kernel in lines.others:
         _draw_kernel(axes, lines, kernel, best, "bandwidth_gbs", OTHERS_LOOK)
     _draw_limits(axes, limits, data.settings["limits"])
@@ -210,8 +210,7 @@ def _draw_ratios(axes: Axes, lines: _Lines, best: pandas.DataFrame) -> None:
     allowed = best[~best["kernel"].isin(undefined_kernels(best))]
     shortest = allowed.groupby("array_size")["time_us"].min()
     ratios = best.assign(ratio=best["time_us"] / best["array_size"].map(shortest))
-    for first, *_ in lines.groups:
-        _draw_kernel(axes, lines, first, ratios, "ratio")
+    draw_lines(axes, ratios, "array_size", "ratio", "kernel", [first for first, *_ in lines.groups])
     for kernel in lines.others:
         _draw_kernel(axes, lines, kernel, ratios, "ratio", OTHERS_LOOK)
     axes.set_yscale("log", base=2)
@@ -224,22 +223,16 @@ def _draw_ratios(axes: Axes, lines: _Lines, best: pandas.DataFrame) -> None:
 
 
 def _draw_kernel(
-    axes: Axes, lines: _Lines, kernel: str, rows: pandas.DataFrame, column: str, look: Mapping[str, Any] | None = None
+    axes: Axes, lines: _Lines, kernel: str, rows: pandas.DataFrame, column: str, look: Mapping[str, Any]
 ) -> None:
-    """A kernel's line in its group's colour; a thin line, with a `look` of its own, is no entry of the legend."""
+    """A kernel's line in its group's colour, or grey where it has none, with a thin line's look."""
     sizes = sorted(int(size) for size in rows["array_size"].unique())
     number = next((number for number, group in enumerate(lines.groups) if kernel in group), None)
     if (number is None and kernel not in lines.others) or not (rows["kernel"] == kernel).any():
         return
-    markers = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
     # Sizes without a time become NaN, so that the line breaks there.
     values = rows[rows["kernel"] == kernel].set_index("array_size")[column].reindex(sizes)
-    label = lines.others_label if number is None else lines.labels[number] if look is None else f"_{kernel}"
-    axes.plot(
-        sizes, values, label=label, **{**({} if number is None else style.line_look(number)), **(look or markers)}
-    )
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
+    axes.plot(sizes, values, **{**({} if number is None else style.line_look(number)), **look})
 
 
 def _draw_limits(axes: Axes, rows: pandas.DataFrame, limits: Sequence[str]) -> None:
@@ -247,14 +240,21 @@ def _draw_limits(axes: Axes, rows: pandas.DataFrame, limits: Sequence[str]) -> N
     for index, limit in enumerate(limits):
         of_limit = rows[rows["limit"] == limit].sort_values("array_size")
         if not of_limit.empty:
-            look = {"linestyle": style.DASHES[index % len(style.DASHES)], **LIMIT_STYLE}
-            axes.plot(of_limit["array_size"], of_limit["bandwidth_gbs"], label=limit_text(limit), **look)
+            look = {"linestyle": style.line_look(index)["linestyle"], **LIMIT_STYLE}
+            axes.plot(of_limit["array_size"], of_limit["bandwidth_gbs"], **look)
 
 
-def _handles(panels: Sequence[Axes]) -> list[Line2D]:
-    """A line of each label, from the first panel that has it, in the order of drawing."""
-    lines = [line for axes in panels for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-    return list({str(line.get_label()): line for line in reversed(lines)}.values())[::-1]
+def _handles(lines: _Lines, limits: Sequence[str]) -> list[Line2D]:
+    """The legend's entries: coloured lines, the grey ones, and limits that were measured."""
+    grey = [Line2D([], [], label=lines.others_label, **OTHERS_LOOK)] if lines.others else []
+    measured = set(lines.limits["limit"])
+    dashes = [style.line_look(index)["linestyle"] for index in range(len(limits))]
+    drawn = [(limit, dash) for limit, dash in zip(limits, dashes, strict=True) if limit in measured]
+    return [
+        *line_handles(lines.labels),
+        *grey,
+        *(Line2D([], [], label=limit_text(limit), linestyle=dash, **LIMIT_STYLE) for limit, dash in drawn),
+    ]
 
 
 def _scale(panels: Panels, data: StudyData, lines: _Lines) -> None:

@@ -9,13 +9,12 @@ from typing import Any
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.drawing import palette, style
+from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
@@ -27,6 +26,7 @@ from kernelsweep.drawing.layout import (
     panels_in_a_row,
     size_axis,
 )
+from kernelsweep.drawing.series import draw_lines, line_handles
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.publish.swept_axes import (
@@ -73,20 +73,20 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to draw.", caption), no_times(data))
     fastest = fastest_of(best_at(data).values())
     frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device) if fastest else "", caption)
-    names = values_of(drawn, by, data) if by else [None]
+    names = values_of(drawn, by, data) if by else [""]
     legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
     panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])
     axes = panels.grid[0][0]
     shown = shown_quantity(drawn, data, "lines")
     drawn = drawn.assign(shown=shown.values)
     places = values_of(drawn, x, data)
-    handles = []
-    for number, name in enumerate(names):
-        of_line = drawn[drawn[by] == name] if by else drawn
-        handles.append(_draw_line(axes, of_line.set_index(x)["shown"], places, number, _label(by, name)))
+    # Words, and numbers of one value, stand at 0, 1, 2, ...
+    at = dict(zip(places, places if _are_numbers(places) else range(len(places)), strict=True))
+    drawn = drawn.assign(at=drawn[x].map(at), line=drawn[by] if by else "")
+    draw_lines(axes, drawn, "at", "shown", "line", names)
     _scale(axes, x, places, drawn["shown"])
     axes.set_ylabel(shown.label)
-    panels.draw_legend(handles)
+    panels.draw_legend(line_handles(legend.labels))
     return panels.figure
 
 
@@ -107,21 +107,6 @@ def _label(by: str | None, name: Any) -> str:
     return axis_value(by, name) if by else "best"
 
 
-def _draw_line(axes: Axes, values: pandas.Series[Any], places: Sequence[Any], number: int, label: str) -> Line2D:
-    """A line with a gap where a place has no time. Words, and numbers of one value, stand at 0, 1, 2, ..."""
-    (line,) = axes.plot(
-        places if _are_numbers(places) else range(len(places)),
-        values.reindex(list(places)).astype("float64").to_numpy(),
-        label=label,
-        **style.line_look(number),
-        linewidth=1.0,
-        markersize=3.6,
-        markeredgecolor="white",
-        markeredgewidth=0.3,
-    )
-    return line
-
-
 def _are_numbers(places: Sequence[Any]) -> bool:
     return not isinstance(places[0], str)
 
@@ -137,5 +122,3 @@ def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]
     elif min(map(sub, places[1:], places), default=0) >= CLOSEST_TICKS * (places[-1] - places[0]):
         axes.set_xticks(places, [axis_value(x, place) for place in places])
     axes.set_xlabel(axis_title(x))
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)

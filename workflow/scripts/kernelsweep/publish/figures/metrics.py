@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy
 import pandas
+import seaborn
 from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from kernelsweep.analysis.reference import undefined_kernels
@@ -167,7 +169,19 @@ def _draw_panel(axes: Axes, panel: _Panel, width: Width) -> None:
     if panel.is_wide:
         _draw_dots(axes, panel.ours, room)
     else:
-        bars = axes.barh(rows, panel.ours.fillna(0.0), height=BAR_HEIGHT, color=palette.BLUE)
+        seaborn.barplot(
+            x=panel.ours.fillna(0.0).to_numpy(),
+            y=list(rows),
+            orient="y",
+            native_scale=True,
+            width=BAR_HEIGHT,
+            color=palette.BLUE,
+            saturation=1,
+            errorbar=None,
+            ax=axes,
+        )
+        (bars,) = axes.containers
+        assert isinstance(bars, BarContainer)
         axes.bar_label(bars, ["–" if pandas.isna(value) else _digits(value) for value in panel.ours], padding=2)
         axes.set_xlim(0, panel.top * room)
     for row, value in zip(rows, panel.theirs, strict=True):
@@ -192,7 +206,7 @@ def _draw_dots(axes: Axes, values: pandas.Series[float], room: float) -> None:
     least, span = float(values.min()), float(values.max() / values.min())
     axes.set_xscale("log")
     axes.set_xlim(least * span**-LEFT_SHARE, least * span**room)
-    axes.plot(values, range(len(values)), "o", color=palette.BLUE, markersize=3.5)
+    seaborn.scatterplot(x=values.to_numpy(), y=range(len(values)), color=palette.BLUE, s=14, linewidth=0, ax=axes)
     for row, value in enumerate(values):
         text, place = ("–", least) if pandas.isna(value) else (_digits(value), value)
         axes.annotate(text, (place, row), (4, 0), textcoords="offset points", va="center_baseline")

@@ -6,13 +6,14 @@ of each size are the other libraries, and the fastest of the kernels that only r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.reference import at_reference, timed
 from kernelsweep.analysis.study_data import StudyData
@@ -29,6 +30,7 @@ from kernelsweep.drawing.layout import (
     panels_above_a_legend,
     size_axis,
 )
+from kernelsweep.drawing.series import draw_lines, line_handles
 
 FIGURE = Declaration(
     title="Against a library's reduction",
@@ -40,6 +42,7 @@ PANELS_A_ROW = 2
 CACHES = ("cold", "hot")
 FREE = ("array_size", "cache", "dtype", "block_size")
 OURS, READING = "the fastest kernel", "reading alone"
+READING_LOOK: Any = {"color": palette.GREY, "linewidth": 1.0}
 # More lines could not be told apart: of the libraries, the fastest ones at the reference point are drawn.
 MOST_LIBRARIES = 3
 # A line of two sizes says less than the table.
@@ -65,19 +68,21 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         )
     dtypes = sorted(speedups["dtype"].unique(), key=lambda dtype: (dtype != study["reference"]["dtype"], dtype))
     places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
-    lines = list(_lines(study, speedups))
+    measured = set(speedups["kernel"])
+    names = [name for name in (OURS, *_libraries(study, speedups)) if name in measured]
+    reading = [READING] if READING in measured else []
     frame = Frame(width, FIGURE.heading(data.title), _message(study, speedups), caption)
-    drawn = speedups.loc[speedups["kernel"].isin([name for name, _ in lines]), "speedup"]
-    legend = Legend([look["label"] for _, look in lines])
+    drawn = speedups.loc[speedups["kernel"].isin([*names, *reading]), "speedup"]
+    legend = Legend([*names, *reading])
     panels = panels_above_a_legend(frame, legend, len(places), PANELS_A_ROW, PANEL_IN[width])
     for axes, place in zip(panels.grid[0], places, strict=True):
-        _draw_panel(axes, lines, _at(speedups, place))
+        _draw_panel(axes, names, _at(speedups, place))
         axes.set_title(", ".join(place) + " cache", loc="left")
         axes.set_ylim(drawn.min() // TICK * TICK, drawn.max() * 1.05)
     panels.label_x_at_the_bottom()
     for number in panels.left:
         panels.grid[0][number].set_ylabel(f"speedup over {study['rivals'][0]} (×)")
-    panels.draw_legend(panels.grid[0][0].get_lines())
+    panels.draw_legend([*line_handles(names), *(Line2D([], [], label=name, **READING_LOOK) for name in reading)])
     return panels.figure
 
 
@@ -111,14 +116,6 @@ def _own_kernels(study: Mapping[str, Any]) -> list[str]:
     return [str(kernel["name"]) for kernel in study["kernels"] if kernel["name"] not in study["limits"]]
 
 
-def _lines(study: Mapping[str, Any], speedups: pandas.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The name of each line with its look, in the legend's order."""
-    measured = [name for name in (OURS, *_libraries(study, speedups), READING) if name in set(speedups["kernel"])]
-    for index, name in enumerate(measured):
-        look = style.line_look(index) | {"linewidth": 1.0, "markersize": 3.2, "label": name}
-        yield name, look | ({"color": palette.GREY, "marker": ""} if name == READING else {})
-
-
 def _libraries(study: Mapping[str, Any], speedups: pandas.DataFrame) -> list[str]:
     """The libraries that are drawn, in the study's order: the first, and those that are fastest at the reference."""
     reference = study["reference"]
@@ -128,15 +125,11 @@ def _libraries(study: Mapping[str, Any], speedups: pandas.DataFrame) -> list[str
     return [rival for rival in study["rivals"] if rival in {study["rivals"][0], *fastest}]
 
 
-def _draw_panel(axes: Axes, lines: Sequence[tuple[str, dict[str, Any]]], speedups: pandas.DataFrame) -> None:
-    sizes = sorted(int(size) for size in speedups["array_size"].unique())
-    for kernel, look in lines:
-        # Sizes without a time become NaN, so that the line breaks there.
-        values = speedups[speedups["kernel"] == kernel].set_index("array_size")["speedup"].reindex(sizes)
-        axes.plot(sizes, values, markeredgecolor="white", markeredgewidth=0.3, **look)
-    size_axis(axes, sizes)
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
+def _draw_panel(axes: Axes, names: Sequence[str], speedups: pandas.DataFrame) -> None:
+    draw_lines(axes, speedups, "array_size", "speedup", "kernel", names)
+    reading = speedups[speedups["kernel"] == READING].sort_values("array_size")
+    axes.plot(reading["array_size"], reading["speedup"], **READING_LOOK)
+    size_axis(axes, sorted(int(size) for size in speedups["array_size"].unique()))
 
 
 def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
