@@ -1,12 +1,14 @@
 # Make the library importable, and check the configuration's files before Snakemake reads them: it takes the second of
 # two keys, and answers some mistakes with a traceback.
 
+import atexit
 import functools
 import os
 import sys
 from pathlib import Path
 
 from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 
 # The folder of kernelsweep, wherever the user's own repository is.
 ROOT = Path(workflow.current_basedir).parents[1]
@@ -14,12 +16,24 @@ ROOT = Path(workflow.current_basedir).parents[1]
 sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.errors import UserError
+from kernelsweep.project.last_words import OURS, LastWords, targets_of
 from kernelsweep.sweep.yaml_files import read_yaml
+
+# Before the configuration's files, of which Snakemake tells.
+LAST_WORDS = LastWords(
+    lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output],
+    lambda: targets_of(workflow),
+    is_quiet=Quietness.RULES in (workflow.output_settings.quiet or ()),
+    is_dry=lambda: workflow.dryrun,  # which Snakemake doesn't know yet
+)
+logger.addFilter(LAST_WORDS)
+if workflow.is_main_process:
+    atexit.register(LAST_WORDS.say)
 
 
 def refuse(message):
     """End Snakemake with a message as its last words; a WorkflowError would come with a stack."""
-    logger.error(message)
+    logger.error(message, extra=OURS)
     sys.exit(1)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.settings.enums import Quietness, RerunTrigger
+from snakemake.settings.enums import RerunTrigger
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
@@ -19,7 +19,6 @@ from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import files, inputs, parameters, resources, targets
-from kernelsweep.project.last_words import LastWords
 from kernelsweep.project.project import load_project
 
 
@@ -35,14 +34,14 @@ CORES = workflow.resource_settings.cores
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config)
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
-    logger.info(unused)
+    logger.info(unused, extra=OURS)
 
 # Snakemake itself would answer with a traceback.
 if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
     refuse(f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place.")
 
 if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
-    logger.info("The last run here was killed. This one goes on where it stopped.")
+    logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
 
 
 def renew_pages():
@@ -56,15 +55,10 @@ def renew_pages():
         with contextlib.suppress(OSError):  # Someone else's results can't be written to.
             renew_pages(Path(files.RESULTS), parameters.edited_by_recording(PROJECT))
     except UserError as error:  # The run's own answer follows.
-        logger.error(str(error))
+        logger.error(str(error), extra=OURS)
 
 
-LAST_WORDS = LastWords(
-    lambda: [rule.name for rule in workflow.rules if not rule.has_wildcards() and not rule.output],
-    is_quiet=Quietness.RULES in (workflow.output_settings.quiet or ()),
-    renew=renew_pages,
-)
-logger.addFilter(LAST_WORDS)
+LAST_WORDS.renew = renew_pages
 # https://no-color.org
 if os.environ.get("NO_COLOR"):
     for handler in logger.handlers:

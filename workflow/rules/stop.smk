@@ -22,6 +22,7 @@ def stop(number, frame):
         signal.signal(one, signal.SIG_IGN)
     STOPPED_BY.append(number)
     logging.disable()
+    atexit.unregister(LAST_WORDS.say)
     atexit.register(say_stopped)
     # Not those that Snakemake starts from now on, to cancel a cluster's jobs.
     processes = psutil.Process().children(recursive=True)

@@ -1,30 +1,28 @@
 """The last words of a run: its answer, or the sentences of its failed jobs, or a target that doesn't exist.
 
-A job's own lines stand in the middle of a run, and Snakemake's lines would come after them. A filter of Snakemake's
-messages works in another repository's Snakefile, too, where it does not run a module's `onsuccess` and `onerror`.
+A job's own lines stand in the middle of a run, so the answer is printed when the process ends. Events of Snakemake's
+log, its interface to logger plugins, say what the run did; its wording decides nothing. A filter of its log works in
+another repository's Snakefile, too, where it does not run a module's `onsuccess` and `onerror`.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.errors import nearest
-from kernelsweep.logs import SAID, read_answer, read_sentence
+from kernelsweep.logs import read_answer, read_sentence
 from kernelsweep.project import files
+
+# Marks a message as ours: logger.info(message, extra=OURS).
+OURS = {"is_of_kernelsweep": True}
 
 # The jobs with an answer: end_run, end_comparison, ...
 _ENDS = "end_"
-
-# Snakemake's last line of every run, and the line that follows it after a failed job.
-_ELAPSED = "Elapsed time: "
-_FAILED = "At least one job did not complete successfully."
-# Its line where a run has no job, which ends with the pages of the runs before.
-_NOTHING = "Nothing to be done"
-_NO_RULE = re.compile(r"No rule to produce (.+) \(if you use input functions")
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -32,75 +30,110 @@ _NAMED_FILES = 3
 # Lines of progress are so far apart.
 _SECONDS_BETWEEN_LINES = 5.0
 
-# Snakemake's lines on its own work, which --quiet does not know. The events are the beginning and the end of each job.
+# Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info")
-_CHATTER = re.compile(
-    r"Select jobs to execute|Touching output file|Assuming unrestricted shared filesystem|Building DAG of jobs"
-    r"|Using shell: |Conda environments: ignored|Config file .* is extended|Complete log\(s\): "
-    r"|Shutting down, this might take|Exiting because a job execution failed"
-)
+
+_NOTHING = "Nothing to do: all that was asked for is there and up to date."
 
 
 class LastWords(logging.Filter):
     """A filter of Snakemake's messages, which remembers the logs of failed jobs and of jobs with an answer.
 
-    targets   gives the names of the targets that need no further words
-    renew     makes the pages again that tell of several runs
+    known     gives the names of the targets
+    asked     gives the targets of the command line
     is_quiet  whether Snakemake's lines on its own work are left out
+    is_dry    tells whether no job runs
+    renew     makes the pages again that tell of several runs
     """
 
     def __init__(
         self,
-        targets: Callable[[], Iterable[str]],
+        known: Callable[[], Collection[str]],
+        asked: Callable[[], Iterable[str]] = tuple,
         is_quiet: bool = False,
-        renew: Callable[[], None] = lambda: None,
+        is_dry: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__()
-        self._renew = renew
-        self._targets = targets
+        self.renew: Callable[[], None] = lambda: None
+        self._known = known
+        self._asked = asked
         self._is_quiet = is_quiet
+        self._is_dry = is_dry
         self._shown = 0.0
+        self._has_started = self._has_jobs = self._has_error = False
         self._ends: list[str] = []
         self._failed: list[str] = []
         self._wanted: list[str] = []
+        self._held: list[logging.LogRecord] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Leave out the command of a job that said what is wrong; say which target may have been meant.
+        """Note what happens; leave out what say() says better, and in a quiet run Snakemake's own work."""
+        self._has_error |= record.levelno >= logging.ERROR
+        if hasattr(record, *OURS):
+            return True
+        event, exception = getattr(record, "event", None), getattr(record, "exception", None)
+        self._note(record, event)
+        if event == "error":
+            if exception == "MissingRuleException" and (unknown := self._unknown()):
+                record.msg, record.args = unknown, ()
+            if exception == "RuleException":  # It comes before the event that names the failed job's log.
+                self._held.append(record)
+                return False
+        if record.levelno >= logging.ERROR and event in (None, "error") and self._failed:
+            return not self._sentences()
+        if not self._is_quiet or self._is_dry():
+            return True
+        is_own_work = event in _CHATTER_EVENTS or (event is None and record.levelno <= logging.INFO)
+        return not is_own_work and not self._is_early(record, event)
 
-        A run ends with the answers of its jobs, and then with the sentences of those that failed, which replace the
-        exception with which Snakemake ends.
-        """
-        message, event, logs = record.getMessage(), getattr(record, "event", None), getattr(record, "log", None) or []
-        match getattr(record, "exception", None):
-            case "RuleException":
-                return f"returned non-zero exit status {SAID}." not in message
-            case "MissingRuleException" if found := _NO_RULE.search(message):
-                known = sorted(self._targets())
-                others = f". Targets are {', '.join(known)}, and the path of every result."
-                record.msg, record.args = f"There is no target {found[1]!r}{nearest(found[1], known) or others}", ()
+    def say(self) -> None:
+        """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
+        if not self._sentences():
+            self._release()
+        if not self._has_started or self._is_dry():
+            return
+        self.renew()
+        has_index = Path(files.index()).is_file()
+        answers = self._answers()
+        if not self._has_jobs and not self._has_error:
+            answers += [_NOTHING, *([_all_pages()] if has_index else [])]
+        elif len(answers) > 1 and has_index:
+            answers.append(_all_pages())
+        lines = [*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()]
+        with suppress(BrokenPipeError):
+            print("".join(f"{line}\n" for line in lines), end="", file=sys.stderr, flush=True)
+
+    def _note(self, record: logging.LogRecord, event: str | None) -> None:
+        logs: list[str] = getattr(record, "log", None) or []
+        if event == "workflow_started":
+            self._has_started = True
         if event == "job_info":
+            self._has_jobs = True
             self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
             self._failed += logs
-        if _FAILED in message and (sentences := self._sentences()):
-            record.msg, record.args = "\n".join(sentences), ()
-        if message.startswith((_ELAPSED, _NOTHING)):
-            self._renew()
-        has_index = Path(files.index()).is_file()
-        if message.startswith(_NOTHING) and has_index:
-            record.msg, record.args = f"{message}\n\n{_all_pages()}\n", ()
-        if message.startswith(_ELAPSED) and (answers := self._answers()):
-            if len(answers) > 1 and has_index:
-                answers.append(_all_pages())
-            print("\n" + "\n\n".join(answers) + "\n", file=sys.stderr, flush=True)
-            return False
-        return not (self._is_quiet and (_CHATTER.match(message) or event in _CHATTER_EVENTS or self._is_early(record)))
+            if not self._sentences():
+                self._release()
 
-    def _is_early(self, record: logging.LogRecord) -> bool:
+    def _release(self) -> None:
+        """Let the errors through that were held back."""
+        held, self._held = self._held, []
+        for record in held:
+            record.__dict__.update(OURS)
+            logging.getLogger(record.name).handle(record)
+
+    def _unknown(self) -> str:
+        """The sentence on a target that doesn't exist; "" where all that was asked for may be a file."""
+        known = sorted(self._known())
+        unknown = [target for target in self._asked() if target not in known and "/" not in target]
+        others = f". Targets are {', '.join(known)}, and the path of every result."
+        return "\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown)
+
+    def _is_early(self, record: logging.LogRecord, event: str | None) -> bool:
         """Whether this is a line of progress soon after another, and not the last."""
-        if getattr(record, "event", None) != "progress":
+        if event != "progress":
             return False
         done, total = getattr(record, "done", 0), getattr(record, "total", 0)
         if done < total and record.created < self._shown + _SECONDS_BETWEEN_LINES:
@@ -132,3 +165,8 @@ class LastWords(logging.Filter):
 def _all_pages() -> str:
     """The line with the address of the page that leads to all pages."""
     return f"  All pages  {Path(files.index()).resolve().as_uri()}"
+
+
+def targets_of(workflow: Any) -> list[str]:
+    """The targets of the command line; none where Snakemake keeps them elsewhere."""
+    return sorted(map(str, getattr(getattr(workflow, "dag_settings", None), "targets", None) or ()))
