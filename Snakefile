@@ -5,6 +5,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
+include: "workflow/rules/patches.smk"
 include: "workflow/rules/faster_snakemake.smk"
 include: "workflow/rules/library.smk"
 include: "workflow/rules/forked_scripts.smk"

@@ -4,9 +4,6 @@ import gc
 import sys
 import threading
 
-from snakemake.persistence import PersistenceBase
-from snakemake.scheduling.job_scheduler import JobScheduler
-
 # What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
 # start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
 gc.freeze()
@@ -33,7 +30,12 @@ def look_again(scheduler, seconds):
         timer.start()
 
 
-JobScheduler._schedule_reevalutation = look_again
+patch(
+    "snakemake.scheduling.job_scheduler:JobScheduler",
+    "_schedule_reevalutation",
+    ["self", "delay"],
+    lambda _: look_again,
+)
 
 
 # To compare the jobs' parameters with those of the last run, Snakemake imports pandas, a fifth of a start's time. None is
@@ -45,4 +47,4 @@ def serialized(persistence, value):
     return persistence._serialize_param_builtin(value)
 
 
-PersistenceBase._serialize_param = serialized
+patch("snakemake.persistence:PersistenceBase", "_serialize_param", None, lambda _: serialized)

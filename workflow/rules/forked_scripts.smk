@@ -6,19 +6,21 @@ import subprocess
 import sys
 import tempfile
 
-from snakemake.script import PythonScript
-
 from kernelsweep.fork_server import ForkServer
 
 FORK_SERVER = ForkServer()
-EXECUTE_SCRIPT = PythonScript.execute_script
 
 
-def execute_in_fork(script, file, edit=False):
+def in_fork(execute_script):
+    """Snakemake's way of running a job's script, and ours."""
+    return lambda script, file, edit=False: execute_in_fork(execute_script, script, file, edit)
+
+
+def execute_in_fork(execute_script, script, file, edit):
     """Run a job's script; as Snakemake would where the job has an environment of its own, or is alone on a node."""
     elsewhere = script.conda_env or script.container_img or script.env_modules or script.shadow_dir
     if elsewhere or edit or script.bench_record is not None or not workflow.is_main_process:
-        return EXECUTE_SCRIPT(script, file, edit)
+        return execute_script(script, file, edit)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(script.threads))
     environment = {**os.environ, **threads}
     # Compilers that are killed leave files.
@@ -28,4 +30,4 @@ def execute_in_fork(script, file, edit=False):
         raise subprocess.CalledProcessError(status, [sys.executable, file])
 
 
-PythonScript.execute_script = execute_in_fork
+patch("snakemake.script:PythonScript", "execute_script", ["self", "fname", "edit"], in_fork)

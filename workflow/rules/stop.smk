@@ -9,11 +9,9 @@ import sys
 import threading
 
 import psutil
-from snakemake.scheduling.job_scheduler import JobScheduler
 
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOPPED_BY = []
-SCHEDULE = JobScheduler.schedule
 
 
 def stop(number, frame):
@@ -46,22 +44,31 @@ def say_stopped():
     print(f"{erase}{message}", file=sys.stderr, flush=True)
 
 
-def schedule(scheduler):
-    """Run the jobs. After stop(), note which have ended, so that the next run knows, and end Snakemake."""
-    has_succeeded = SCHEDULE(scheduler)
-    if STOPPED_BY:
-        try:
-            with scheduler._lock:
-                scheduler._finish_jobs()
-                scheduler._error_jobs()
-            renew_pages()
-        finally:
-            sys.exit(128 + STOPPED_BY[0])
-    return has_succeeded
+def stopping(schedule):
+    """Snakemake's way of running the jobs, which notes after stop() which have ended, so that the next run knows."""
+
+    def run(scheduler):
+        has_succeeded = schedule(scheduler)
+        if STOPPED_BY:
+            try:
+                with scheduler._lock:
+                    scheduler._finish_jobs()
+                    scheduler._error_jobs()
+                renew_pages()
+            finally:
+                sys.exit(128 + STOPPED_BY[0])
+        return has_succeeded
+
+    return run
 
 
-JobScheduler.schedule = schedule
-JobScheduler.exit_gracefully = staticmethod(stop)
+patch("snakemake.scheduling.job_scheduler:JobScheduler", "schedule", ["self"], stopping)
+patch(
+    "snakemake.scheduling.job_scheduler:JobScheduler",
+    "exit_gracefully",
+    ["self", "args"],
+    lambda _: staticmethod(stop),
+)
 if threading.current_thread() is threading.main_thread():
     for one in STOPPING_SIGNALS:
         if signal.getsignal(one) != signal.SIG_IGN:  # As nohup has it.
