@@ -35,7 +35,8 @@ from kernelsweep.problems.problem import DATA
 from kernelsweep.problems.reduction import make_reduction
 from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 # One launch, in place and not, and a plan of two launches.
 KERNELS = (

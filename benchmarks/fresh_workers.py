@@ -45,7 +45,8 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import lease
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 VISITS = 3
 # As config.yaml has it.

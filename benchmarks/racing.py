@@ -26,7 +26,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import each_row
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import place_of
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 VISITS = 3
 # The mean range of three values of a normal distribution, and its interquartile range, in standard deviations.

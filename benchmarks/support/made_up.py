@@ -21,7 +21,8 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import points
 
 ROOT = Path(__file__).resolve().parents[2]
 

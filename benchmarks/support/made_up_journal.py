@@ -21,7 +21,8 @@ from kernelsweep.measure.journal import VERSION, Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sweep.points import Point, points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import points
 
 VISITS = 3
 

@@ -30,7 +30,8 @@ from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, units
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = "emulator"  # for the tests: the same calls, without times

@@ -15,7 +15,7 @@ from support.own_sweep import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.results import each_row, read_parameters
-from kernelsweep.sweep.points import in_words
+from kernelsweep.sweep.point import in_words
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.problem import Array, Elements, Judgement, Limits
 from kernelsweep.problems.problem import Point as Values
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 COUNT = 1003  # No multiple of a word's elements.
 NONE, CHANGES_INPUT, CHANGES_WEIGHTS, LEAVES_SCRATCH, LEAVES_TOTAL = range(5)

@@ -19,7 +19,8 @@ from kernelsweep.problems.exchange import Exchange, make_exchange
 from kernelsweep.problems.operations import OPERATIONS, supports
 from kernelsweep.problems.reduction import Reduction, combine, make_reduction
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 LAST_BLOCK_WRITES_NOTHING = "if (blockIdx.x + 1 < gridDim.x) partials[blockIdx.x] = result;"
 

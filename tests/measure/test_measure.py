@@ -53,7 +53,8 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, w
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launch_plans import PLANS, Plan, block_partials
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 SIZES = (32, 64, 96, 128)
 SEED = 1  # With it 64, the size that faults are planted for, is run neither first nor last: others follow it.

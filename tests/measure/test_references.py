@@ -18,7 +18,7 @@ from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 PROBLEM = """
 import os

@@ -25,7 +25,8 @@ from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point, ValidPoints, instantiation, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, instantiation, units
 from kernelsweep.sweep.spaces import combinations_of
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 

@@ -10,7 +10,8 @@ from planted import ROOT, built, kernel_in, point, run
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 
 class Clocked(EmulatorPlatform):

@@ -43,7 +43,8 @@ from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 VECTOR = "float4"
 # The offset and the size in bytes of each piece of a structure of 40 bytes.

@@ -38,7 +38,8 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.launch_plans import PLANS
 from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 from kernelsweep.sweep.resolve import kernel_axes
 
 CAPTURES = ROOT / "tests/support/captures"

@@ -34,7 +34,8 @@ from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation, points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\

@@ -39,7 +39,8 @@ from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID, launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 pytestmark = pytest.mark.gpu
 

@@ -26,7 +26,8 @@ from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launch_plans import PLANS, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
-from kernelsweep.sweep.points import Point, instantiation, skip_reason
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, skip_reason
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing

@@ -20,7 +20,7 @@ from kernelsweep.problems.reduction import Reduction, make_reduction, reference
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 SEED = 2026  # config.yaml's
 # The emulator's sizes with more than one element. Kernels run at each of them, so that a mistake must show at one.

@@ -27,7 +27,8 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.template import read_kernel
 from kernelsweep.sweep.kernels.units import units_of, variant_name
-from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.schema import check
 
 QUICK = Sampling(

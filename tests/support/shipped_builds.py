@@ -13,7 +13,8 @@ from kernelsweep.build.build import build
 from kernelsweep.measure.task import BuiltKernel
 from kernelsweep.sweep.kernels.launch_plans import FITTED_PLANS, PLANS_WITH_A_GRID, edge_sizes
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import units
 
 BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
 

@@ -23,7 +23,8 @@ from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.axes import axes_on_device
 from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
-from kernelsweep.sweep.points import Point, points, skip_reason
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import points, skip_reason
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.schema import read_yaml
 from kernelsweep.sweep.study import Study

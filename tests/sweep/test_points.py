@@ -10,7 +10,7 @@ from planted import point
 from kernelsweep.problems.problem import Problem
 from kernelsweep.problems.registry import PROBLEMS
 from kernelsweep.sweep.kernels.launch_plans import PLANS
-from kernelsweep.sweep.points import Point, in_words
+from kernelsweep.sweep.point import Point, in_words
 
 
 def test_a_point_is_equal_to_what_comes_back_from_a_worker() -> None:

@@ -30,7 +30,8 @@ from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
-from kernelsweep.sweep.points import Point, instantiation, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
 from kernelsweep.sweep.spaces import valid_combinations
 

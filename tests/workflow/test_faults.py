@@ -41,7 +41,8 @@ from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.measure.task import read_task
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 given = json.loads((folder / "given.json").read_text())

@@ -11,7 +11,7 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 with logged(snakemake.log[0]) as terminal:
     file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, {}

@@ -12,7 +12,8 @@ from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.time_limit import within
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params

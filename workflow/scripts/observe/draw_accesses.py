@@ -12,7 +12,8 @@ from kernelsweep.observe.accesses.trace import trace_block
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.observe.time_limit import within
 from kernelsweep.sweep.own_study import kernel_of_job
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 
 def pictures(kernel, report, binary, steps):

@@ -16,7 +16,7 @@ from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Problem
 from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # The word that the fill repeats.
 _FILLING = 0xABABABAB

@@ -22,7 +22,7 @@ from kernelsweep.measure.environment import processor_name
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.problems.reduction import Reduction, make_reduction
 from kernelsweep.results import BASELINE_PREFIX, Row, is_imprecise, time_columns
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 _OPTIONS = [
     "-std=c++17",

@@ -26,7 +26,8 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import NO_SETTINGS, own_kernel
-from kernelsweep.sweep.points import Point, instantiation, points, skip_reason, valid_points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, points, skip_reason, valid_points
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.study import Study
 

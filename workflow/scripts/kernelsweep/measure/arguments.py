@@ -13,7 +13,7 @@ from kernelsweep.problems.problem import Instance
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.planner import plan_of, planner
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) -> None:

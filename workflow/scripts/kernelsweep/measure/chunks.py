@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 def most_points(sweeps: Iterable[Axes]) -> int:

@@ -24,7 +24,7 @@ from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.kernels.planner import planner
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # Each job hashes these files, and to parse them takes half of a short job's time. The process that forks the jobs
 # (fork_server.py) imports this module, and so parses them for all.

@@ -30,7 +30,8 @@ from kernelsweep.platforms.lease import free_gpus, leased_device
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.points import Point, ValidPoints, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, units
 from kernelsweep.sweep.study_quantities import Quantity
 
 

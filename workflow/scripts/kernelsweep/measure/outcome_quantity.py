@@ -6,7 +6,7 @@ from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.problems.problem import Problem
 from kernelsweep.statistics import summarise_visits
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity
 
 

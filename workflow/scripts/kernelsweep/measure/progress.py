@@ -13,7 +13,7 @@ from tqdm import tqdm
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.problems.problem import Problem
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 MOST_COLUMNS = 80

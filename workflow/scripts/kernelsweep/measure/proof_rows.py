@@ -9,7 +9,8 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, SAME_VALUE, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 _CHECK_OF_MISTAKE = {
     "race": "races",

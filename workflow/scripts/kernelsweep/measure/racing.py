@@ -9,7 +9,7 @@ from kernelsweep.measure.outcome import Outcome, combined
 from kernelsweep.problems.problem import Problem
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import place_of
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # How far a point's interval has to lie above that of the fastest, as a fraction. Further visits move a median: among
 # 6,637 points of an H200 that take 10 us or more, the visits' medians lay further apart than 9.3% in one of 1,000. In

@@ -14,7 +14,8 @@ from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns,
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 
 def measurement_rows(

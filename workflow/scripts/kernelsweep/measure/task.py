@@ -12,7 +12,7 @@ from kernelsweep.platforms.kinds import Kind
 from kernelsweep.problems.registry import Named
 from kernelsweep.sweep.kernels.planner import as_values
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.registry import Named, problem_of
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:

@@ -21,7 +21,7 @@ from kernelsweep.measure.task import KernelTask, read_task
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, Platform
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # Time limit for a tool to instrument the process and for the process to open or close its device.
 TOOL_START_SECONDS = 180

@@ -11,7 +11,8 @@ from kernelsweep.build.build_report import Report
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.results import read_parameters
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, ValidPoints, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, units
 
 
 def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, timed: bool) -> list[Point]:

@@ -15,7 +15,7 @@ from kernelsweep.project import files
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
 
 # A platform that no setting names.

@@ -39,7 +39,8 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import Unit, merged_units
-from kernelsweep.sweep.points import Point, units
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import units
 from kernelsweep.sweep.resolve import (
     combinations_of,
     kernel_axes,

@@ -18,7 +18,7 @@ from kernelsweep.analysis.completeness import (
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_summary
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.results import ALL_POINT_COLUMNS
-from kernelsweep.sweep.points import in_words
+from kernelsweep.sweep.point import in_words
 
 # Repeatability is given for ranges of times with these bounds, since short times repeat less well.
 _TIME_RANGES_US = (10, 50)

@@ -10,7 +10,8 @@ import numpy as np
 
 from kernelsweep.problems.problem import Problem
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.points import Point, ValidPoints
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints
 from kernelsweep.sweep.spaces import Combinations
 
 # From a larger space, a search draws this many configurations at random: each proposal is moved to the nearest of them.

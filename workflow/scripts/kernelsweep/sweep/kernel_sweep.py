@@ -9,7 +9,8 @@ from kernelsweep.sweep.axes import Axes, axes_on_device
 from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.kernels.launch_plans import launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, ValidPoints, instantiation, points, skip_reason, valid_points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, instantiation, points, skip_reason, valid_points
 
 
 @dataclass(frozen=True)

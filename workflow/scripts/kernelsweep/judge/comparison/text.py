@@ -30,7 +30,7 @@ from kernelsweep.judge.comparison.verdicts import (
     sizes_with_verdict,
 )
 from kernelsweep.results import ALL_POINT_COLUMNS
-from kernelsweep.sweep.points import in_words
+from kernelsweep.sweep.point import in_words
 
 # A sentence names this many kernels and counts the others.
 _NAMED_KERNELS = 3

@@ -9,7 +9,7 @@ from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.problem import Instance
 from kernelsweep.problems.registry import problem_of
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # The most bytes of inputs that are made ahead. Two inputs for each of sixteen element types and operations take fewer.
 _MOST_AHEAD = 2**30

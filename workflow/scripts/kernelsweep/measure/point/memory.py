@@ -14,7 +14,7 @@ from kernelsweep.measure.point.device_results import DeviceResult, ResultCompari
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import ALL_ONES, Array, Elements, Instance
 from kernelsweep.sweep.kernels.launch_plans import Plan
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
 # runs on the same memory differ by 0.1%. So samples go round several places, each on memory pages of its own. Larger

@@ -13,7 +13,7 @@ from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 class Samples:

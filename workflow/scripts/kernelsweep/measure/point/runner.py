@@ -24,7 +24,7 @@ from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launch_plans import Launch
 from kernelsweep.sweep.kernels.planner import planner
 from kernelsweep.sweep.kernels.source import LAUNCHES
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 class Runner:

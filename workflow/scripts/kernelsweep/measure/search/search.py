@@ -42,7 +42,8 @@ from kernelsweep.problems.registry import problem_of
 from kernelsweep.sweep.candidates import axes_of_places, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.points import Point, ValidPoints
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints
 from kernelsweep.sweep.spaces import Combinations
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 

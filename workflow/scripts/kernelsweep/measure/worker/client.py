@@ -18,7 +18,7 @@ from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 if TYPE_CHECKING:
     from kernelsweep.measure.point.instances import Instances

@@ -36,7 +36,7 @@ from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
 from kernelsweep.platforms.processes import name_this_process
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import Study
 
 # Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kernelsweep.observe.accesses.selection import DRAWN_BLOCK
 from kernelsweep.observe.counting.run import CountingRunner, TracedRequest
 from kernelsweep.problems.lanes import LANES
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 WARPS = DRAWN_BLOCK // LANES
 # Requests of a warp. The longest step of the shipped ladders has 40; a loop over tiles has any number.

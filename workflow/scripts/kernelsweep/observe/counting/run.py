@@ -13,7 +13,7 @@ from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.counting.library import Request
 from kernelsweep.platforms.counting.lines import shared_array
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import Study
 
 

@@ -9,7 +9,7 @@ from kernelsweep.observe.profiling.definitions import Definition
 from kernelsweep.observe.profiling.match import match_launches
 from kernelsweep.observe.profiling.ncu import Profile
 from kernelsweep.results import NCU, Row
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # Digits of a value; counters have no more.
 _DIGITS = 10

@@ -8,7 +8,8 @@ from typing import Any
 from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.points import Point, points
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import points
 
 
 def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:

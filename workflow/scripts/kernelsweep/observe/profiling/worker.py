@@ -14,7 +14,7 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import Answer, Launched, answer_requests
 from kernelsweep.platforms.platform import Platform
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answer]:

@@ -10,7 +10,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.observe.requests import Answer, Observed, Requests, observe
 from kernelsweep.observe.sanitizer import find_sanitizer, worker
 from kernelsweep.observe.sanitizer.log import Log
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
 FOUND = 86

@@ -12,7 +12,8 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.launch_plans import edge_sizes
 from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point, instantiation
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation
 
 # Points of one kernel. Each costs up to a few seconds under racecheck, the slowest tool.
 MOST_CHECKED_POINTS = 24

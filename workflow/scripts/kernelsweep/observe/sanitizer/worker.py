@@ -14,7 +14,7 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import Answer, answer_requests
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 UNFILLED = "unfilled"
 

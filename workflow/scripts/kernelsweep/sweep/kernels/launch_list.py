@@ -24,7 +24,7 @@ from kernelsweep.problems.element_types import OWN_TYPES
 from kernelsweep.sweep.expressions import Expression, expression
 from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
 from kernelsweep.sweep.kernels.units import variant_name
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # CUDA's limits for the sides of a grid and of a block, and for the threads of a block.
 _LARGEST_GRID = (2**31 - 1, 65_535, 65_535)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.problems.problem import DATA, Array
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 # The bytes of the vector that a thread loads at once, in kernels of the FITTED_PLANS.
 VECTOR_BYTES = 16

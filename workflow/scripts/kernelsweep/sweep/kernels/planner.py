@@ -12,7 +12,7 @@ from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
 from kernelsweep.sweep.kernels.launch_plans import PLANS, Plan
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import Point
+from kernelsweep.sweep.point import Point
 
 
 def as_values(listed: LaunchList | LaunchFunction | None) -> dict[str, Any] | None:
