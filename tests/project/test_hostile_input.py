@@ -150,6 +150,7 @@ def test_a_restriction(toy: Path, file: str, restriction: str, part: str) -> Non
     [
         ("title: one\ntitle: two\n", "line 2: not valid YAML: the key 'title' stands twice"),
         ("axes: {unroll: [1], unroll: [2]}\n", "line 1: not valid YAML: the key 'unroll' stands twice"),
+        ("title: &x [*x]\n", "a value contains itself"),
         ("yes: 1\n", "the key 'yes' is no text"),
         ("2024-01-01: 1\n", "'2024-01-01'"),
         ("12: 1\n", "the key '12' is no text"),

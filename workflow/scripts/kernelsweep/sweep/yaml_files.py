@@ -85,7 +85,10 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
         raise UserError(f"{shown}{line}: not valid YAML: {error}.") from error
     if not isinstance(data, dict):
         raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
-    check_values(data, shown)
+    try:
+        check_values(data, shown)
+    except RecursionError as error:
+        raise UserError(f"{shown}: a value contains itself, by an anchor and its alias. Write it out.") from error
     return data
 
 
