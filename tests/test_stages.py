@@ -58,21 +58,6 @@ def test_every_folder_is_a_stage_and_the_library_says_so() -> None:
     assert told == STAGES
 
 
-def test_what_the_jobs_scripts_import_exists() -> None:
-    # No checker of types reads them, and some run beside a GPU only, whose modules can't be imported here.
-    scripts = {file: ast.parse(file.read_text(encoding="utf-8")) for file in LIBRARY.parent.glob("*/*.py")}
-    imported = {
-        (file.name, node.module, alias.name)
-        for file, tree in scripts.items()
-        if file.parent != LIBRARY
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kernelsweep.")
-        for alias in node.names
-    }
-    assert len(imported) > 100
-    assert not {one for one in imported if one[2] not in names_in(LIBRARY.parent.joinpath(*one[1].split(".")))}
-
-
 @cache
 def names_in(module: Path) -> set[str]:
     """The names that a module binds at its top; of a package also its modules."""

@@ -1,7 +1,9 @@
 """Draw the accesses of each step of a study's story, on the emulator: one SVG file a step."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.analysis.words import point_text
 from kernelsweep.build.build_report import read_report
@@ -11,12 +13,15 @@ from kernelsweep.observe.accesses.picture import draw, empty
 from kernelsweep.observe.accesses.trace import trace_block
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.observe.time_limit import within
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 
-def pictures(kernel, report, binary, steps):
+def pictures(
+    kernel: KernelSource, report: Mapping[str, Any], binary: Path, steps: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """The picture of each step of a kernel."""
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in steps]

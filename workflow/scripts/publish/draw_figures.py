@@ -40,7 +40,7 @@ with logged(snakemake.log[0]):
     widths = chosen_widths(**params.look)
     folder = Path(snakemake.output[0]).parent
     remove_others(snakemake.output)
-    texts = {}
+    texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
         for drawn in processes.map(draw_files, params.figures.keys(), params.figures.values()):
