@@ -50,7 +50,7 @@ def why_no_nvcc() -> str | None:
 def why_no_chromium() -> str | None:
     """The reason why tests can't open pages in a browser here, or None if they can."""
     if importlib.util.find_spec("selenium") is None:
-        return "Selenium is not installed (uv run pytest)"
+        return "Selenium is not installed (uv run --group dev pytest)"
     missing = [command for command in ("chromium", "chromedriver") if shutil.which(command) is None]
     return f"{' and '.join(missing)} not found (Debian's packages chromium and chromium-driver)" if missing else None
 

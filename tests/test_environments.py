@@ -40,8 +40,8 @@ def conda_packages(root: Path, name: str) -> dict[str, str]:
 
 def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
     settings = project(root)
-    direct = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
-    direct += [pin for extra in settings["project"]["optional-dependencies"].values() for pin in extra]
+    groups = [*settings["project"]["optional-dependencies"].values(), *settings["dependency-groups"].values()]
+    direct = settings["project"]["dependencies"] + [pin for group in groups for pin in group]
     pins = direct + settings["tool"]["uv"]["constraint-dependencies"]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
     names = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}

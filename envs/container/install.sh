@@ -15,7 +15,7 @@ python3 -m venv /opt/uv
 /opt/uv/bin/pip install --no-cache-dir uv==0.13.8
 ln -s /opt/uv/bin/uv /usr/local/bin/uv
 
-UV_PROJECT_ENVIRONMENT=/opt/kernelsweep uv sync --project "$folder" --python /usr/bin/python3 --no-dev --extra gpu --no-cache
+UV_PROJECT_ENVIRONMENT=/opt/kernelsweep uv sync --project "$folder" --python /usr/bin/python3 --no-default-groups --extra gpu --no-cache
 
 cd /
 rm -r "$folder"
