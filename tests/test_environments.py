@@ -16,8 +16,6 @@ import yaml
 
 # conda-forge's packages that PyPI has not, at least not as these.
 TOOLS = {"binutils", "cuda-nvcc", "cuda-sanitizer-api", "cuda-version", "gxx", "nsight-compute", "python"}
-# A package of which a file is read, and nothing imported.
-READ = {"mpld3"}
 # Libraries that bandwidth_bound calls, and a search, where the user has installed them.
 LIBRARIES = {"cupy", "cupy_backends", "optuna", "torch"}
 
@@ -87,7 +85,7 @@ def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
     distributions = packages_distributions()
     packages = {distributions.get(module, [module])[0].lower() for module in imported}
     found = {name.removesuffix("-base") for name in conda_packages(root, "kernelsweep")} - TOOLS
-    assert packages | READ == found
+    assert packages == found
 
 
 def test_both_recipes_make_the_same_container(root: Path) -> None:

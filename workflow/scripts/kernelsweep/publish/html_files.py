@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
-_NAMES = ("template.html", "style.css", "script.js", "explorer.js")
-PAGE_FILES = TEMPLATE, STYLE, SCRIPT, EXPLORER = tuple(Path(__file__).parent / "page" / name for name in _NAMES)
+_NAMES = ("template.html", "style.css", "script.js", "d3.LICENSE", "d3.min.js", "explorer.js")
+PAGE_FILES = tuple(Path(__file__).parent / "page" / name for name in _NAMES)
+STYLE = PAGE_FILES[1]
 INDEX_TEMPLATE = Path(__file__).parent / "index" / "index.html"

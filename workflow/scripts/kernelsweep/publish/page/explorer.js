@@ -222,9 +222,8 @@
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(study.quantities[view.show]);
     labels(area, axis, places, x, false);
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]) }));
-    const byKernel = d3.nest().key((mark) => study.kernel[mark.point]).entries(marks);
-    for (const { key, values: ofKernel } of byKernel) {
-      const group = svg.append("g").attr("data-kernel", key).attr("stroke", colour(key)).attr("fill", colour(key));
+    for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
+      const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
       if (view.view === POINTS) {
         // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
         const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x) - 2},${Math.round(mark.y)}h4`));
@@ -236,7 +235,7 @@
       group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(ofKernel));
       group.append("path").attr("d", ofKernel.map((mark) => `M${mark.x},${limits(mark).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
-        .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(key, 48));
+        .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
     listen(svg, marks, () => NEAR);
     return marks;
@@ -280,8 +279,8 @@
       ring.style("display", null).attr("cx", marks[place].x).attr("cy", marks[place].y);
       showTip(marks[place]);
     };
-    const nearest = () => {
-      const [x, y] = d3.mouse(svg.node());
+    const nearest = (event) => {
+      const [x, y] = d3.pointer(event);
       let [found, least] = [-1, reach() ** 2];
       marks.forEach((mark, place) => {
         const distance = (mark.x - x) ** 2 + (mark.y - y) ** 2;
@@ -289,13 +288,13 @@
       });
       return found;
     };
-    svg.on("pointermove", () => point(nearest())).on("pointerleave blur", () => { ring.style("display", "none"); hideTip(); })
-      .on("click", () => { point(nearest()); if (current >= 0) showDetails(marks[current].point); })
-      .on("keydown", () => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[d3.event.key];
+    svg.on("pointermove", (event) => point(nearest(event))).on("pointerleave blur", () => { ring.style("display", "none"); hideTip(); })
+      .on("click", (event) => { point(nearest(event)); if (current >= 0) showDetails(marks[current].point); })
+      .on("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (step && marks.length) point((current < 0 && step < 0 ? marks.length - 1 : current + step + marks.length) % marks.length);
-        if (d3.event.key === "Enter" && current >= 0) showDetails(marks[current].point);
-        if (step) d3.event.preventDefault();
+        if (event.key === "Enter" && current >= 0) showDetails(marks[current].point);
+        if (step) event.preventDefault();
       });
   }
 

@@ -15,7 +15,7 @@ from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.markdown import breakable
-from kernelsweep.publish.page.scripts import d3, packed, policy
+from kernelsweep.publish.page.scripts import packed, policy
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    template, style, script, explorer = (file.read_text(encoding="utf-8") for file in PAGE_FILES)
-    scripts = [script, *([d3(), explorer] if page.points else [])]
+    template, style, script, licence, d3, explorer = (file.read_text(encoding="utf-8") for file in PAGE_FILES)
+    scripts = [script, *([f"/*\n{licence}*/\n{d3}", explorer] if page.points else [])]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     words = {
         "configuration": configuration_text,

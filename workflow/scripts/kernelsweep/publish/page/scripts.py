@@ -7,18 +7,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution
-from pathlib import Path
 from typing import Any
-
-# d3 comes with mpld3, a package for other pages of figures.
-_D3 = ("mpld3", "mpld3/js/d3.v5.min.js")
-
-
-def d3() -> str:
-    """The source of d3, which draws the explorer. Raises PackageNotFoundError where mpld3 is not installed."""
-    package, file = _D3
-    return Path(str(distribution(package).locate_file(file))).read_text(encoding="utf-8")
 
 
 def packed(data: Mapping[str, Any]) -> str:
