@@ -437,7 +437,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     own_way = "        counts=True,\n"
     assert own_way in kinds.read_text()
     kinds.write_text(kinds.read_text().replace(own_way, ""))
-    keep_kernels(project, ["shared_memory", "shuffle"], unroll=[1, 4], figures=["metrics", "load_efficiency"])
+    keep_kernels(project, ["shared_memory", "shuffle"], unroll=[1, 4], figures=["metrics"])
     metrics = project / "results/emulator/metrics.csv"
     monkeypatch.setenv("NCU_PLAYS", "no permission")
     monkeypatch.setenv("NCU_KERNEL", "shuffle")
