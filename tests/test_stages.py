@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 from pathlib import Path
 
 from checkout import ROOT
@@ -56,17 +55,3 @@ def test_every_folder_is_a_stage_and_the_library_says_so() -> None:
     assert sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py")) == sorted(STAGES)
     told = [line.split()[0] for line in (kernelsweep.__doc__ or "").splitlines() if line and line.split()[0] in STAGES]
     assert told == STAGES
-
-
-@cache
-def names_in(module: Path) -> set[str]:
-    """The names that a module binds at its top; of a package also its modules."""
-    file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
-    names = {path.stem for path in module.glob("*")}
-    for statement in ast.parse(file.read_text(encoding="utf-8")).body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.alias | ast.ClassDef | ast.FunctionDef):
-                names.add(node.name)
-    return names
