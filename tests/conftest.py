@@ -7,6 +7,7 @@ import fcntl
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from kernelsweep.measure.worker import process
 # Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
 # takes none of their locks, and a new Python for each would take the suite a minute.
 process.thread_count = lambda: 1
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them the runs that they interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def why_no_gpu() -> str | None:
