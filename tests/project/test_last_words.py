@@ -163,6 +163,27 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     assert passed == ["ours", "a warning", "1 of 4", "3 of 4", "4 of 4"]
 
 
+def test_a_quiet_command_without_jobs_says_what_it_did(
+    project: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Pins: --unlock said nothing, and --delete-all-output --dry-run did not name the files.
+    shrink(project, ["warp_shuffle"])
+    (project / "results/emulator").mkdir(parents=True)
+    (project / "results/emulator/proofs.csv").write_text("")
+    for command, said in (["--unlock"], "Unlocked"), (["--delete-all-output", "--dry-run"], "emulator/proofs.csv"):
+        run = snakemake(project, "all", *command, "--quiet", "rules", "host")
+        assert run.returncode == 0 and said in run.stdout, run.stdout
+    for level, event in ((logging.INFO, "workflow_started"), (logging.ERROR, None)):
+        ending = LastWords(list, is_quiet=True)
+        LOGGER.addFilter(ending)
+        tell("own work")
+        tell("a run, or an error", level, event=event)
+        ending.say()
+        LOGGER.removeFilter(ending)
+        assert passed.pop() == "a run, or an error" and not passed
+        assert "own work" not in capsys.readouterr().err
+
+
 def test_a_run_ends_with_its_answer_though_snakemakes_wording_is_another(project: Path) -> None:
     # Pins: with "Elapsed time:" reworded, the answer vanished in silence.
     shrink(project, ["warp_shuffle"])

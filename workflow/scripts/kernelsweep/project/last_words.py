@@ -65,6 +65,7 @@ class LastWords(logging.Filter):
         self._failed: list[str] = []
         self._wanted: list[str] = []
         self._held: list[logging.LogRecord] = []
+        self._before_jobs: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Note what happens; leave out what say() says better, and in a quiet run Snakemake's own work."""
@@ -83,13 +84,18 @@ class LastWords(logging.Filter):
             return not self._sentences()
         if not self._is_quiet or self._is_dry():
             return True
-        is_own_work = event in _CHATTER_EVENTS or (event is None and record.levelno <= logging.INFO)
-        return not is_own_work and not self._is_early(record, event)
+        if event is None and record.levelno <= logging.INFO:
+            if not self._has_started:
+                self._before_jobs.append(record.getMessage())
+            return False
+        return event not in _CHATTER_EVENTS and not self._is_early(record, event)
 
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
         if not self._sentences():
             self._release()
+        if not self._has_started and not self._has_error:  # A command without jobs, as --unlock: these are its words.
+            _print(self._before_jobs)
         if not self._has_started or self._is_dry():
             return
         self.renew()
@@ -99,9 +105,7 @@ class LastWords(logging.Filter):
             answers += [_NOTHING, *([_all_pages()] if has_index else [])]
         elif len(answers) > 1 and has_index:
             answers.append(_all_pages())
-        lines = [*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()]
-        with suppress(BrokenPipeError):
-            print("".join(f"{line}\n" for line in lines), end="", file=sys.stderr, flush=True)
+        _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
         logs: list[str] = getattr(record, "log", None) or []
@@ -160,6 +164,11 @@ class LastWords(logging.Filter):
             return found
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _print(lines: Iterable[str]) -> None:
+    with suppress(BrokenPipeError):
+        print("".join(f"{line}\n" for line in lines), end="", file=sys.stderr, flush=True)
 
 
 def _all_pages() -> str:
