@@ -89,6 +89,27 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert passed[-1] == "not all jobs ended well"
 
 
+def test_no_failed_job_is_hidden_by_anothers_sentence(
+    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Pins: of a user's own rule, which has no log, the only error vanished after a kernel had failed.
+    ending = words()
+    said, silent = tmp_path / "said.log", tmp_path / "of_the_cluster.log"
+    assert end_of_job(said, "raise UserError('Mend it.')") == SAID
+    silent.write_text("")
+    passed.clear()
+    failed = {"event": "error", "exception": "RuleException"}
+    tell("said", logging.ERROR, **failed, thread=1)
+    tell("own rule", logging.ERROR, **failed, thread=2)
+    tell("job of said", logging.ERROR, event="job_error", log=[str(said), str(silent)], thread=1)
+    tell("job of own rule", logging.ERROR, event="job_error", log=[], thread=2)
+    tell("no output", logging.ERROR, event="error", exception="MissingOutputException")
+    tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
+    ending.say()
+    assert passed == ["job of said", "own rule", "job of own rule", "no output", "not all jobs ended well"]
+    assert capsys.readouterr().err == "Mend it.\n"
+
+
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [

@@ -62,9 +62,9 @@ class LastWords(logging.Filter):
         self._shown = 0.0
         self._has_started = self._has_jobs = self._has_error = False
         self._ends: list[str] = []
-        self._failed: list[str] = []
+        self._failed: list[list[str]] = []  # the logs of each failed job
         self._wanted: list[str] = []
-        self._held: list[logging.LogRecord] = []
+        self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -77,11 +77,12 @@ class LastWords(logging.Filter):
         if event == "error":
             if exception == "MissingRuleException" and (unknown := self._unknown()):
                 record.msg, record.args = unknown, ()
-            if exception == "RuleException":  # It comes before the event that names the failed job's log.
-                self._held.append(record)
+            if exception == "RuleException":  # Its thread's next event names the failed job's log.
+                self._held[record.thread] = record
                 return False
-        if record.levelno >= logging.ERROR and event in (None, "error") and self._failed:
-            return not self._sentences()
+        is_summary = exception == "WorkflowError" or (event is None and record.levelno >= logging.ERROR)
+        if self._failed and is_summary:
+            return not all(map(_sentence, self._failed))
         if not self._is_quiet or self._is_dry():
             return True
         if event is None and record.levelno <= logging.INFO:
@@ -92,8 +93,8 @@ class LastWords(logging.Filter):
 
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
-        if not self._sentences():
-            self._release()
+        for thread in list(self._held):
+            self._release(thread)
         if not self._has_started and not self._has_error:  # A command without jobs, as --unlock: these are its words.
             _print(self._before_jobs)
         if not self._has_started or self._is_dry():
@@ -117,14 +118,15 @@ class LastWords(logging.Filter):
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
-            self._failed += logs
-            if not self._sentences():
-                self._release()
+            self._failed.append(logs)
+            if _sentence(logs):
+                self._held.pop(record.thread, None)
+            else:
+                self._release(record.thread)
 
-    def _release(self) -> None:
-        """Let the errors through that were held back."""
-        held, self._held = self._held, []
-        for record in held:
+    def _release(self, thread: int | None) -> None:
+        """Let a thread's error through that was held back."""
+        if record := self._held.pop(thread, None):
             record.__dict__.update(OURS)
             logging.getLogger(record.name).handle(record)
 
@@ -146,9 +148,8 @@ class LastWords(logging.Filter):
         return False
 
     def _sentences(self) -> list[str]:
-        """What the failed jobs said, each sentence once; empty if a failed job said nothing."""
-        said = [read_sentence(log) for log in dict.fromkeys(self._failed)]
-        return list(dict.fromkeys(filter(None, said))) if all(said) else []
+        """What the failed jobs said, each sentence once."""
+        return list(dict.fromkeys(filter(None, map(_sentence, self._failed))))
 
     def _answers(self) -> list[str]:
         """The answers, the longest last: a platform with times has more to say than the emulator.
@@ -164,6 +165,11 @@ class LastWords(logging.Filter):
             return found
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _sentence(logs: Iterable[str]) -> str:
+    """The sentence of a failed job; "" where it has no log, or none of its logs ends with one."""
+    return next(filter(None, map(read_sentence, logs)), "")
 
 
 def _print(lines: Iterable[str]) -> None:
