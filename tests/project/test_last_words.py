@@ -64,29 +64,31 @@ def end_of_job(log: Path, code: str, is_answer: bool = False) -> int:
 
 
 def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_error(
-    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ending = words()
-    logs = [tmp_path / name for name in ("end_run.log", "one.log", "bug.log")]
-    assert end_of_job(logs[0], "print('The answer.'); raise UserError('Mend it.')", is_answer=True) == SAID
-    assert end_of_job(logs[1], "print('x' * 100_000); raise UserError('Mend this.')") == SAID
-    assert end_of_job(logs[2], "raise ValueError('a bug')") == 1
+    logs = ["end_run.log", "one.log", "bug.log"]
+    for job, log in enumerate(logs):
+        tell("a job", event="job_info", jobid=job, log=[log], output=["x"])
+    said = ["print('The answer.'); raise UserError('Mend it.')", "print('x' * 100_000); raise UserError('Mend this.')"]
+    assert end_of_job(tmp_path / logs[0], said[0], is_answer=True) == SAID
+    assert end_of_job(tmp_path / logs[1], said[1]) == SAID
+    assert end_of_job(tmp_path / logs[2], "raise ValueError('a bug')") == 1
     passed.clear()
-    tell("a job", event="job_info", log=[str(logs[0])], output=["x"])
-    for log in logs[:2]:
+    for job, log in enumerate(logs[:2]):
         tell("the command failed", logging.ERROR, event="error", exception="RuleException")
-        tell("a job failed", logging.ERROR, event="job_error", log=[str(log)])
+        tell("a job failed", logging.ERROR, event="job_error", jobid=job, log=[log, "of_slurm.log"])
     tell("look above", logging.ERROR)
     tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
-    assert passed == ["a job", "a job failed", "a job failed"]
+    assert passed == ["a job failed", "a job failed"]
+    # A job without a sentence: Snakemake's error is all that there is, and is no other job's.
+    tell("the command crashed", logging.ERROR, event="error", exception="RuleException")
+    tell("a job crashed", logging.ERROR, event="job_error", jobid=2, log=logs[2:])
+    tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
+    assert passed[2:] == ["the command crashed", "a job crashed", "not all jobs ended well"]
+    monkeypatch.chdir(tmp_path.parent)  # As Snakemake does at its end, with -d.
     ending.say()
     assert capsys.readouterr().err == "\nThe answer.\n\nMend it.\nMend this.\n"
-    # A job without a sentence: what Snakemake says of it is all that there is.
-    tell("the command crashed", logging.ERROR, event="error", exception="RuleException")
-    tell("a job crashed", logging.ERROR, event="job_error", log=[str(logs[2])])
-    assert passed[-2:] == ["the command crashed", "a job crashed"]
-    tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
-    assert passed[-1] == "not all jobs ended well"
 
 
 def test_no_failed_job_is_hidden_by_anothers_sentence(
@@ -101,13 +103,33 @@ def test_no_failed_job_is_hidden_by_anothers_sentence(
     failed = {"event": "error", "exception": "RuleException"}
     tell("said", logging.ERROR, **failed, thread=1)
     tell("own rule", logging.ERROR, **failed, thread=2)
-    tell("job of said", logging.ERROR, event="job_error", log=[str(said), str(silent)], thread=1)
-    tell("job of own rule", logging.ERROR, event="job_error", log=[], thread=2)
+    tell("job of said", logging.ERROR, event="job_error", jobid=1, log=[str(said), str(silent)], thread=1)
+    tell("job of own rule", logging.ERROR, event="job_error", jobid=2, log=[], thread=2)
     tell("no output", logging.ERROR, event="error", exception="MissingOutputException")
     tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
     ending.say()
     assert passed == ["job of said", "own rule", "job of own rule", "no output", "not all jobs ended well"]
     assert capsys.readouterr().err == "Mend it.\n"
+
+
+def test_a_log_of_an_earlier_run_is_no_answer_and_a_job_that_is_tried_again_is_no_failure(
+    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    end_of_job(tmp_path / "end_run.log", "print('All is right.'); raise UserError('Mend it.')", is_answer=True)
+    ending = words()
+    passed.clear()
+    tell("a job", event="job_info", jobid=1, log=["end_run.log"], output=["x"])
+    tell("it could not start", logging.ERROR, event="error", exception="RuleException")
+    tell("a job crashed", logging.ERROR, event="job_error", jobid=1, log=["end_run.log"])
+    assert passed == ["a job", "it could not start", "a job crashed"]
+    ending.say()
+    assert capsys.readouterr().err == ""
+    tell("a job", event="job_info", jobid=1, log=["end_run.log"], output=["x"])
+    end_of_job(tmp_path / "end_run.log", "print('Two points were run.')", is_answer=True)
+    tell("an error of another kind", logging.ERROR)
+    assert passed[-1] == "an error of another kind"
+    ending.say()
+    assert capsys.readouterr().err == "\nTwo points were run.\n\n"
 
 
 @pytest.mark.parametrize(
@@ -136,8 +158,8 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
     ending = words()
     for platform, text in {"gpu": "Two\nlines.\n", "emulator": "One line.\n"}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
-        (tmp_path / f"results/{platform}/end_run.log").write_text(text)
         tell(event="job_info", log=[f"results/{platform}/end_run.log"], output=["x"])
+        (tmp_path / f"results/{platform}/end_run.log").write_text(text)
     ending.say()
     assert capsys.readouterr().err == f"\nOne line.\n\nTwo\nlines.\n\n  All pages  {page}\n\n"
     refused = words()
@@ -165,8 +187,8 @@ def test_files_that_no_answer_names_are_named_after_it(
     wanted: list[str], told: str, tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     ending = words()
+    tell(event="job_info", log=["end_run.log"], output=[".end"])
     (tmp_path / "end_run.log").write_text("Fast.\nAll of it  a.md\n")
-    tell(event="job_info", log=[str(tmp_path / "end_run.log")], output=[".end"])
     tell(event="job_info", input=wanted, output=[])
     ending.say()
     assert capsys.readouterr().err == f"\n{told}\n\n"
@@ -205,8 +227,10 @@ def test_a_quiet_command_without_jobs_says_what_it_did(
         assert "own work" not in capsys.readouterr().err
 
 
-def test_a_run_ends_with_its_answer_though_snakemakes_wording_is_another(project: Path) -> None:
-    # Pins: with "Elapsed time:" reworded, the answer vanished in silence.
+def test_a_run_ends_with_its_answer_though_snakemakes_wording_and_folder_are_others(
+    project: Path, tmp_path: Path
+) -> None:
+    # Pins: with "Elapsed time:" reworded, or with -d from another folder, the answer vanished in silence.
     shrink(project, ["warp_shuffle"])
     snakefile = project / "Snakefile"
     reworded = """
@@ -222,7 +246,8 @@ class Reworded(logging.Filter):
 logging.getLogger("snakemake.logging").filters.insert(0, Reworded())
 """
     snakefile.write_text(reworded.replace("snakemake.logging", logger.name) + snakefile.read_text())
-    run = snakemake(project, "warp_shuffle")
+    place = ("-s", str(snakefile), "-d", str(project))
+    run = snakemake(tmp_path, *place, "warp_shuffle")
     assert run.returncode == 0 and "In other words." in run.stdout
     assert "Every point that was run is right." in run.stdout[-600:]
     edit(
@@ -230,7 +255,7 @@ logging.getLogger("snakemake.logging").filters.insert(0, Reworded())
         "partials[blockIdx.x] = value;",
         "partials[blockIdx.x] = value + 1;",
     )
-    wrong = snakemake(project, "warp_shuffle")
+    wrong = snakemake(tmp_path, *place, "warp_shuffle")
     assert wrong.returncode == 1
     assert "points failed, of warp_shuffle/shuffle: see" in wrong.stdout.splitlines()[-1]
     misspelt = snakemake(project, "warp_shufle")

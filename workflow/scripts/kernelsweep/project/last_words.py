@@ -8,9 +8,10 @@ another repository's Snakefile, too, where it does not run a module's `onsuccess
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,11 @@ class LastWords(logging.Filter):
         self._is_quiet = is_quiet
         self._is_dry = is_dry
         self._shown = 0.0
-        self._has_started = self._has_jobs = self._has_error = False
+        self._has_jobs = self._has_error = False
+        self._folder: Path | None = None  # of the run, once it has started
+        self._before: dict[str, int | None] = {}  # when a job's log had been written before the job started
         self._ends: list[str] = []
-        self._failed: list[list[str]] = []  # the logs of each failed job
+        self._failed: dict[int | None, str] = {}  # the sentence of each failed job, by its number; "" for none
         self._wanted: list[str] = []
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
@@ -82,11 +85,11 @@ class LastWords(logging.Filter):
                 return False
         is_summary = exception == "WorkflowError" or (event is None and record.levelno >= logging.ERROR)
         if self._failed and is_summary:
-            return not all(map(_sentence, self._failed))
+            return not all(self._failed.values())
         if not self._is_quiet or self._is_dry():
             return True
         if event is None and record.levelno <= logging.INFO:
-            if not self._has_started:
+            if self._folder is None:
                 self._before_jobs.append(record.getMessage())
             return False
         return event not in _CHATTER_EVENTS and not self._is_early(record, event)
@@ -95,31 +98,35 @@ class LastWords(logging.Filter):
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
         for thread in list(self._held):
             self._release(thread)
-        if not self._has_started and not self._has_error:  # A command without jobs, as --unlock: these are its words.
+        if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
             _print(self._before_jobs)
-        if not self._has_started or self._is_dry():
+        if self._folder is None or self._is_dry():
             return
-        self.renew()
-        has_index = Path(files.index()).is_file()
-        answers = self._answers()
-        if not self._has_jobs and not self._has_error:
-            answers += [_NOTHING, *([_all_pages()] if has_index else [])]
-        elif len(answers) > 1 and has_index:
-            answers.append(_all_pages())
+        with chdir(self._folder):  # With -d, Snakemake has gone back to where it was started.
+            self.renew()
+            has_index = Path(files.index()).is_file()
+            answers = self._answers()
+            if not self._has_jobs and not self._has_error:
+                answers += [_NOTHING, *([_all_pages()] if has_index else [])]
+            elif len(answers) > 1 and has_index:
+                answers.append(_all_pages())
         _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
         logs: list[str] = getattr(record, "log", None) or []
+        job: int | None = getattr(record, "jobid", None)
         if event == "workflow_started":
-            self._has_started = True
+            self._folder = Path.cwd()
         if event == "job_info":
             self._has_jobs = True
+            self._failed.pop(job, None)  # It is tried again.
+            self._before.update((log, _written(log)) for log in logs)
             self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
-            self._failed.append(logs)
-            if _sentence(logs):
+            self._failed[job] = self._sentence(logs)
+            if self._failed[job]:
                 self._held.pop(record.thread, None)
             else:
                 self._release(record.thread)
@@ -147,9 +154,17 @@ class LastWords(logging.Filter):
         self._shown = record.created
         return False
 
+    def _sentence(self, logs: Iterable[str]) -> str:
+        """The sentence of a failed job; "" where it has no log, or none of its logs ends with one."""
+        return next((said for log in logs if (said := read_sentence(log)) and self._is_new(log)), "")
+
+    def _is_new(self, log: str) -> bool:
+        """Whether a job's log is of this run: a job that dies at once leaves the log of the last."""
+        return _written(log) != self._before.get(log)
+
     def _sentences(self) -> list[str]:
         """What the failed jobs said, each sentence once."""
-        return list(dict.fromkeys(filter(None, map(_sentence, self._failed))))
+        return list(dict.fromkeys(filter(None, self._failed.values())))
 
     def _answers(self) -> list[str]:
         """The answers, the longest last: a platform with times has more to say than the emulator.
@@ -157,7 +172,8 @@ class LastWords(logging.Filter):
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
         """
-        found = sorted(filter(None, map(read_answer, dict.fromkeys(self._ends))), key=lambda text: text.count("\n"))
+        logs = filter(self._is_new, dict.fromkeys(self._ends))
+        found = sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
         is_told = len(wanted) < len(self._wanted) or any(path in text for text in found for path in wanted)
@@ -167,9 +183,11 @@ class LastWords(logging.Filter):
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
 
 
-def _sentence(logs: Iterable[str]) -> str:
-    """The sentence of a failed job; "" where it has no log, or none of its logs ends with one."""
-    return next(filter(None, map(read_sentence, logs)), "")
+def _written(log: str) -> int | None:
+    """When a log was written, ns; None where there is none."""
+    with suppress(OSError):
+        return os.stat(log).st_mtime_ns
+    return None
 
 
 def _print(lines: Iterable[str]) -> None:
