@@ -15,7 +15,9 @@ def test_each_change_takes_effect_with_the_installed_snakemake(project: Path) ->
     # Pins: a release of another form, with which every run is slow and Ctrl-C ends in a stack, in silence.
     shrink(project, ["warp_shuffle"])
     snakefile = project / "Snakefile"
-    snakefile.write_text(snakefile.read_text() + '\nprint("changed:", *PATCHED)\n')
+    # Not this one, which would use what the class lacks.
+    refused = 'patch("snakemake.script:PythonScript", "evaluate", ["self", "edit"], lambda one: one, uses=["lacking"])'
+    snakefile.write_text(f'{snakefile.read_text()}\n{refused}\nprint("changed:", *PATCHED)\n')
     run = snakemake(project, POINTS, "--dry-run")
     assert run.returncode == 0, run.stdout
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("changed: ")]
@@ -26,6 +28,14 @@ def test_each_change_takes_effect_with_the_installed_snakemake(project: Path) ->
         f"{SCHEDULER}.schedule",
         f"{SCHEDULER}.exit_gracefully",
     ]
+
+
+def test_another_major_release_of_snakemake_is_refused_with_a_sentence(project: Path) -> None:
+    snakefile = project / "Snakefile"
+    snakefile.write_text(f'import snakemake\nsnakemake.__version__ = "10.0.0"\n{snakefile.read_text()}')
+    run = snakemake(project, "--dry-run")
+    assert run.returncode == 1
+    assert run.stdout.splitlines()[-1].startswith("kernelsweep needs Snakemake 9, and this is Snakemake 10.0.0")
 
 
 def test_a_run_without_any_change_ends_with_its_answer(project: Path) -> None:

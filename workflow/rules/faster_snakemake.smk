@@ -35,6 +35,7 @@ patch(
     "_schedule_reevalutation",
     ["self", "delay"],
     lambda _: look_again,
+    uses=["_open_jobs"],
 )
 
 
@@ -47,4 +48,10 @@ def serialized(persistence, value):
     return persistence._serialize_param_builtin(value)
 
 
-patch("snakemake.persistence:PersistenceBase", "_serialize_param", None, lambda _: serialized)
+patch(
+    "snakemake.persistence:PersistenceBase",
+    "_serialize_param",
+    None,
+    lambda _: serialized,
+    uses=["_serialize_param_pandas", "_serialize_param_builtin"],
+)

@@ -30,4 +30,19 @@ def execute_in_fork(execute_script, script, file, edit):
         raise subprocess.CalledProcessError(status, [sys.executable, file])
 
 
-patch("snakemake.script:PythonScript", "execute_script", ["self", "fname", "edit"], in_fork)
+patch(
+    "snakemake.script:PythonScript",
+    "execute_script",
+    ["self", "fname", "edit"],
+    in_fork,
+    uses=[
+        "conda_env",
+        "container_img",
+        "env_modules",
+        "shadow_dir",
+        "bench_record",
+        "threads",
+        "resources",
+        "rulename",
+    ],
+)

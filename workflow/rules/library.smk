@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-import snakemake
-from packaging.version import Version
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 
@@ -37,10 +35,6 @@ def refuse(message):
     """End Snakemake with a message as its last words; a WorkflowError would come with a stack."""
     logger.error(message, extra=OURS)
     sys.exit(1)
-
-
-if Version(snakemake.__version__).major != 9:
-    refuse(f"kernelsweep needs Snakemake 9, and this is Snakemake {snakemake.__version__}: uv run takes the right one.")
 
 
 def for_users(function):

@@ -62,7 +62,13 @@ def stopping(schedule):
     return run
 
 
-patch("snakemake.scheduling.job_scheduler:JobScheduler", "schedule", ["self"], stopping)
+patch(
+    "snakemake.scheduling.job_scheduler:JobScheduler",
+    "schedule",
+    ["self"],
+    stopping,
+    uses=["_lock", "_finish_jobs", "_error_jobs"],
+)
 patch(
     "snakemake.scheduling.job_scheduler:JobScheduler",
     "exit_gracefully",
