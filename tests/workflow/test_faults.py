@@ -244,6 +244,8 @@ def test_the_same_command_goes_on_after_it_and_its_job_were_killed(project: Path
     assert not journal.exists()
     kept = {path: whole_lines(path) for path in journals_of(journal)}
 
+    # A dry run leaves the locks to the next run.
+    assert snakemake(project, target, "--dry-run").returncode == 0
     again = snakemake(project, target)
     assert again.returncode == 0, again.stdout
     assert "The last run here was killed." in again.stdout

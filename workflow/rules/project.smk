@@ -40,7 +40,7 @@ if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJEC
 if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
     refuse(f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place.")
 
-if workflow.is_main_process and not workflow.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
+if workflow.is_main_process and not workflow.output_settings.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
 
 
