@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelsweep.sweep.kernels.story import story
+from kernelsweep.sweep.kernels.leading_comments import story
 
 
 @pytest.mark.parametrize(

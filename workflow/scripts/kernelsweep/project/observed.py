@@ -8,7 +8,8 @@ from functools import cache
 
 from kernelsweep.json_files import check_device, read_json
 from kernelsweep.observe.accesses.selection import PicturedStep, pictured_steps
-from kernelsweep.observe.counting.selection import counted_points
+from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.project import files
@@ -17,6 +18,7 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+from kernelsweep.sweep.study import Study
 
 # A platform that no setting names.
 _NO_PLATFORM = ""
@@ -47,8 +49,17 @@ def counted(project: Project, study: str, kernel: str) -> CountedPoints:
     settings = of_study.settings
     sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, settings["tied"], bool(settings["search"]))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
-    own, *others = [counted_points(of_study, replace(sweep, multiprocessors=count)) for count in devices]
+    own, *others = [_counted_points(of_study, replace(sweep, multiprocessors=count)) for count in devices]
     return CountedPoints(list(dict.fromkeys(sum(others, own))), own)
+
+
+def _counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
+    """The points to profile on a GPU, without those that can't run; else the point nearest to the reference point."""
+    profiled = [each.point for each in points_to_profile(study.settings, sweep) if not each.skipped]
+    if profiled:
+        return profiled
+    nearest = nearest_point(study.settings["reference"], sweep)
+    return [nearest] if nearest else []
 
 
 @cache

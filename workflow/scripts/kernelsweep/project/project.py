@@ -15,9 +15,12 @@ from typing import Any
 
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
+from kernelsweep.baselines.host import BASELINES
+from kernelsweep.baselines.libraries import REDUCTIONS
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME, SCHEMAS
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
+from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -25,7 +28,6 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.problems.registry import ALL_AXES
 from kernelsweep.project.files import parts_of
-from kernelsweep.project.known_names import KNOWN
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.sweep.config_file import CONFIG_FILE, NAMES_OF_PROBLEMS, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -33,6 +35,10 @@ from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study, read_study
 from kernelsweep.sweep.study_quantities import objective_of
+
+# The names that a study's file may use because a later stage than the sweep knows them, by the kind that a schema asks
+# for as `x-known: KIND`.
+_KNOWN: Mapping[str, Iterable[str]] = {"baselines": BASELINES, "rivals": REDUCTIONS, "relations": RELATIONS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +224,7 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def load_study(name: str, root: Path) -> Study:
     """A study, checked by every stage. Raises UserError as load_project."""
-    study = read_study(name, root, KNOWN)
+    study = read_study(name, root, _KNOWN)
     for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
         check_names(entry["platforms"], study.file)
     check_baselines(study)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import jsonschema  # noqa: F401
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import SCHEMAS
+from kernelsweep.home import HEADERS, HOME, SCHEMAS
 from kernelsweep.problems.problem import Axis, Problem
 from kernelsweep.problems.registry import Named, name_file, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
@@ -20,8 +21,8 @@ from kernelsweep.sweep.expressions import FUNCTIONS
 from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.launch_function import LaunchFunction
 from kernelsweep.sweep.kernels.launch_list import LaunchList, read_launches, read_macros
-from kernelsweep.sweep.kernels.macros import check_macros
-from kernelsweep.sweep.kernels.source import KernelSource, kernel_file
+from kernelsweep.sweep.kernels.leading_comments import line_number
+from kernelsweep.sweep.kernels.source import KernelSource, included_files, kernel_file, read_source
 from kernelsweep.sweep.kernels.template import read_kernel
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study_quantities import check_quantities
@@ -49,6 +50,10 @@ NO_SETTINGS: Mapping[str, Any] = {
     "smallest_architecture": None,
     "gpu_only": None,
 }
+
+# A macro's definition in a kernel's file, and what makes way for another one.
+_DEFINITION = r"^[ \t]*#[ \t]*define[ \t]+({name})\b"
+_GUARD = r"^[ \t]*#[ \t]*(?:ifndef[ \t]+{name}\b|undef[ \t]+{name}\b|(?:el)?if\b.*\bdefined\b[ \t(]*{name}\b)"
 
 
 def read_own_study(
@@ -112,7 +117,7 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
             f"{where} has no launches. List them in the study, or have {problem.name} return them from a function "
             "launches."
         )
-    check_macros(listed.macros, path, where)
+    _check_macros(listed.macros, path, where)
     return KernelSource(
         name=entry["name"],
         path=path,
@@ -135,6 +140,28 @@ def own_kernel(entry: Mapping[str, Any], path: Path, problem: Problem, shown: st
         options=tuple(entry["options"]),
         acknowledged=entry["acknowledged"],
     )
+
+
+def _check_macros(names: Iterable[str], path: Path, where: str) -> None:
+    """Raise UserError for a macro that a kernel's file, or a file that it includes, defines in any case.
+
+    where  the kernel's place in messages
+
+    The compilers only warn of that, and every variant would have the file's value.
+    """
+    texts: dict[Path, str] = {}
+    for name in names:
+        if not texts:
+            folders = [path.parents[1] / "include", HOME / HEADERS]
+            texts = {file: read_source(file) for file in (path, *included_files(path, folders))}
+        for file, text in texts.items():
+            defined = re.search(_DEFINITION.format(name=name), text, re.MULTILINE)
+            if defined and not re.search(_GUARD.format(name=name), text, re.MULTILINE):
+                line = line_number(text, defined.start(1))
+                raise UserError(
+                    f"{where}: macros has {name!r}, and {file.name}, line {line}, defines {name}, too: every variant "
+                    f"would have that value. Delete the line, or put it between #ifndef {name} and #endif."
+                )
 
 
 def kernel_of_job(named: Named, settings: Mapping[str, Any], path: Path, root: Path, study: str) -> KernelSource:

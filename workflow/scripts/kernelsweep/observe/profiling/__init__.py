@@ -1,16 +1,4 @@
-"""Profile kernels under NVIDIA Nsight Compute (ncu): their hardware metrics, in none of the runs that are timed.
-
-definitions  the configuration's table of metrics, and the metrics of ncu that they need
-selection    which points of a kernel are profiled
-ncu          ncu's command lines, and its failures in words
-worker       the process that ncu profiles, and its manifest of launches
-capture      the metrics that ncu captured, read from its CSV
-match        each captured launch to the point that launched it
-combine      the launches of a point to one value a metric
-rows         the result file's rows
-
-The manual: https://docs.nvidia.com/nsight-compute/NsightComputeCli/
-"""
+"""Profile kernels under NVIDIA Nsight Compute (ncu): https://docs.nvidia.com/nsight-compute/NsightComputeCli/"""
 
 from collections.abc import Sequence
 

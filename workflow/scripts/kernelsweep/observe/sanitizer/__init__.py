@@ -1,13 +1,4 @@
-"""Check kernels under NVIDIA's compute-sanitizer.
-
-selection          which points are run
-compute_sanitizer  the tool's command lines, and the verdict on a run
-worker             the process that the tool checks
-log                the tool's output, read
-report             the findings as a page and as rows
-
-The manual: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/
-"""
+"""Check kernels under NVIDIA's compute-sanitizer: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/"""
 
 from collections.abc import Sequence
 

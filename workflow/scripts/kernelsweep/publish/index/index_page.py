@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, StrictUndefined
 
-from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE
+from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE, policy
 from kernelsweep.publish.page.embed import Link
-from kernelsweep.publish.page.scripts import policy
 
 
 @dataclass(frozen=True)

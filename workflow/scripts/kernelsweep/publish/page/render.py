@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +14,10 @@ from jinja2 import Environment, StrictUndefined
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
-from kernelsweep.publish.html_files import PAGE_FILES
+from kernelsweep.publish.html_files import PAGE_FILES, policy
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.markdown import breakable
-from kernelsweep.publish.page.scripts import packed, policy
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,16 @@ def render(page: Page) -> str:
         style=style,
         scripts=scripts,
         policy=policy(scripts),
-        packed_points=packed(page.points),
+        packed_points=_packed(page.points),
         matrices=_matrices(page),
         **words,
     )
+
+
+def _packed(data: Mapping[str, Any]) -> str:
+    """Data for a script as compressed JSON, in letters. The same data give the same text."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _matrices(page: Page) -> list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelsweep.code_hash import cxx_code
-from kernelsweep.sweep.kernels.leading_comments import leading_comments
-from kernelsweep.sweep.kernels.story import story
+from kernelsweep.sweep.kernels.leading_comments import leading_comments, story
 
 # Unchanged lines around a change.
 _CONTEXT = 2

@@ -1,4 +1,4 @@
-"""The comments at the beginning of a C++ file."""
+"""The comments at the beginning of a C++ file, and the story that the first of them tells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 # Text that may precede a file's code: blanks, preprocessor directives, and comments of both kinds.
 _BEFORE_CODE = re.compile(r"\s+|#(?:\\\n|.)*|//(?P<line>.*)|/\*(?P<block>(?s:.*?))\*/")
+_LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 
 
 def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
@@ -29,6 +30,23 @@ def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
         if not line.strip():
             lines.setdefault(number, None)
     return dict(sorted(lines.items())), place
+
+
+def story(text: str) -> str:
+    """The paragraphs of a file's first comment, "" without one, or for a licence.
+
+    A kernel's file begins with what this step of the study's story changes, and why.
+    """
+    lines, _ = leading_comments(text)
+    first = next((number for number, line in lines.items() if line), 0)
+    words = []
+    for number in range(first, max(lines, default=0) + 1):
+        line = lines.get(number)
+        if line is None:
+            break
+        words.append(line.rstrip())
+    told = "\n".join(words).strip()
+    return "" if _LICENCE.search(told) else told
 
 
 def line_number(text: str, place: int) -> int:
