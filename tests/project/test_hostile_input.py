@@ -264,7 +264,7 @@ def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path
         (lambda project: project.kernel("toyy", "doubled"), "no study 'toyy'; did you mean 'toy'?"),
         (lambda project: inputs.points(project, "emulator/studies/nope"), "no study 'nope'; Known: toy."),
         (
-            lambda project: inputs.binary(project, "mine", "toy", "doubled"),
+            lambda project: inputs.build(project, "mine", "toy", "doubled", "bin"),
             "no GPU of this run 'mine'; Known: nvidia-h",
         ),
     ],

@@ -132,8 +132,8 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     # Both models share one binary; the target emulator has variants, too.
     for target in ("sm_89", "emulator"):
         assert parameters.translation_units(project, target, **study)
-    assert inputs.binary(project, "nvidia-h100", **study) == "results/build/sm_90/unrolling/unrolled.bin"
-    assert inputs.binary(changed(project, arch="sm_100"), GPU, **study).startswith("results/build/sm_100/")
+    assert inputs.build(project, "nvidia-h100", **study, suffix="bin") == "results/build/sm_90/unrolling/unrolled.bin"
+    assert inputs.build(changed(project, arch="sm_100"), GPU, **study, suffix="bin").startswith("results/build/sm_100/")
     assert inputs.emulator_headers(project, "sm_90") == []
     assert "workflow/emulator/warp.hpp" in inputs.emulator_headers(project, "emulator")
 

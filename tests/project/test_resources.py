@@ -49,11 +49,11 @@ def test_a_kernel_of_many_units_and_a_search_are_compiled_by_the_job_that_measur
     shipped = replace(shipped, models={kernel[0]: Model("sm_90", "580", 1)})
     cores = partial(resources.measuring_threads, shipped, *kernel)
     assert not builds_while_measuring(shipped, *kernel) and cores(cores=16) == 1
-    assert inputs.measured_binary(shipped, *kernel) == [inputs.binary(shipped, *kernel)]
+    assert inputs.measured_build(shipped, *kernel, "bin") == [inputs.build(shipped, *kernel, "bin")]
     monkeypatch.setattr("kernelsweep.project.building.MOST_UNITS_BEFORE", 1)
     builds_while_measuring.cache_clear()
     assert builds_while_measuring(shipped, *kernel) and not builds_while_measuring(shipped, "emulator", *kernel[1:])
-    assert inputs.measured_binary(shipped, *kernel) == inputs.measured_report(shipped, *kernel) == []
+    assert inputs.measured_build(shipped, *kernel, "bin") == []
     assert 1 < cores(cores=4) <= 4 and cores(cores=1) == 1
     monkeypatch.undo()
     builds_while_measuring.cache_clear()

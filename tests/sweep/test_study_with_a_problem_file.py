@@ -18,7 +18,7 @@ from kernelsweep.measure.point.fit import of_size
 from kernelsweep.observe.listed_points import nearest_point
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
-from kernelsweep.project.inputs import observed_binary
+from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
 from kernelsweep.project.parameters import axes as kernel_axes
 from kernelsweep.project.parameters import checked_kernels, planned_kernels, proven_axes, translation_units
@@ -262,9 +262,9 @@ def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[.
     assert {(p["width"], p["height"]) for p in at_small_sizes} == {(p["width"], p["height"]) for p in small.points()}
     assert {p["tile"] for p in at_small_sizes} <= {p["tile"] for p in found}, "of what was searched"
     kernel = ("nvidia-h200", "own", "own")
-    assert observed_binary(project, *kernel) == [] and searched_points_of(project, *kernel)
+    assert observed_build(project, *kernel, "bin") == [] and searched_points_of(project, *kernel)
     assert build_target(project) == []
-    assert observed_binary(load(), "emulator", "own", "own") and not searched_points_of(
+    assert observed_build(load(), "emulator", "own", "own", "bin") and not searched_points_of(
         load(), "emulator", "own", "own"
     )
 

@@ -33,8 +33,8 @@ rule measure_host:
 # Libraries' functions on the GPU: one job a library.
 rule measure_library:
     input:
-        library=for_job(inputs.cub),
-        report=for_job(inputs.cub_report),
+        library=for_job(inputs.cub, suffix="so"),
+        report=for_job(inputs.cub, suffix="json"),
         device=files.device(),
         problem=for_job(inputs.problem_files),
     output:
@@ -54,11 +54,11 @@ rule measure_library:
         measuring=1,
     params:
         journal=files.journal(kernel="{rival}"),
-        problem=for_job(parameters.problem),
-        call=for_job(parameters.rival_call),
+        problem=for_job(parameters.setting, key="problem"),
+        call=for_job(lambda project, study, rival: project.studies[study].settings["rival_calls"].get(rival)),
         axes=for_job(parameters.library_axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         measuring=config["measuring"],
         seed=config["seed"],
         code=lambda wildcards: code_hash_of(
@@ -90,11 +90,11 @@ rule measure_driver:
         measuring=1,
     params:
         limits=for_job(inputs.driver_limits),
-        problem=for_job(parameters.problem),
+        problem=for_job(parameters.setting, key="problem"),
         reference=for_job(parameters.setting, key="reference"),
         axes=for_job(parameters.library_axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),
     script:

@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.baselines.libraries import COMPILED, cub_options, header_release
+from kernelsweep.baselines.libraries import COMPILED, cub_options, cub_source, header_release
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
@@ -58,7 +58,9 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        source=for_job(inputs.cub_file),
+        source=lambda wildcards: of_home(
+            f"workflow/scripts/kernelsweep/baselines/{cub_source(wildcards.library)}", Path.cwd()
+        ),
     output:
         library=files.cub("so"),
         report=files.cub("json"),

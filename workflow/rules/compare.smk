@@ -29,7 +29,7 @@ rule compare_sweeps:
         compare=config["compare"],
         # The folder with the journals, which hold earlier measurements.
         results=for_job(parameters.compared_results),
-        studies=parameters.sizes_of_studies(PROJECT),
+        studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("judge/compare_sweeps.py"),

@@ -45,7 +45,11 @@ rule compare_counts:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        steps=parameters.ladder_steps(PROJECT),
+        steps=[
+            (study, step["kernel"], step["unroll"])
+            for study in config["studies"]
+            for step in PROJECT.studies[study].settings["ladder"]
+        ],
         command="uv run snakemake --cores 2 counted_against_ncu",
         code=code_of("observe/compare_counts.py"),
     script:

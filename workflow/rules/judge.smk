@@ -2,6 +2,8 @@
 #
 # A scope is a platform's results for all studies, or for one: "emulator", or "emulator/studies/unrolling".
 
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -15,8 +17,8 @@ rule judge_claims:
         device=for_job(inputs.device),
         proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
-        claims=inputs.published_claims(PROJECT),
-        sources=inputs.published_sources(PROJECT),
+        claims=[*filter(os.path.isfile, [CLAIMS_FILE])],
+        sources=[*filter(os.path.isfile, [SOURCES_FILE])],
     output:
         md=files.claims("md"),
         csv=files.claims("csv"),

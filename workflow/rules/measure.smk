@@ -1,6 +1,7 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
 
+from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
@@ -22,7 +23,7 @@ rule describe_device:
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
-        state=for_job(parameters.device_state),
+        state=for_job(lambda project, platform: project.models[platform].state if platform in project.models else None),
         code=code_of("measure/describe_device.py"),
     script:
         "../scripts/measure/describe_device.py"
@@ -32,8 +33,8 @@ rule measure_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.measured_binary),
-        report=for_job(inputs.measured_report),
+        binary=for_job(inputs.measured_build, suffix="bin"),
+        report=for_job(inputs.measured_build, suffix="json"),
         device=files.device(),
         problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
@@ -60,7 +61,7 @@ rule measure_kernel:
         number=for_job(parameters.next_try_of),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         search=for_job(parameters.setting, key="search"),
         racing=for_job(parameters.races_points),
         compared=for_job(parameters.searched_quantities),
@@ -68,7 +69,7 @@ rule measure_kernel:
         kernel=for_job(parameters.kernel_settings),
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
-        target=for_job(parameters.build_target),
+        target=for_job(Project.target),
         compiler=for_job(parameters.measuring_compiler),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
@@ -92,8 +93,8 @@ use rule measure_kernel as measure_chunk with:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.measured_binary),
-        report=for_job(inputs.measured_report),
+        binary=for_job(inputs.measured_build, suffix="bin"),
+        report=for_job(inputs.measured_build, suffix="json"),
         device=files.device(),
         problem=for_job(inputs.problem_files),
     output:
@@ -143,7 +144,7 @@ rule describe_environment:
     params:
         configuration=parameters.resolved_configuration(PROJECT),
         kernel_codes=for_job(parameters.codes_to_record),
-        target=for_job(parameters.build_target),
+        target=for_job(Project.target),
         code=code_of("measure/describe_environment.py"),
     script:
         "../scripts/measure/describe_environment.py"

@@ -1,5 +1,7 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, never in a run that is timed.
 
+from kernelsweep.project.project import Project
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -10,8 +12,8 @@ rule profile_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.observed_binary),
-        report=for_job(inputs.observed_report),
+        binary=for_job(inputs.observed_build, suffix="bin"),
+        report=for_job(inputs.observed_build, suffix="json"),
         searched=for_job(inputs.searched_points),
         device=files.device(),
     output:
@@ -31,15 +33,17 @@ rule profile_kernel:
         metrics=for_job(parameters.metric_definitions),
         profiling=config["profiling"],
         kernel=for_job(parameters.kernel_settings),
-        study=for_job(parameters.profiled_settings),
+        study=for_job(
+            lambda project, study: parameters.settings(project, study, "problem", "reference", "ladder", "profiled")
+        ),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         search=for_job(parameters.setting, key="search"),
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
         compiler=for_job(parameters.measuring_compiler),
-        target=for_job(parameters.build_target),
+        target=for_job(Project.target),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:

@@ -32,7 +32,7 @@ rule prove_kernel:
         number=for_job(parameters.next_proof),
         axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         search=for_job(parameters.setting, key="search"),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),

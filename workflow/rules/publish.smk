@@ -76,7 +76,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(parameters.shown_settings),
             figures=for_job(parameters.figures),
-            look=parameters.figure_look(PROJECT),
+            look={key: config[f"figure_{key}"] for key in ("widths", "text", "font")},
             formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
@@ -129,7 +129,7 @@ rule make_page:
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
         sources=for_job(inputs.page_sources),
-        kernels=by_code(inputs.page_kernels),
+        kernels=by_code(inputs.kernel_files),
     output:
         files.page(),
     log:
@@ -144,7 +144,7 @@ rule make_page:
         metrics=for_job(parameters.page_metrics),
         chapters=for_job(parameters.page_chapters),
         found_chapters=for_job(inputs.found_chapters),
-        kernel_codes=for_job(parameters.page_codes),
+        kernel_codes=for_job(parameters.kernel_codes),
         edited=for_job(parameters.edited_kernels),
         code=code_of("publish/make_page.py"),
     script:

@@ -2,6 +2,7 @@
 # They come before any that measures, and wait for none.
 
 from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.project.project import Project
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -14,8 +15,8 @@ rule sanitize_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.observed_binary),
-        report=for_job(inputs.observed_report),
+        binary=for_job(inputs.observed_build, suffix="bin"),
+        report=for_job(inputs.observed_build, suffix="json"),
         searched=for_job(inputs.searched_points),
         device=files.device(),
     output:
@@ -36,12 +37,12 @@ rule sanitize_kernel:
         axes=for_job(parameters.axes),
         small_axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.tied),
+        tied=for_job(parameters.setting, key="tied"),
         search=for_job(parameters.setting, key="search"),
         include=include_folders(Path.cwd()),
         store=files.unit_store(),
         compiler=for_job(parameters.measuring_compiler),
-        target=for_job(parameters.build_target),
+        target=for_job(Project.target),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],

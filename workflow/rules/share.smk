@@ -1,5 +1,7 @@
 # Outputs to pass on to others: an archive of a platform's results, C++ headers, and what the documents show.
 
+from kernelsweep.share.archive import content_hash, project_files
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -23,7 +25,7 @@ rule archive_results:
         "../../envs/kernelsweep.yaml"
     params:
         configuration=config,
-        project=for_job(parameters.archived_files),
+        project=lambda wildcards: content_hash(Path.cwd(), project_files(Path.cwd(), wildcards.platform)),
         code=code_of("share/archive_results.py"),
     script:
         "../scripts/share/archive_results.py"
@@ -65,7 +67,10 @@ rule export_t4:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        settings=for_job(parameters.settings_to_export),
+        settings=lambda wildcards: {
+            "problem": PROJECT.studies[wildcards.study].settings["problem"],
+            "kernels": list(PROJECT.studies[wildcards.study].kernels),
+        },
         code=code_of("share/export_t4.py"),
     script:
         "../scripts/share/export_t4.py"
@@ -74,7 +79,7 @@ rule export_t4:
 # The repository keeps copies of a recording's results, for readers of the documents.
 rule copy_document:
     input:
-        for_job(inputs.documented),
+        lambda wildcards: str(Path(files.folder(f"recording/{wildcards.name}"), inputs.DOCUMENTED[wildcards.file])),
     output:
         files.document(),
     log:

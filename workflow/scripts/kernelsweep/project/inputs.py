@@ -9,16 +9,15 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import COMPILED, cub_source
+from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
-from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
+from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import files, observed
 from kernelsweep.project.building import builds_while_measuring
 from kernelsweep.project.project import Project
@@ -53,9 +52,9 @@ def kernel_file(project: Project, study: str, kernel: str) -> str:
     return _relative(project, project.kernel(study, kernel).path)
 
 
-def kernel_files(project: Project, study: str) -> list[str]:
-    """The sources of a study's kernels."""
-    return [kernel_file(project, study, kernel) for kernel in project.studies[study].kernels]
+def kernel_files(project: Project, scope: str) -> list[str]:
+    """The sources of a scope's kernels."""
+    return [kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 # Every job of a kernel asks, and a kernel may have a thousand chunks.
@@ -85,38 +84,22 @@ def emulator_runtime(project: Project, target: str) -> list[str]:
     return [files.emulator_runtime("o", target)] if target_named(target).is_emulator else []
 
 
-def binary(project: Project, platform: str, study: str, kernel: str) -> str:
-    """A kernel's binary on a platform."""
-    return files.build("bin", project.target(platform), study, kernel)
+def build(project: Project, platform: str, study: str, kernel: str, suffix: str) -> str:
+    """A kernel's binary on a platform (suffix bin), or the report on its build (json)."""
+    return files.build(suffix, project.target(platform), study, kernel)
 
 
-def build_report(project: Project, platform: str, study: str, kernel: str) -> str:
-    """The report on a kernel's build for a platform."""
-    return files.build("json", project.target(platform), study, kernel)
-
-
-def measured_binary(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The binary of a kernel that is measured; none where the job that measures it compiles it, too."""
-    return (
-        [] if builds_while_measuring(project, platform, study, kernel) else [binary(project, platform, study, kernel)]
-    )
-
-
-def measured_report(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The report on the build of a kernel that is measured; none where the job that measures it compiles it, too."""
+def measured_build(project: Project, platform: str, study: str, kernel: str, suffix: str) -> list[str]:
+    """The binary of a kernel that is measured, or its report; none where the job that measures it compiles it, too."""
     if builds_while_measuring(project, platform, study, kernel):
         return []
-    return [build_report(project, platform, study, kernel)]
+    return [build(project, platform, study, kernel, suffix)]
 
 
-def observed_binary(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The binary of a kernel that is observed; none of a search, whose job builds some of the points it measured."""
-    return [] if searched_points(project, platform, study, kernel) else [binary(project, platform, study, kernel)]
-
-
-def observed_report(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The report on that binary's build."""
-    return [] if searched_points(project, platform, study, kernel) else [build_report(project, platform, study, kernel)]
+def observed_build(project: Project, platform: str, study: str, kernel: str, suffix: str) -> list[str]:
+    """The binary of a kernel that is observed, or its report; none of a search, whose job builds some of its points."""
+    searched = searched_points(project, platform, study, kernel)
+    return [] if searched else [build(project, platform, study, kernel, suffix)]
 
 
 def searched_points(project: Project, platform: str, study: str, kernel: str) -> list[str]:
@@ -130,23 +113,13 @@ def build_reports(project: Project, platform: str) -> list[str]:
     return [
         report
         for study, kernel in project.kernels_of(platform)
-        for report in measured_report(project, platform, study, kernel)
+        for report in measured_build(project, platform, study, kernel, "json")
     ]
 
 
-def cub(project: Project, platform: str, rival: str) -> list[str]:
-    """The library with a rival's functions, compiled for a platform; none for the function of a Python package."""
-    return [files.cub("so", project.target(platform), rival)] if rival in COMPILED else []
-
-
-def cub_file(project: Project, library: str) -> str:
-    """The file that a library of CUB's functions is compiled from."""
-    return _relative(project, HOME / f"workflow/scripts/kernelsweep/baselines/{cub_source(library)}")
-
-
-def cub_report(project: Project, platform: str, rival: str) -> list[str]:
-    """The report on that library's build."""
-    return [files.cub("json", project.target(platform), rival)] if rival in COMPILED else []
+def cub(project: Project, platform: str, rival: str, suffix: str) -> list[str]:
+    """The library with a rival's functions (suffix so), or its report (json); none for a Python package's function."""
+    return [files.cub(suffix, project.target(platform), rival)] if rival in COMPILED else []
 
 
 # Measurements
@@ -354,16 +327,6 @@ def findings(project: Project, platform: str) -> list[str]:
 # Judgements, tables, figures, page
 
 
-def published_claims(project: Project) -> list[str]:
-    """The file of published claims, if there is one."""
-    return [CLAIMS_FILE] if (project.root / CLAIMS_FILE).is_file() else []
-
-
-def published_sources(project: Project) -> list[str]:
-    """The file of the sources' titles, if there is one."""
-    return [SOURCES_FILE] if (project.root / SOURCES_FILE).is_file() else []
-
-
 def compared(project: Project, platform: str, side: str) -> list[str]:
     """The measurements of a side, "before" or "after", of the comparison that the configuration asks for."""
     named = project.config["compare"][side]
@@ -445,11 +408,6 @@ def page_sources(project: Project, scope: str) -> list[str]:
     return [_relative(project, file) for file in (*PAGE_FILES, GLOSSARY)]
 
 
-def page_kernels(project: Project, scope: str) -> list[str]:
-    """The sources of a scope's kernels, whose leading comments the page shows."""
-    return [kernel_file(project, study, kernel) for study, kernel in project.kernels_of(scope)]
-
-
 def page_builds(project: Project, scope: str) -> list[str]:
     """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
     platform, study = files.parts_of(scope)
@@ -477,11 +435,6 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 def _relative(project: Project, path: Path) -> str:
     return shown(path, project.root)
-
-
-def documented(project: Project, name: str, file: str) -> str:
-    """The result that a copy in the documents is made from."""
-    return str(Path(files.folder(recording_platform(name)), DOCUMENTED[file]))
 
 
 def quoted_recording(project: Project, name: str) -> list[str]:

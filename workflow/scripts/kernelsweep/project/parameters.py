@@ -25,14 +25,12 @@ from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.choose import recorded_studies, recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
-from kernelsweep.problems.registry import Named
 from kernelsweep.project import files, inputs, observed
 from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.page.chapters import CHAPTERS
-from kernelsweep.share.archive import content_hash, project_files
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
@@ -79,17 +77,6 @@ def library_axes(project: Project, platform: str, study: str, rival: str | None 
     return libraries.library_axes(project.config, project.studies[study], platform, rival)
 
 
-def problem(project: Project, study: str) -> Named:
-    """A study's problem, by which a job finds it."""
-    return project.studies[study].problem.named
-
-
-def rival_call(project: Project, study: str, rival: str) -> Mapping[str, Any] | None:
-    """What a study says of a library's function that it calls with arguments of its own; None for a reduction."""
-    call: Mapping[str, Any] | None = project.studies[study].settings["rival_calls"].get(rival)
-    return call
-
-
 def restrictions(project: Project, study: str) -> list[str]:
     """The conditions that every point of a study must meet."""
     return restrictions_of(project.config, project.studies[study])
@@ -119,16 +106,6 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     return {key: project.studies[study].settings[key] for key in keys}
 
 
-def settings_to_export(project: Project, study: str) -> dict[str, Any]:
-    """The settings that say which rows are a study's kernels, and what their axes mean."""
-    return {**settings(project, study, "problem"), "kernels": list(project.studies[study].kernels)}
-
-
-def build_target(project: Project, platform: str) -> str:
-    """What kernels are compiled for on a platform."""
-    return project.target(platform)
-
-
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
     """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
     return [asdict(unit) for unit in _units(project, target, study, kernel)]
@@ -141,13 +118,8 @@ def kernel_code(project: Project, study: str, kernel: str) -> str:
     return code_hash(project.root / name for name in names)
 
 
-def kernel_codes(project: Project, study: str) -> list[str]:
-    """The same of each of a study's kernels."""
-    return [kernel_code(project, study, kernel) for kernel in project.studies[study].kernels]
-
-
-def page_codes(project: Project, scope: str) -> list[str]:
-    """The same of each of a scope's kernels."""
+def kernel_codes(project: Project, scope: str) -> list[str]:
+    """Hashes of the code of a scope's kernels, without comments."""
     return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
@@ -255,12 +227,6 @@ def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> l
     return [listed[int(numbers[0])] for numbers in listed.groups(axes_of_places(listed, of_study.problem))]
 
 
-def tied(project: Project, study: str) -> list[list[str]]:
-    """The groups of a study's axes that vary together."""
-    groups: list[list[str]] = project.studies[study].settings["tied"]
-    return groups
-
-
 def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
     """The further options that nvcc is given for a kernel."""
     return list(project.kernel(study, kernel).options)
@@ -293,16 +259,6 @@ def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]
     shown, folder = inputs.accesses(project, files.scope_of(platform, study)), Path(files.steps(platform, study)).parent
     paths = {step.place: files.accesses(study, step.name) for step in observed.accesses(project, study)}
     return {place: Path(os.path.relpath(path, folder)).as_posix() for place, path in paths.items() if path in shown}
-
-
-def device_state(project: Project, platform: str) -> Mapping[str, Any] | None:
-    """The driver and the limits of this machine's GPU; None where jobs run on other machines, or need none."""
-    return project.models[platform].state if platform in project.models else None
-
-
-def profiled_settings(project: Project, study: str) -> dict[str, Any]:
-    """The settings of a study that choose the points to profile."""
-    return settings(project, study, "problem", "reference", "ladder", "profiled")
 
 
 def resolved_configuration(project: Project) -> dict[str, Any]:
@@ -353,11 +309,6 @@ def compared_results(project: Project, platform: str) -> str:
     """The folder of results with the journals of earlier measurements."""
     after = project.config["compare"]["after"]
     return files.folder(platform) if after == NOW else str(folder_of(after))
-
-
-def sizes_of_studies(project: Project) -> dict[str, list[str]]:
-    """The axes of size of each of the run's studies."""
-    return {study: list(project.studies[study].problem.size_axes) for study in project.config["studies"]}
 
 
 def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
@@ -481,28 +432,6 @@ def page_metrics(project: Project, scope: str) -> list[str]:
         return joined
     parts = [*inputs.made_metrics(project, scope), *inputs.found_metrics(project, scope)]
     return parts if len(parts) < 2 else [os.path.commonpath(parts)]
-
-
-def ladder_steps(project: Project) -> list[tuple[str, str, int]]:
-    """Every step of the studies' ladders: study, kernel and unroll factor."""
-    return [
-        (study, step["kernel"], step["unroll"])
-        for study in project.config["studies"]
-        for step in project.studies[study].settings["ladder"]
-    ]
-
-
-# Archives
-
-
-def archived_files(project: Project, platform: str) -> str:
-    """A hash of the project's files that an archive of a platform's results holds."""
-    return content_hash(project.root, project_files(project.root, platform))
-
-
-def figure_look(project: Project) -> dict[str, Any]:
-    """The widths, texts and font of figures, as drawing.layout.chosen_widths() takes them."""
-    return {key: project.config[f"figure_{key}"] for key in ("widths", "text", "font")}
 
 
 def held_recordings(project: Project) -> dict[str, str]:
