@@ -27,7 +27,7 @@ ALL_POINT_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
 FURTHER_POINT_INTEGERS = ("grid_size", "width")
 
-# measurements.csv, one row a point: the contract's columns in its order, then ours.
+# measurements.csv, one row a point. First the columns that stay in this order, since users' scripts read them.
 #   time_us                    median over the samples, microseconds
 #   time_low_us, time_high_us  95% confidence interval of that median, widened to span the visits' medians
 #   noise                      interquartile range over the median, a fraction
@@ -52,7 +52,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                                     their block had ended
 #   source_sha256              of the kernel's file and what it includes, as they were read for this row; an edit of a
 #                              comment alone makes no new row
-# and after the contract's columns, empty or missing in results of earlier versions:
+# Then columns that are empty or missing in results of earlier versions:
 #   relative_error             of a floating-point sum, relative to the exactly rounded one (math.fsum)
 #   bit_identical              whether repeated runs of a floating-point point gave the same bits: yes or no
 #   visit_spread               repeatability: the visits' largest median minus the smallest, over the median

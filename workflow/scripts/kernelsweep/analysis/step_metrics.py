@@ -35,7 +35,7 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
 
 
 def kernel_metrics(data: StudyData) -> pandas.DataFrame:
-    """The same for a study with axes of its own: its steps are its kernels, each at the point that was profiled."""
+    """The table of step_metrics() for a study with axes of its own: a step is a kernel at its profiled point."""
     entries = []
     for kernel in data.kernel_names:
         rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]

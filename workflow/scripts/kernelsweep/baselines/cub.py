@@ -19,7 +19,7 @@ def load(library: Path) -> LibraryFunction:
 
 
 def reduction(library: Path, allocate: Callable[[int], Any]) -> LibraryFunction:
-    """The same as load(), with memory from `allocate`."""
+    """CUB's DeviceReduce, whose temporary memory comes from `allocate`."""
     call = with_storage(library, allocate)
 
     def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:

@@ -16,7 +16,7 @@ def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> boo
 
 
 def is_run_again(first: Instance, point: Point, has_clock: bool) -> bool:
-    """The same for a point whose data are not in memory yet.
+    """Whether a point is run with a second input, asked before its data are in memory.
 
     first  its instance of the first input
     """

@@ -43,7 +43,7 @@ def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) 
             of_data.setdefault(tuple(point[axis] for axis in data), []).append(point)
     groups = sorted(of_data.values(), key=lambda group: _amount(group[0], data))[:most]
     numbers = [axis for axis, value in swept[0].items() if axis not in data and not isinstance(value, str)]
-    # Each group begins with another corner, so that few points have many of them.
+    # Rotate the corners by group, so that a small sample still covers all of them.
     turned = [_turned(corners_of(group, numbers), number) for number, group in enumerate(groups)]
     ranks = itertools.zip_longest(*turned)
     return [point for rank in ranks for point in rank if point is not None][:most]

@@ -20,7 +20,7 @@ MULTIPROCESSORS = 4
 
 
 class EmulatorPlatform:
-    """Its memory is the host's. Nothing is queued: each call runs at once."""
+    """The CPU as a platform: device memory is host memory, and each call runs at once."""
 
     has_clock = False
     uuid = ""

@@ -140,7 +140,7 @@ def kernel_points(project: Project, scope: str) -> list[str]:
 
 
 def points(project: Project, scope: str) -> list[str]:
-    """The same, and the points of what is measured beside the kernels: baselines, libraries, and the driver's limits.
+    """The points of a scope's kernels, and of its baselines, libraries and driver's limits: one file each.
 
     Without a clock, only the kernels are measured: the others show nothing but times.
     """
@@ -207,7 +207,7 @@ def kernel_findings(project: Project, platform: str, study: str, kernel: str) ->
 
 
 def measurements_by_study(project: Project, scope: str) -> dict[str, list[str]]:
-    """The same, grouped by study, so that a reader needs only one study in memory."""
+    """A scope's measurements by study, so that a reader needs only one study in memory."""
     platform, _ = files.parts_of(scope)
     return {study: measurements(project, files.scope_of(platform, study)) for study in project.studies_of(scope)}
 
@@ -303,18 +303,18 @@ def pictured_kernels(project: Project, study: str) -> list[str]:
 
 
 def pictured_sources(project: Project, study: str) -> list[str]:
-    """Their sources."""
+    """The sources of a study's kernels that have an access picture."""
     return [kernel_file(project, study, kernel) for kernel in pictured_kernels(project, study)]
 
 
 def pictured_includes(project: Project, study: str) -> list[str]:
-    """The files that they include."""
+    """The files that a study's kernels with an access picture include."""
     kernels = pictured_kernels(project, study)
     return list(dict.fromkeys(path for kernel in kernels for path in included(project, study, kernel)))
 
 
 def pictured_builds(project: Project, study: str, suffix: str) -> list[str]:
-    """Their builds for the emulator: the binaries (suffix bin) or the reports (json)."""
+    """The emulator's binaries (suffix bin) or build reports (json) of a study's kernels with an access picture."""
     return [files.build(suffix, EMULATOR, study, kernel) for kernel in pictured_kernels(project, study)]
 
 

@@ -147,7 +147,7 @@ def edited_kernels(project: Project, scope: str) -> list[str]:
 
 
 def edited_by_recording(project: Project) -> dict[str, list[str]]:
-    """These kernels of each recording with results, by platform."""
+    """The edited kernels of each recording with results, by platform."""
     platforms = map(recording_platform, recordings(project.root))
     return {
         platform: edited_kernels(project, platform) for platform in platforms if Path(files.folder(platform)).is_dir()
@@ -161,7 +161,7 @@ def _recorded_codes(project: Project, name: str) -> dict[str, str]:
 
 
 def pictured_codes(project: Project, study: str) -> list[str]:
-    """The same of each kernel that has a picture."""
+    """Hashes of the code of a study's kernels that have an access picture, without comments."""
     return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
 
 
@@ -244,7 +244,7 @@ def plain_counting_points(project: Project, study: str, kernel: str) -> list[dic
 
 
 def plain_accesses(project: Project, study: str) -> list[dict[str, Any]]:
-    """The same as plain values; a picture of several steps comes once."""
+    """Pictured steps as plain values, one a picture."""
     steps = {step.name: step for step in observed.accesses(project, study)}
     return [{"name": name, "kernel": step.kernel, "point": dict(step.point)} for name, step in steps.items()]
 

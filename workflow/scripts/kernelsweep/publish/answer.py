@@ -131,7 +131,7 @@ def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:
 
 
 def rate_of(fastest: Fastest) -> str:
-    """Its throughput with its unit: GFLOP/s where the work names flops, else GB/s; "" where it names neither."""
+    """A point's throughput with its unit: GFLOP/s where the work names flops, else GB/s; "" where it names neither."""
     one = fastest.configuration
     if one.gflops:
         return f"{one.gflops:,.0f} GFLOP/s"

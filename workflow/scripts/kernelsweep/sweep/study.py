@@ -33,7 +33,7 @@ class Study:
 
     @property
     def file(self) -> str:
-        """Its file, as messages call it."""
+        """The study's file, as messages name it."""
         return f"config/studies/{self.name}.yaml"
 
 

@@ -26,11 +26,11 @@ class DeviceResult:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The result's size in bytes."""
         return self.count * self.dtype.itemsize
 
     def fetched(self, platform: Platform, most: int | None = None) -> Elements:
-        """Its elements, shape (count,), or the first `most` of them."""
+        """The result's elements on the host, shape (count,), or the first `most` of them."""
         elements = np.empty(self.count if most is None else min(self.count, most), self.dtype)
         platform.download(self.memory, elements.view(np.uint8))
         return elements

@@ -182,7 +182,7 @@ class KernelMemory:
         }
 
     def fetched_results(self, place: int = 0) -> dict[str, Elements]:
-        """Their elements."""
+        """The elements of the last run's results at a place, by the names of their arrays."""
         return {name: result.fetched(self._platform) for name, result in self.results(place).items()}
 
     def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:

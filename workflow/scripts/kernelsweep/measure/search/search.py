@@ -270,7 +270,7 @@ class _Evaluator:
         return outcome
 
     def _opened(self, worker: Workers, first: Point) -> _AtDevice:
-        """The devices, and a worker for each, besides the one that is there: all open theirs while units compile."""
+        """Start one worker per further GPU; each opens its device while units compile."""
         show = self._bench.open_device("search")
         further = self._open.enter_context(self._bench.further_gpus())
         recorder = self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256))

@@ -191,7 +191,7 @@ class Workers:
                 worker.begin(first if other == visit == 0 else None)
 
     def begin(self, visit: int, first: Point) -> None:
-        """The same, side by side, and wait until all are ready, so that no visit waits for its own.
+        """Start the workers of a visit and the later ones in parallel, and wait until all are ready.
 
         Raises UserError where one can't start.
         """

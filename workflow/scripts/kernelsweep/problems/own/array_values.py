@@ -193,7 +193,7 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], contents: np.ndarray[A
 
 
 def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same elements, which a user's function can't change by mistake."""
+    """A view of an array that a user's function can't write to."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -44,12 +44,12 @@ class UserFunction:
 
     @property
     def names_data(self) -> bool:
-        """Whether it may name arrays."""
+        """Whether the function may name arrays."""
         return bool({"inputs", "outputs"} & {*GIVEN[self.name]})
 
     @property
     def shown(self) -> str:
-        """Its name in messages, after the file's."""
+        """The function's name in messages, after the file's."""
         return f"{self.module.shown}: {self.name}"
 
     def call(self, axes: Mapping[str, Any], given: Mapping[str, Any]) -> Any:

@@ -21,8 +21,8 @@ SMALL_SPEEDUP = 0.1
 # Headings in LaTeX are broken into lines of about this many letters, so that columns stay as narrow as their numbers.
 HEADING_LETTERS = 14
 
-# The letters of a line of a cell: words, and numbers alone, such as the output of half a warp. In a table that fits a
-# column of a page: names of kernels, and configurations.
+# The most characters a line of a LaTeX cell: prose, and rows of numbers. In the short table: names of kernels, and
+# configurations.
 WORDS_LETTERS, OUTPUT_LETTERS = 26, 38
 NAME_LETTERS, CONFIGURATION_LETTERS = 20, 12
 
