@@ -454,15 +454,8 @@ def reference(a, b):
             "def output",
             "output is no function of a problem, and nothing calls it; did you mean 'outputs'?",
         ),
-        (
-            "def reference",
-            "def bound(n): return {'c': 1}\ndef reference",
-            "did you mean 'error_bound'? A helper's name may",
-        ),
-        ("def reference", "def tolerance(n): pass\ndef reference", "nothing calls it. Functions are inputs, outputs, "),
         ("def reference", "def _reference", "has neither of the functions reference and mistake"),
         ("def reference", "def mistake(): pass\ndef reference", "has both functions reference and mistake"),
-        ("def outputs(n)", "def outputs(N)", "outputs takes 'N', but nothing has this name"),
         (
             "def outputs(n)",
             "def outputs(hight)",
@@ -470,13 +463,11 @@ def reference(a, b):
         ),
         ("def outputs(n)", "def outputs(*axes)", "outputs takes *axes"),
         ("inputs(random, n)", "inputs(n, expected)", "inputs takes 'expected'"),
-        ("reference(a, b)", "reference(a, b, c)", "reference takes 'c'"),
         ("def reference", "outputs = {}\ndef reference", "outputs is {}. It has to be a function."),
         ("import numpy", "import nunpy", "line 2: the file raises ModuleNotFoundError: No module named 'nunpy'"),
         ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
         ("a + b", "a @ b[1:]", "line 11: reference raises ValueError: matmul: "),
         ("a + b", "a.sort()", "line 11: reference raises ValueError: sort array is read-only"),
-        ("a + b", "a / (n - 48)", "line 11: reference raises NameError: name 'n' is not defined"),
         (": (n, np.float32)", ": (n // 0, np.float32)", "line 8: outputs raises ZeroDivisionError at n=48: "),
         (
             'return {"c": a + b}',
@@ -485,28 +476,23 @@ def reference(a, b):
         ),
         ('{"c": a', '{"d": a', "reference returns d. outputs returns c."),
         ("a + b", "(a + b)[1:]", "reference gives c the shape (47,). outputs gives it (48,)."),
-        ("a + b", "list(a + b)", "reference: c is an object of type list. Allowed: a NumPy array, or a number."),
         ("a + b", "(a + b).astype(object)", "reference: c is an array of type object."),
         ("a + b", "a * np.nan", "reference: c contains NaN, which no result can equal."),
         (": (n, np.float32)", ": (n, 'flaot32')", "outputs: c has the type 'flaot32'; did you mean 'float32'?"),
         (": (n, np.float32)", ": (n, float)", "outputs: c has the type float, which is wider in NumPy than in CUDA."),
-        (": (n, np.float32)", ": (n, np.longdouble)", "outputs: c has the type float128. Allowed: bool, int8, "),
         (
             ": (n, np.float32)",
             ": (n / 2, np.float32)",
             "outputs: c has the shape 24.0. Allowed: integers above 0. Use // ",
         ),
-        (": (n, np.float32)", ": np.zeros(n)", "outputs: c is an object of type ndarray. Allowed: (shape, dtype) or "),
         (": (n, np.float32)", ": (n, np.int32, 0.5)", "outputs: c: the initial value 0.5 is no int32."),
         ('{"c": (n', '{"n": (n', "outputs returns 'n'. Functions get something else by this name."),
         ('{"c": (n', '{"a": (n + 1', "outputs gives a the shape (49,) and the type float32. inputs gives it (48,)"),
-        ("random.random(n, np.float32)}", "[1, 2]}", "inputs: b is an object of type list. Allowed: a NumPy array, a "),
         (
             "random.random(n, np.float32)}",
             "1 << 70}",
             "inputs: b is 1180591620717411303424, which has more than 64 bits.",
         ),
-        ("reference(a, b)", "reference(a, bb)", "reference takes 'bb', but nothing has this name"),
     ],
 )
 def test_a_mistake_in_a_problem_file_is_one_sentence(
@@ -523,13 +509,7 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
     ("added", "told"),
     [
         ("def error_bound(): return {'c': -1}", "error_bound: c contains a value that is negative, infinite or NaN."),
-        (
-            "def error_bound(expected): return {'c': expected['c'] * np.nan}",
-            "error_bound: c contains a value that is neg",
-        ),
         ("def error_bound(): return {'c': np.ones(3)}", "error_bound gives c the shape (3,). Allowed: (48,), or one "),
-        ("def error_bound(): return {'d': 1}", "error_bound returns d. reference returns c."),
-        ("def work(n): return {'flops': 'many'}", "work: flops is 'many'. Allowed: numbers from 0."),
         (
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",

@@ -109,24 +109,19 @@ def test_the_project_itself_is_accepted(toy: Path) -> None:
     load(toy)
 
 
-@pytest.mark.parametrize("file", [STUDY, CONFIG])
 @pytest.mark.parametrize(
     ("restriction", "part"),
     [
         ('"array_size" > 3', "write the axis without quotes"),
         ("array_size > '3'", "array_size is a number and '3' is a text"),
         ("dtype > 3", "dtype is a text and 3 is a number"),
-        ("dtype < 'int64'", "don't compare so"),
         ("'a' * 10**9 == dtype", "'a' is a text, where a number is needed"),
         ("9**9**9**9 > unroll", "this power is too large"),
-        ("2**(2**30) > unroll", "this power is too large"),
         ("(-unroll)**0.5 > 1", "this power is no real number"),
         ("1 / (unroll - 2) > 0", "can't be computed for {'unroll': 2}: division by zero"),
-        ("log2(unroll - 1) > 0", "can't be computed for {'unroll': 1}: "),
         ("log2 > 3", "log2 is a function; write log2(...)"),
         ("exp(unroll) > 3", "unknown function 'exp'; known are log2, ceil, min, max"),
         ("min(unroll) > 3", "min takes two numbers or more"),
-        ("log2(unroll, 2) > 3", "log2 takes one number"),
         ("unroll", "is a number, where a condition is needed"),
         ("unroll in 3", "don't compare so"),
         ("unroll in (1, 'two')", "all of them numbers or all of them texts"),
@@ -139,62 +134,52 @@ def test_the_project_itself_is_accepted(toy: Path) -> None:
         ("unroll < 2\n\0", "is no expression"),
     ],
 )
-def test_a_restriction(toy: Path, file: str, restriction: str, part: str) -> None:
-    changed(toy, file, "restrictions", ["block_size > 1", restriction])
-    assert_refused(toy, file, ["restrictions.1: ", part])
+def test_a_restriction(toy: Path, restriction: str, part: str) -> None:
+    changed(toy, STUDY, "restrictions", ["block_size > 1", restriction])
+    assert_refused(toy, STUDY, ["restrictions.1: ", part])
 
 
-@pytest.mark.parametrize("file", [STUDY, CONFIG])
 @pytest.mark.parametrize(
     ("added", "part"),
     [
         ("title: one\ntitle: two\n", "line 2: not valid YAML: the key 'title' stands twice"),
-        ("axes: {unroll: [1], unroll: [2]}\n", "line 1: not valid YAML: the key 'unroll' stands twice"),
         ("title: &x [*x]\n", "a value contains itself"),
         ("yes: 1\n", "the key 'yes' is no text"),
-        ("2024-01-01: 1\n", "'2024-01-01'"),
-        ("12: 1\n", "the key '12' is no text"),
-        ("null: 1\n", "the key 'null' is no text"),
         ("? [a, b]\n: 1\n", "the key a list or a mapping is no text"),
-        ("1.5: 1\n", "the key '1.5' is no text"),
         ("x: " + "9" * 5000 + "\n", "not valid YAML: Exceeds the limit (4300 digits)"),
         ("x: .nan\n", "x is nan. Allowed: finite numbers"),
-        ("x: [1, -.inf]\n", "x.1 is -inf. Allowed: finite numbers"),
         ("x: 1.0e+300\n", "x is a number above 2^63"),
-        ("x: {y: -99999999999999999999}\n", "x.y is a number above 2^63"),
         ("x: [1\n", "not valid YAML"),
-        ("x:\t1\n\ty: 2\n", "not valid YAML"),
         ("x: !!python/object/apply:os.getcwd []\n", "not valid YAML"),
-        ("x: *nothing\n", "not valid YAML"),
         ("---\nx: 1\n---\nx: 2\n", "not valid YAML"),
         ("- x\n", "expected keys with values, found list"),
         ("", "expected keys with values, found NoneType"),
     ],
     ids=lambda text: text[:30],
 )
-def test_a_file_of_the_configuration(toy: Path, file: str, added: str, part: str) -> None:
-    (toy / file).write_text(added, encoding="utf-8")
-    assert_refused(toy, file, [part])
+def test_a_file_of_the_configuration(toy: Path, added: str, part: str) -> None:
+    (toy / STUDY).write_text(added, encoding="utf-8")
+    assert_refused(toy, STUDY, [part])
 
 
 @pytest.mark.parametrize(
-    "content", [b"title: \xff\xfe\n", "title: Münze".encode("latin-1"), "title: x".encode("utf-16"), b"\x00\x01\x02"]
+    "content",
+    [
+        "title: Münze".encode("latin-1"),
+        "title: x".encode("utf-16"),
+    ],
 )
-@pytest.mark.parametrize("file", [STUDY, CONFIG])
-def test_a_file_of_the_configuration_that_is_no_utf_8(toy: Path, file: str, content: bytes) -> None:
-    (toy / file).write_bytes(content)
-    assert_refused(toy, file, [])
+def test_a_file_of_the_configuration_that_is_no_utf_8(toy: Path, content: bytes) -> None:
+    (toy / STUDY).write_bytes(content)
+    assert_refused(toy, STUDY, [])
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        *((f"measuring.{key}", 10**12) for key in ("min_samples", "max_samples", "visits", "repeated_runs")),
-        *((f"measuring.{key}", 1e12) for key in ("relative_precision", "max_seconds", "pause_seconds")),
-        *((f"measuring.{key}", 1e12) for key in ("max_pause_seconds", "energy_seconds", "timeout_seconds")),
-        *((f"measuring.{key}", -1) for key in ("relative_precision", "max_seconds", "pause_seconds", "visits")),
-        ("compare.same_within", 1e12),
-        ("profiling.timeout_seconds", 1e12),
+        ("measuring.visits", 10**12),
+        ("measuring.max_seconds", 1e12),
+        ("measuring.relative_precision", -1),
         ("points_per_job", 10**12),
         ("seed", -1),
         ("axes.array_size", 1),
@@ -212,13 +197,13 @@ def test_a_sweep_of_more_points_than_can_be_planned(toy: Path) -> None:
     assert_refused(toy, STUDY, ["'doubled' span 51,200,000 points on emulator; at most 10,000,000"])
 
 
-@pytest.mark.parametrize("content", [KERNEL_TEXT.encode("utf-16"), "// Größe\n".encode("latin-1"), b"\x7fELF\x00\xff"])
+@pytest.mark.parametrize("content", [KERNEL_TEXT.encode("utf-16"), b"\x7fELF\x00\xff"])
 def test_a_kernel_that_is_no_utf_8(toy: Path, content: bytes) -> None:
     (toy / KERNEL).write_bytes(content)
     assert_refused(toy, KERNEL, ["line 1: not a text in UTF-8"])
 
 
-@pytest.mark.parametrize("name", ["all", "build", "profile", "measure_kernel", "a b", "Größe", "1st", "a.b", "-n"])
+@pytest.mark.parametrize("name", ["all", "measure_kernel", "a b", "1st", "-n"])
 def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
     path = toy / f"config/studies/{name}.yaml"
     path.write_text(STUDY_TEXT, encoding="utf-8")
@@ -278,7 +263,6 @@ def test_a_result_that_no_run_can_have(toy: Path, ask: Callable[[Project], objec
     ("code", "answer"),
     [
         ("", "AttributeError: .*has no attribute 'draw'"),
-        ("import nope", "line 1: .*No module named 'nope'"),
         ("def draw(data, width):\n    return 1 / 0", "line 2: .*ZeroDivisionError"),
         ("def draw(): pass", "takes 0 positional arguments"),
         ("raise SystemExit(0)", "line 1: .*SystemExit"),
@@ -311,13 +295,9 @@ def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
     ("included", "tracked"),
     [
         ('"doubled.cu"', None),
-        ('"../toy/doubled.cu"', None),
         ('"again/doubled.cu"', None),
         ('"/dev/null"', None),
-        ('".."', None),
-        ('"nowhere.cuh"', None),
         (f'"{"long" * 1000}"', None),
-        ("<doubled.cu>", None),
         ("<operations.cuh>", "kernels/include/operations.cuh"),
         ('"../../config/config.yaml"', CONFIG),
         ('"{outside}"', "{outside}"),

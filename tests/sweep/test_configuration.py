@@ -100,38 +100,23 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("studys", ["unrolling"], ["unknown key 'studys'", "did you mean 'studies'?", "Known keys: studies"]),
         ("xyz", 1, ["unknown key 'xyz'; Known keys: studies, platform"]),
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
-        ("sweeps.quick.blocksize", [1], ["'blocksize' under sweeps.quick; did you mean 'block_size'?"]),
-        ("sweeps.full.block_size", ["4 8"], ["sweeps.full.block_size.0 is '4 8'. Allowed: "]),
         ("measuring.racing", "maybe", ["measuring.racing is 'maybe'. Allowed: true or false."]),
         ("arch", "sm_9", ["arch is 'sm_9'. Allowed: native, or an architecture such as sm_90"]),
         ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
-        ("platforms.emulator.axis", {}, ["unknown key 'axis' under platforms.emulator; did you mean 'axes'?"]),
         ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Known: ", "warp_shuffle"]),
         ("studies", "unrolling", ["studies is 'unrolling'. Allowed: a list of the names in config/studies/"]),
-        ("studies", [], ["studies is []. Allowed: a list"]),
         ("platform", "NVIDIA H200", ["platform is 'NVIDIA H200'. Allowed: auto, gpu, emulator, a GPU's model such as"]),
-        ("platform", ["emulator", "NVIDIA H200"], ["platform.1 is 'NVIDIA H200'. Allowed: auto, gpu, emulator, a GPU"]),
         (
             "gpu_models.nvidia-l4",
             {"arch": "l4"},
             ["gpu_models.nvidia-l4.arch is 'l4'. Allowed: an architecture such as"],
         ),
-        ("gpu_models.nvidia-l4", {}, ["gpu_models.nvidia-l4 lacks the key 'arch'"]),
         (
             "gpu_models.nvidia-l4",
             {"arch": "sm_89", "resources": {"mem_mb": 1000}},
             ["gpu_models.nvidia-l4.resources is 'mem_mb'. Allowed: names of resources such as constraint"],
         ),
-        (
-            "gpu_models.nvidia-l4",
-            {"arch": "sm_89", "resources": {"nodes": []}},
-            ["gpu_models.nvidia-l4.resources.nodes is []. Allowed: a text or a whole number"],
-        ),
         ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
-        ("sweep", 1, ["sweep is 1; Allowed: quick, full."]),
-        ("profile", "maybe", ["profile is 'maybe'. Allowed: true or false"]),
-        ("profiling.options", "--set full", ["profiling.options is '--set full'. Allowed: a list of words such as"]),
-        ("metrics", {"Time": {}}, ["metrics", "small letters"]),
         (
             "metrics",
             {"time": {"unit": "us", "ncu": "gpu__time_duration.sum [ns]", "combine": "average", "meaning": "Time."}},
@@ -142,21 +127,14 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
             {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
             ["metrics.time.unit is 'GB', but its counter has the unit ns. Allowed: ns, us, ms, s."],
         ),
-        ("arch", 90, ["arch is 90. Allowed: native, or an architecture such as sm_90"]),
-        ("arch", "compute_90", ["arch is 'compute_90'. Allowed: native"]),
-        ("seed", -1, ["seed is -1. Allowed: a whole number from 0 up"]),
         ("seed", True, ["seed is True. Allowed: a whole number"]),
-        ("sweeps.full.array_size", "2^20", ["sweeps.full.array_size is '2^20'. Allowed: a list of sizes"]),
         (
             "sweeps.full.array_size",
             [8, "2**20"],
             ["sweeps.full.array_size.1 is '2**20'. Allowed: sizes from 1 to 2^32"],
         ),
-        ("sweeps.full.array_size", [0], ["sweeps.full.array_size.0 is 0. Allowed: sizes from 1"]),
         # Each number alone is allowed; the result is not.
         ("sweeps.full.array_size", ["2^3 - 8"], ["sweeps.full.array_size.0 is '2^3 - 8'. Allowed: sizes from 1"]),
-        ("sweeps.full.array_size", ["2^31+2147483649"], ["array_size.0 is '2^31+2147483649'. Allowed: sizes from 1"]),
-        ("platforms.emulator.axes", {"array_size": ["2^0 - 1"]}, ["emulator.axes.array_size.0 is '2^0 - 1'"]),
         ("sweeps.full.block_size", [2048], ["sweeps.full.block_size.0 is 2048. Allowed: whole numbers from 1 to 1024"]),
         # YAML reads 1.0e+2 as a float, and JSON Schema takes 256.0 for an integer; C++ would see block_size = 256.0u.
         ("sweeps.full.block_size", [256.0], ["sweeps.full.block_size.0 is 256.0. Allowed: whole numbers"]),
@@ -165,19 +143,15 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
             ["int23"],
             ["sweeps.full.dtype.0 is 'int23'; did you mean 'int32'? Allowed: int32"],
         ),
-        ("sweeps.full", 7, ["sweeps.full is 7. Allowed: keys with values, of array_size, block_size"]),
         ("measuring", None, ["measuring is None. Allowed: keys with values, of relative_precision"]),
         ("measuring.min_samples", 5, ["measuring.min_samples is 5. Allowed: a whole number from 6 to 1000000"]),
         ("measuring.max_samples", 10, ["measuring.max_samples is 10. Allowed: at least min_samples, 20"]),
-        ("measuring.relative_precision", 0, ["measuring.relative_precision is 0. Allowed: a number above 0"]),
-        ("measuring.max_seconds", "1 s", ["measuring.max_seconds is '1 s'. Allowed: a number of seconds above 0"]),
         ("restrictions", "unroll < 8", ["restrictions is 'unroll < 8'. Allowed: a list of conditions"]),
         (
             "restrictions",
             ["unrol < 8"],
             ["restrictions.0: 'unrol < 8': unknown name 'unrol'", "known are dtype"],
         ),
-        ("restrictions", ["unroll <"], ["restrictions.0: 'unroll <' is no expression"]),
         ("restrictions", ["array_size < 2^20"], ["restrictions.0: 'array_size < 2^20': ^ is not allowed", "2**20"]),
     ],
 )
@@ -191,8 +165,6 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
     ("changes", "parts"),
     [
         ({"title": None}, ["title is None. Allowed: a text"]),
-        ({"kernals": []}, ["unknown key 'kernals'; did you mean 'kernels'? Known keys: title"]),
-        ({"kernels": []}, ["kernels is []. Allowed: a list of kernels"]),
         ({"kernels": [KERNEL]}, ["kernels.0 is 'doubled'. Allowed: keys with values, of name, from, axes"]),
         ({"kernels": [{"axes": {}}]}, ["kernels.0 lacks the key 'name'"]),
         (
@@ -200,25 +172,11 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
             ["no file kernels/toy/dubled.cu; did you mean 'doubled'?", "in that folder: doubled"],
         ),
         ({"kernels": [{"name": KERNEL}] * 2}, ["kernels lists 'doubled' twice"]),
-        ({"kernels": [{"name": KERNEL, "axes": {"unroll": [0]}}]}, ["kernels.0.axes.unroll.0 is 0. Allowed: whole"]),
-        (
-            {"kernels": [{"name": KERNEL, "axes": {"array_size": ["2^0 - 1"]}}]},
-            ["kernels.0.axes.array_size.0 is '2^0 -"],
-        ),
         ({"problem": "scan"}, ["problem is 'scan'; Allowed: reduction, exchange."]),
-        ({"axes": {"cache": ["warm"]}}, ["axes.cache.0 is 'warm'; Allowed: cold, hot."]),
-        ({"platforms": {"nvidia-h200": []}}, ["platforms.nvidia-h200 is []. Allowed: keys with values, of axes"]),
-        ({"restrictions": ["exit()"]}, ["restrictions.0: 'exit()': unknown function 'exit'"]),
-        ({"reference": {"array_size": "big"}}, ["reference.array_size is 'big'. Allowed: a size such as 1000 or 2^24"]),
         ({"reference": {"array_size": "2^99"}}, ["reference.array_size is '2^99'. Allowed: sizes from 1 to 2^32"]),
         ({"ladder": [{"kernel": "dubled"}]}, ["ladder names 'dubled'; did you mean 'doubled'? Its kernels: doubled"]),
-        ({"ladder": [{"kernel": KERNEL, "grid_size": "all"}]}, ["ladder.0.grid_size is 'all'. Allowed: a whole"]),
         ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: whole"]),
         ({"axes": {"width": [8]}}, ["axes has 'width', but the problem reduction has no such axis: dtype, operation"]),
-        (
-            {"further": [{"axes": {"arguments": ["delta=1"]}}]},
-            ["axes has 'arguments', but the problem reduction has no such axis"],
-        ),
         ({"kernels": [CASCADED], "ladder": []}, ["needs the axis grid_size. It isn't set."]),
         (
             {"kernels": [{"name": "cascadet", "from": "stepwise"}]},
@@ -231,27 +189,18 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ),
         ({"rivals": ["thrust"]}, ["rivals.0 is 'thrust'; Allowed: cub, cub_newest"]),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
-        ({"published": {"device": "?"}}, ["published lacks the key 'file'"]),
         (
             {"published": {"file": "warp_shufle.csv"}},
             ["published.file is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"],
         ),
-        ({"claims": [{"kernel": KERNEL}]}, ["claims.0 lacks the key 'claim'"]),
         ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
-        ({"claims": [CLAIM | {"relation": "abov"}]}, ["claims.0.relation is 'abov'; did you mean 'above'? Allowed:"]),
         (
             {"claims": [CLAIM, CLAIM | {"reference_unroll": 3}]},
             ["claims.1.reference_unroll is 3. doubled supports 1, 2"],
         ),
         ({"claims": [CLAIM | {"reference_kernel": None}]}, ["claims.0 lacks the key 'reference_kernel'"]),
-        (
-            {"claims": [CLAIM | {"reference_kernel": "cpu_numpi"}], "baselines": ["numpy"]},
-            ["did you mean 'cpu_numpy'?"],
-        ),
         ({"claims": [CLAIM | {"relation": "about"}]}, ["claims.0.tolerance is None. The relation about needs one"]),
         ({"claims": [CLAIM | {"tolerance": 0.1}]}, ["claims.0.tolerance is 0.1. The relation above has none"]),
-        ({"claims": [CLAIM | {"value": "twice"}]}, ["claims.0.value is 'twice'. Allowed: a number"]),
-        ({"claims": [CLAIM | {"at": {"array_size": "2^40"}}]}, ["claims.0.at.array_size is '2^40'. Allowed: sizes"]),
         ({"claims": [CLAIM | {"at": {"dtype": "int23"}}]}, ["claims.0 has the dtype 'int23'; did you mean 'int32'?"]),
     ],
 )
@@ -285,11 +234,7 @@ def test_a_claims_metric_is_one_of_the_configurations(toy: Path) -> None:
     ("changes", "parts"),
     [
         ({"block_size": "power_of_to"}, ["kernels.0.block_size is 'power_of_to'; did you mean 'power_of_two'?"]),
-        ({"blocksize": "any"}, ["unknown key 'blocksize' under kernels.0; did you mean 'block_size'? Known keys:"]),
         ({"unroll": [0]}, ["kernels.0.unroll.0 is 0. Allowed: whole numbers from 1"]),
-        ({"unroll": 2}, ["kernels.0.unroll is 2. Allowed: a list of whole numbers"]),
-        ({"dtypes": "int32"}, ["kernels.0.dtypes is 'int32'. Allowed: a list of int32, int64"]),
-        ({"summation_depth": "unrol"}, ["the kernel 'doubled': summation_depth: 'unrol': unknown name 'unrol'"]),
         ({"summation_depth": "dtype"}, ["is a text, where a number is needed"]),
         ({"shared_elements": "threads"}, ["shared_elements: 'threads': unknown name 'threads'"]),
         ({"plan": "one_to_one"}, ["plan is 'one_to_one'. Plans of the problem reduction: block_partials, until_"]),
@@ -340,13 +285,6 @@ def test_an_exchange_has_axes_of_its_own(toy: Path, changes: dict[str, Any], par
     with pytest.raises(UserError) as error:
         load_study(STUDY, toy)
     assert_readable(error, "config/studies/toy.yaml: ", parts)
-
-
-@pytest.mark.parametrize("text", ["title: [", "title: a: b", "- title", ""])
-def test_a_study_that_is_no_yaml_mapping_names_the_file(toy: Path, text: str) -> None:
-    (toy / "config/studies/toy.yaml").write_text(text)
-    with pytest.raises(UserError, match=r"^config/studies/toy\.yaml(, line [12]: not valid YAML: |: expected keys)"):
-        load_study(STUDY, toy)
 
 
 def test_all_that_is_shipped_is_right(root: Path) -> None:
