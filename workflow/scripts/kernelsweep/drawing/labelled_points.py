@@ -9,13 +9,12 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator
 
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import Frame, Legend, legend_below, legend_below_in, new_figure, wrap
 from kernelsweep.drawing.series import draw_points
 
-BODY_IN = 2.6
+POINTS_IN = 2.6
 MARKER: Any = {"s": 22, "linewidth": 0, "zorder": 3}
 # Points that lie within this share of the axes of each other have their names in one entry.
 TOGETHER = 0.03
@@ -24,20 +23,6 @@ COLUMN = 1.06
 TOP, BOTTOM = 0.97, 0.03
 NAMES_PT = 150.0
 LEADER = {"arrowstyle": "-", "color": palette.LEADER_GREY, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 2}
-TICKS = (1.0, 2.0, 5.0)
-# The least factor that a logarithmic axis covers, so that it has two ticks.
-LEAST_RANGE = 6.0
-
-
-def logarithmic(axes: Axes, vertical: bool, low: float, high: float) -> None:
-    """A logarithmic axis over a range, ticked at 1, 2 and 5 times powers of ten."""
-    high = max(high, low * LEAST_RANGE)
-    axis = axes.yaxis if vertical else axes.xaxis
-    (axes.set_yscale if vertical else axes.set_xscale)("log")
-    (axes.set_ylim if vertical else axes.set_xlim)(low, high)
-    axis.set_major_locator(LogLocator(subs=TICKS))
-    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    axes.minorticks_off()
 
 
 def points_figure(
@@ -67,9 +52,9 @@ def points_figure(
 def _axes(frame: Frame, labels: Sequence[str]) -> tuple[Figure, Axes, Axes | None]:
     """Axes for the points, and axes below for the names if there is no room beside."""
     if not frame.width.stacks:
-        figure = new_figure(frame, BODY_IN)
+        figure = new_figure(frame, POINTS_IN)
         return figure, figure.subplots(), None
-    heights_in = [BODY_IN, legend_below_in(Legend(labels), frame.width)]
+    heights_in = [POINTS_IN, legend_below_in(Legend(labels), frame.width)]
     figure = new_figure(frame, sum(heights_in))
     axes, below = figure.subplots(2, 1, height_ratios=heights_in)
     return figure, axes, below

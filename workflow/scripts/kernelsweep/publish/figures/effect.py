@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
+import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.reference import timed
@@ -15,8 +15,10 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.dots import draw_dots, label_dots
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
-from kernelsweep.intervals import Interval, ratio
+from kernelsweep.drawing.value_axis import logarithmic
+from kernelsweep.intervals import ratio
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
@@ -36,15 +38,8 @@ NAME_GAP_PT = 8.0
 LOGARITHMIC_FROM = 4.0
 # Room for a number beside its point, as a share of the axis.
 ROOM = 1.12
-
-
-@dataclass(frozen=True)
-class _Value:
-    """A value of an axis, and its best cost over the best of all, which is the time's; None without one."""
-
-    axis: str
-    text: str
-    cost: Interval | None
+# The part of the figure's width that its axis has at least.
+AXIS_SHARE = 0.55
 
 
 @style.styled
@@ -69,12 +64,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device), caption)
     if not axes_shown:
         return empty_figure(frame, "Each axis has one value with a time.")
-    groups = [_values(data, axis) for axis in axes_shown]
-    rows = sum(len(group) for group in groups) + GAP_ROWS * (len(groups) - 1)
-    figure = new_figure(frame, FRAME_IN + ROW_IN * rows)
+    values = pandas.concat([_values(data, axis) for axis in axes_shown], ignore_index=True)
+    # A gap between two axes.
+    groups = (values["axis"] != values["axis"].shift()).cumsum() - 1
+    values = values.assign(row=values.index + GAP_ROWS * groups, is_open=values["low"] > 1, is_left=False)
+    figure = new_figure(frame, FRAME_IN + ROW_IN * (values["row"].max() + 1))
     at_value, of_all = f"best {compared} at the value", "the best of all"
-    label = f"{of_all}, over the {at_value}" if objective.more_is_better else f"{at_value}, over {of_all}"
-    _draw_groups(figure.subplots(), groups, label)
+    axes = figure.subplots()
+    _draw_values(axes, values)
+    _name_rows(axes, values)
+    _scale(axes, values, width)
+    axes.set_xlabel(f"{of_all}, over the {at_value}" if objective.more_is_better else f"{at_value}, over {of_all}")
     return figure
 
 
@@ -89,70 +89,52 @@ def _that_fit(data: StudyData) -> tuple[list[str], list[str]]:
     return fit, others
 
 
-def _values(data: StudyData, axis: str) -> list[_Value]:
+def _values(data: StudyData, axis: str) -> pandas.DataFrame:
+    """A row for each value of an axis: axis, text, and its best cost over the best of all; NaN without one."""
     best: dict[Any, Any] = {row[axis]: row for row in best_rows(data, [axis]).to_dict("records")}
     least = cost_interval(min(best.values(), key=lambda row: row["cost"]))
     costs = {value: ratio(over=cost_interval(row), under=least) for value, row in best.items()}
-    return [
-        _Value(axis, axis_value(axis, value), costs.get(value)) for value in values_of(rows_there(data, ()), axis, data)
-    ]
+    every = values_of(rows_there(data, ()), axis, data)
+    found = [asdict(costs[value]) if value in costs else {} for value in every]
+    names = pandas.DataFrame({"axis": axis, "text": [axis_value(axis, value) for value in every]})
+    return names.join(pandas.DataFrame(found, columns=["value", "low", "high"], dtype=float))
 
 
-def _draw_groups(axes: Axes, groups: list[list[_Value]], label: str) -> None:
-    places: list[float] = []
-    labels: list[str] = []
-    top = 0.0
-    high = max(value.cost.high for group in groups for value in group if value.cost)
-    low = min(value.cost.low for group in groups for value in group if value.cost)
-    if high > LOGARITHMIC_FROM:
-        axes.set_xscale("log")
-        axes.set_xlim(low / high**0.02, high**ROOM)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.minorticks_off()
-    else:
-        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
-    beside_pt = max(text_width_pt(value.text) for group in groups for value in group) + NAME_GAP_PT
-    for colour, group in zip(palette.LINE_COLOURS * len(groups), groups, strict=False):
-        for row, value in enumerate(group):
-            _draw_value(axes, value, top + row + 0.5, colour)
-            places.append(top + row + 0.5)
-            labels.append(value.text)
+def _draw_values(axes: Axes, values: pandas.DataFrame) -> None:
+    """A dot in the colour of its axis for each value, at the end of a line from 1."""
+    colours = {axis: style.colour(number) for number, axis in enumerate(values["axis"].unique())}
+    axes.hlines(values["row"], 1, values["value"], color=palette.LEADER_GREY, linewidth=1.0, zorder=1.5)
+    timed_values = values[values["value"].notna()]
+    draw_dots(axes, timed_values, list(timed_values["axis"].map(colours)))
+    label_dots(axes, values, [f"{value:.2f}×" for value in values["value"]], palette.GREY)
+    for row in values.loc[values["value"].isna(), "row"]:
+        axes.text(1.0, row, " no time", color=palette.GREY, va="center")
+    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
+
+
+def _name_rows(axes: Axes, values: pandas.DataFrame) -> None:
+    """The values beside their rows, and each axis beside its first value."""
+    beside_pt = max(map(text_width_pt, values["text"])) + NAME_GAP_PT
+    for number, first in enumerate(values.drop_duplicates("axis").itertuples()):
         axes.annotate(
-            group[0].axis,
-            (0, top + 0.5),
+            str(first.axis),
+            (0, float(str(first.row))),
             xycoords=axes.get_yaxis_transform(),
             xytext=(-beside_pt, 0),
             textcoords="offset points",
             ha="right",
             va="center",
-            color=palette.text_in(colour),
+            color=palette.text_in(style.colour(number)),
             weight="bold",
         )
-        top += len(group) + GAP_ROWS
-    axes.set_ylim(top - GAP_ROWS, 0)
-    axes.set_yticks(places, labels)
+    axes.set_yticks(values["row"], values["text"])
     axes.tick_params(axis="y", length=0)
-    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
-    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_xlabel(label)
+    axes.set_ylim(values["row"].max() + 0.5, -0.5)
 
 
-def _draw_value(axes: Axes, value: _Value, place: float, colour: str) -> None:
-    if value.cost is None:
-        axes.text(1.0, place, " no time", color=palette.GREY, va="center")
-        return
-    cost = value.cost
-    axes.plot([1, cost.value], [place, place], color=palette.LEADER_GREY, linewidth=1.0, zorder=1.5)
-    axes.plot([cost.low, cost.high], [place, place], color=colour, linewidth=1.0)
-    fill = colour if cost.low <= 1 else "white"
-    axes.plot([cost.value], [place], "o", markersize=4.0, color=colour, markerfacecolor=fill)
-    axes.annotate(
-        f"{cost.value:.2f}×",
-        (cost.high, place),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center",
-        color=palette.GREY,
-    )
+def _scale(axes: Axes, values: pandas.DataFrame, width: Width) -> None:
+    low, high = values["low"].min(), values["high"].max()
+    if high > LOGARITHMIC_FROM:
+        logarithmic(axes, low / high**0.02, high**ROOM, AXIS_SHARE * width.inches)
+    else:
+        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)

@@ -6,14 +6,11 @@ The steps of a study with axes of its own are its kernels, each at its fastest c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 from kernelsweep.analysis.limits import limit_kernel, limit_text
 from kernelsweep.analysis.places import kernel_axes
@@ -32,8 +29,10 @@ from kernelsweep.analysis.words import (
 )
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.dots import MEASURED_LOOK, PUBLISHED_LOOK, dot_handle, draw_pairs
 from kernelsweep.drawing.layout import (
     ONE_COLUMN,
+    POINTS_PER_INCH,
     TWO_COLUMNS,
     Frame,
     Width,
@@ -41,7 +40,9 @@ from kernelsweep.drawing.layout import (
     legend_above,
     new_figure,
     say_missing,
+    text_width_pt,
 )
+from kernelsweep.drawing.value_axis import LEAST_FACTOR, logarithmic
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of, is_tie
 from kernelsweep.publish.swept_axes import no_times, place_caption
@@ -57,38 +58,20 @@ FIGURE = Declaration(
 ROW_IN = 0.2
 # The axis and its label.
 FRAME_IN = 0.45
-# The range of the time axis is a factor of 2 at least. Beyond the outermost dots, value labels take these shares of
-# its logarithm, and of the linear speedup axis.
-LEAST_TIME_RANGE = 2.0
-LEAST_LABELLED_RANGE = 4.0
-TIME_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.5}
-SPEEDUP_ROOM = {TWO_COLUMNS: 0.17, ONE_COLUMN: 0.34}
-# The multiples of powers of ten that are ticked up to a range of the time axis.
-TICKS_BY_RANGE = {
-    TWO_COLUMNS: {4.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 200.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
-    ONE_COLUMN: {4.0: (1.0, 1.5, 2.0, 3.0, 5.0), 10.0: (1.0, 2.0, 5.0), math.inf: (1.0,)},
-}
-LABEL_OFFSET_PT = 5.0
+# The parts of the width beside the labels that the two axes take.
+SHARES = {TWO_COLUMNS: (0.56, 0.37), ONE_COLUMN: (0.9, 0.9)}
+# The room for a label beyond the outermost dots, and for half a dot where no label stands.
+LABEL_IN, DOT_IN = 0.42, 0.08
 # The lines of a legend that names the publication too.
 LEGEND_LINES = {TWO_COLUMNS: 1, ONE_COLUMN: 2}
 
 # What a row has no value for where its table has no such column: without a clock, or without published figures.
 DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup", "published_time_us", "published_speedup")
 
-MEASURED: dict[str, Any] = {"color": palette.BLUE, "marker": "o", "markersize": 4.5, "zorder": 3}
-PUBLISHED: dict[str, Any] = {
-    "color": palette.VERMILLION,
-    "marker": "D",
-    "markersize": 4.6,
-    "markerfacecolor": "white",
-    "markeredgewidth": 1.0,
-    "zorder": 2,
-}
-
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """Two panels with one row for each step: time (logarithmic, so that devices far apart stay legible) and speedup.
+    """Two panels with one row for each step: time and speedup, logarithmic.
 
     Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
     times of another kind of device are not drawn, their speedups are. The host's times are left to the table: a
@@ -100,11 +83,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         return empty_figure(frame, _reason(data, table))
     legend_lines = LEGEND_LINES[width] if data.published is not None else 1
     figure, time_axes, speedup_axes = _panels(frame, FRAME_IN + ROW_IN * len(table), legend_lines)
-    _draw_times(time_axes, data, table, width)
-    _draw_speedups(speedup_axes, table, width)
+    beside_in = width.inches - max(map(text_width_pt, table["label"])) / POINTS_PER_INCH
+    times_in, speedups_in = (share * beside_in for share in SHARES[width])
+    _draw_times(time_axes, data, table, times_in)
+    _draw_speedups(speedup_axes, table, speedups_in)
     for axes in (time_axes, speedup_axes):
         _label_rows(axes, table)
-    _legend(figure, time_axes, data, table, legend_lines)
+    _legend(figure, data, table, legend_lines)
     return figure
 
 
@@ -130,21 +115,22 @@ def _panels(frame: Frame, height_in: float, legend_lines: int) -> tuple[Figure, 
     return figure, times, speedups
 
 
-def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Width) -> None:
-    _pairs(axes, table["time_us"], table["published_time_us"], _digits, table[["time_low_us", "time_high_us"]])
-    _intervals(axes, table)
-    times: Any = table[["time_low_us", "time_us", "time_high_us", "published_time_us"]].stack()
-    if times.notna().any():
-        axes.set_xscale("log")
-        least, most = float(times.min()), float(times.max())
-        range_of_times = max(most / least, LEAST_TIME_RANGE)
-        room = max(range_of_times, LEAST_LABELLED_RANGE) ** TIME_ROOM[width]
-        axes.set_xlim(least / room, most * room)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        ticks = next(ticks for most, ticks in TICKS_BY_RANGE[width].items() if range_of_times <= most)
-        axes.xaxis.set_major_locator(LogLocator(subs=ticks))
-        axes.minorticks_off()
-        axes.set_xlabel("time (µs, logarithmic)")
+def _dots(table: pandas.DataFrame, ours: Sequence[str], published: str) -> pandas.DataFrame:
+    """A dot for each of our values and each published one, of the columns with the value and its interval's ends."""
+    sides = [
+        table[list(columns)].astype(float).set_axis(["value", "low", "high"], axis=1)
+        for columns in (ours, [published] * 3)
+    ]
+    dots = [side.assign(row=range(len(table)), is_open=bool(number)) for number, side in enumerate(sides)]
+    return pandas.concat(dots, ignore_index=True)
+
+
+def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, length_in: float) -> None:
+    dots = _dots(table, ["time_us", "time_low_us", "time_high_us"], "published_time_us")
+    draw_pairs(axes, dots, dots["value"].map(_digits))
+    if dots["value"].notna().any():
+        _scale(axes, dots, length_in)
+        axes.set_xlabel("time (µs)")
     else:
         axes.set_xticks([])
         axes.set_xlabel("no times of ours")
@@ -152,15 +138,22 @@ def _draw_times(axes: Axes, data: StudyData, table: pandas.DataFrame, width: Wid
         _write_statuses(axes, table)
 
 
-def _draw_speedups(axes: Axes, table: pandas.DataFrame, width: Width) -> None:
-    _pairs(axes, table["speedup"], table["published_speedup"], lambda value: f"{value:.{2 if value < 100 else 0}f}")
-    speedups = pandas.concat([table["speedup"], table["published_speedup"]])
-    if not speedups.notna().any():
+def _draw_speedups(axes: Axes, table: pandas.DataFrame, length_in: float) -> None:
+    dots = _dots(table, ["speedup"] * 3, "published_speedup")
+    if dots["value"].isna().all():
         say_missing(axes, "no speedup: the first step has no time")
         return
-    room = SPEEDUP_ROOM[width] * speedups.max()
-    axes.set_xlim(0, speedups.max() + room)
-    axes.set_xlabel(f"speedup over {table['label'].iloc[0]} (×)")
+    draw_pairs(axes, dots, dots["value"].map(lambda value: f"{value:.{2 if value < 100 else 0}f}"))
+    _scale(axes, dots, length_in)
+    axes.set_xlabel(f"speedup over {table['label'].iloc[0]}")
+
+
+def _scale(axes: Axes, dots: pandas.DataFrame, length_in: float) -> None:
+    """A logarithmic axis with room for the labels, which stand on the left only where there are published values."""
+    least, most = float(dots["low"].min()), float(dots["high"].max())
+    left_in = LABEL_IN if dots.loc[dots["value"].notna(), "is_open"].nunique() > 1 else DOT_IN
+    inch = max(most / least, LEAST_FACTOR) ** (1 / (length_in - left_in - LABEL_IN))
+    logarithmic(axes, least / inch**left_in, most * inch**LABEL_IN, length_in)
 
 
 def _label_rows(axes: Axes, table: pandas.DataFrame) -> None:
@@ -169,62 +162,7 @@ def _label_rows(axes: Axes, table: pandas.DataFrame) -> None:
     axes.set_yticks(range(len(table)), [*(table["label"] + marks)])
     axes.set_ylim(len(table) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
-
-
-@dataclass(frozen=True)
-class _Dot:
-    """A value in one of the rows; its label stands beside `label_at`, to the left or to the right."""
-
-    row: int
-    value: float
-    label: str
-    label_at: float
-    is_left: bool
-    look: dict[str, Any]
-
-
-def _pairs(
-    axes: Axes,
-    measured: pandas.Series[float],
-    published: pandas.Series[float],
-    write: Callable[[float], str],
-    intervals: pandas.DataFrame | None = None,
-) -> None:
-    """A dot for each value; where a step has both, the labels go to the outer sides, so they never meet.
-
-    `intervals` has the ends of the measured values' intervals, beyond which their labels stand.
-    """
-    for row, (ours, theirs) in enumerate(zip(measured, published, strict=True)):
-        low, high = (ours, ours) if intervals is None else intervals.iloc[row]
-        both = pandas.notna(ours) and pandas.notna(theirs)
-        # If both are equal, ours is labelled on the left.
-        ours_left = both and ours <= theirs
-        if pandas.notna(ours):
-            _draw_dot(axes, _Dot(row, ours, write(ours), low if ours_left else high, ours_left, MEASURED))
-        if pandas.notna(theirs):
-            _draw_dot(axes, _Dot(row, theirs, write(theirs), theirs, both and not ours_left, PUBLISHED))
-
-
-def _draw_dot(axes: Axes, dot: _Dot) -> None:
-    axes.plot([dot.value], [dot.row], linestyle="none", **dot.look)
-    axes.annotate(
-        dot.label,
-        (dot.label_at, dot.row),
-        xytext=(-LABEL_OFFSET_PT if dot.is_left else LABEL_OFFSET_PT, 0),
-        textcoords="offset points",
-        ha="right" if dot.is_left else "left",
-        va="center_baseline",
-        color=palette.text_in(dot.look["color"]),
-    )
-
-
-def _intervals(axes: Axes, table: pandas.DataFrame) -> None:
-    """The 95% intervals, thin in front of the dots."""
-    for row, (low, high) in enumerate(zip(table["time_low_us"], table["time_high_us"], strict=True)):
-        axes.plot([low, high], [row, row], color=palette.BLACK, linewidth=0.6, zorder=4)
 
 
 def _write_statuses(axes: Axes, table: pandas.DataFrame) -> None:
@@ -275,14 +213,14 @@ def _only_ratios(published: Published | None) -> bool:
     return published is not None and published.only_ratios
 
 
-def _legend(figure: Figure, axes: Axes, data: StudyData, table: pandas.DataFrame, lines: int) -> None:
+def _legend(figure: Figure, data: StudyData, table: pandas.DataFrame, lines: int) -> None:
     handles = []
     if table["time_us"].notna().any():
-        handles += axes.plot([], [], linestyle="none", label=f"measured: {data.device['name']}", **MEASURED)
+        handles.append(dot_handle(f"measured: {data.device['name']}", *MEASURED_LOOK))
     published = data.published
     if published is not None:
         label = f"{published.label}: {published.device}{', speedups alone' if published.only_ratios else ''}"
-        handles += axes.plot([], [], linestyle="none", label=label, **PUBLISHED)
+        handles.append(dot_handle(label, *PUBLISHED_LOOK, is_open=True))
     legend_above(figure, handles, lines, handletextpad=0.3)
 
 
@@ -336,8 +274,9 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
         texts = [f"{device_text(data.device)}.", place]
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
+    texts.append("Both axes are logarithmic.")
     if table["time_us"].notna().any():
-        texts.append("Thin bars in the dots: 95% interval of the median.")
+        texts.append("Lines, where longer than a dot: 95% interval of the median.")
     published = data.published
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")

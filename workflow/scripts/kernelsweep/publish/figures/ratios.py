@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas
 from matplotlib.axes import Axes
@@ -22,9 +22,10 @@ from kernelsweep.analysis.words import (
 )
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
+from kernelsweep.drawing.dots import MEASURED_LOOK, PUBLISHED_LOOK, dot_handle, draw_pairs
 from kernelsweep.drawing.layout import ONE_COLUMN, TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
+from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.publish.figures.ladder import PUBLISHED
 
 FIGURE = Declaration(
     title="Published ratios",
@@ -34,8 +35,9 @@ FIGURE = Declaration(
 # A row's height, with the two sides beside the axis or above it.
 ROW_IN = {TWO_COLUMNS: 0.2, ONE_COLUMN: 0.3}
 FRAME_IN = 0.45
-# The axis ends this far beyond the largest ratio; behind it are two columns of numbers, each this wide.
-ROOM, NUMBER_PT = 1.07, 27.0
+# The axis' length, and the factor by which it goes beyond the outermost dots, for their numbers.
+AXIS_IN, ROOM = {TWO_COLUMNS: 3.5, ONE_COLUMN: 3.2}, {TWO_COLUMNS: 1.35, ONE_COLUMN: 1.45}
+VALUES = ("value", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         frame, FRAME_IN + ROW_IN[ONE_COLUMN if width.stacks else TWO_COLUMNS] * len(rows), with_legend=1
     )
     axes = figure.subplots()
-    _draw_rows(axes, rows)
+    _draw_rows(axes, rows, width)
     _write_sides(axes, rows, width)
-    legend_above(figure, axes.get_legend_handles_labels()[0])
+    legend_above(
+        figure, [dot_handle("measured", *MEASURED_LOOK), dot_handle("published", *PUBLISHED_LOOK, is_open=True)]
+    )
     return figure
 
 
@@ -81,26 +85,16 @@ def _row(one: PublishedRatio, data: StudyData, reference: pandas.DataFrame, unde
     return _Row((names[0], names[1]), one.value, ratio(over, under) if over and under else None)
 
 
-def _draw_rows(axes: Axes, rows: list[_Row]) -> None:
-    high = max([row.published for row in rows] + [row.measured.high for row in rows if row.measured])
-    label: str | None = "measured"
-    for place, row in enumerate(rows):
-        _write(axes, place, 2, f"{row.published:.2f}×", palette.VERMILLION)
-        if row.measured is None:
-            _write(axes, place, 1, "–", palette.BLUE)
-            continue
-        axes.plot([row.measured.low, row.measured.high], [place, place], color=palette.BLUE, linewidth=1.0)
-        axes.plot([row.measured.value], [place], "o", color=palette.BLUE, markersize=4.5, label=label, zorder=3)
-        label = None
-        _write(axes, place, 1, f"{row.measured.value:.2f}×", palette.BLUE)
-    values = [row.published for row in rows]
-    axes.plot(values, range(len(rows)), linestyle="none", label="published", **PUBLISHED)
+def _draw_rows(axes: Axes, rows: list[_Row], width: Width) -> None:
+    ours = [{"row": place, **asdict(row.measured)} for place, row in enumerate(rows) if row.measured]
+    printed = [{"row": place} | dict.fromkeys(VALUES, row.published) for place, row in enumerate(rows)]
+    dots = pandas.concat([pandas.DataFrame(found, columns=["row", *VALUES], dtype=float) for found in (ours, printed)])
+    dots = dots.assign(is_open=[False] * len(ours) + [True] * len(printed)).reset_index(drop=True)
+    draw_pairs(axes, dots, dots["value"].map(lambda value: f"{value:.2f}×"))
     axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
-    axes.set_xlim(0, high * ROOM)
+    logarithmic(axes, min(1.0, dots["low"].min()) / ROOM[width], dots["high"].max() * ROOM[width], AXIS_IN[width])
     axes.set_ylim(len(rows) - 0.5, -0.7)
-    axes.grid(axis="x", color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_xlabel("speedup (×)")
+    axes.set_xlabel("speedup (×, logarithmic)")
 
 
 def _write_sides(axes: Axes, rows: list[_Row], width: Width) -> None:
@@ -112,20 +106,6 @@ def _write_sides(axes: Axes, rows: list[_Row], width: Width) -> None:
         paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         at = axes.get_yaxis_transform()
         axes.text(0.01, place - 0.43, name, transform=at, va="center_baseline", bbox=paper, zorder=2)
-
-
-def _write(axes: Axes, row: int, column: int, text: str, colour: str) -> None:
-    """A number in one of the columns to the right of the axis."""
-    axes.annotate(
-        text,
-        (1, row),
-        xytext=(column * NUMBER_PT, 0),
-        xycoords=axes.get_yaxis_transform(),
-        textcoords="offset points",
-        ha="right",
-        va="center_baseline",
-        color=palette.text_in(colour),
-    )
 
 
 def _message(rows: list[_Row]) -> str:
@@ -144,7 +124,7 @@ def _caption(data: StudyData, rows: list[_Row], published: tuple[PublishedRatio,
         f"Line: 95% interval. Published: source {sources}, which prints no times.",
     ]
     if any(row.measured is None for row in rows):
-        texts.append("–: no time of ours.")
+        texts.append("No dot: no time of ours.")
     if any({one.kernel, one.reference_kernel} & undefined for one in published):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

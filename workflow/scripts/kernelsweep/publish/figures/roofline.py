@@ -17,8 +17,9 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.labelled_points import logarithmic, points_figure
+from kernelsweep.drawing.labelled_points import POINTS_IN, points_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
 from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.swept_axes import no_times, place_caption
@@ -32,7 +33,9 @@ FIGURE = Declaration(
 ROOM = 1.6
 # How far left of the memory's and the arithmetic's meeting the horizontal axis begins at the latest.
 BEFORE_RIDGE = 4.0
-AXIS_LABELS = ("flops for each byte of the problem's work (logarithmic)", "10⁹ flops a second (logarithmic)")
+# The length of the horizontal axis, at least.
+AXIS_IN = 2.9
+AXIS_LABELS = ("flops for each byte of the problem's work (logarithmic)", "GFLOP/s (logarithmic)")
 
 
 @style.styled
@@ -86,20 +89,23 @@ def _scale(axes: Axes, points: pandas.DataFrame, roofs: Mapping[str, float | Non
     if peak and known:
         ridges = [gflops / peak for gflops in known.values()]
         lowest, highest = min(lowest, min(ridges) / BEFORE_RIDGE), max(highest, max(ridges) * BEFORE_RIDGE)
-    logarithmic(axes, False, lowest, highest)
+    logarithmic(axes, lowest, highest, AXIS_IN)
     low, high = axes.get_xlim()
     tops = [points["y"].max(), *known.values()]
     if peak:
         ends = numpy.array([low, min(high, max(known.values()) / peak) if known else high])
         axes.plot(ends, peak * ends, color=palette.BLACK, linewidth=1.0, zorder=1)
         tops.append(peak * ends[1])
+        axes.annotate(
+            f"memory: {peak:,.0f} GB/s", (low, peak * low), (18, 0), textcoords="offset points", ha="left", va="bottom"
+        )
     for kind, gflops in known.items():
         start = gflops / peak if peak else low
         axes.plot([start, high], [gflops, gflops], color=palette.BLACK, linewidth=1.0, zorder=1)
         axes.annotate(
-            f"{kind}: {gflops:,.0f}", (start, gflops), (3, -3), textcoords="offset points", ha="left", va="top"
+            f"{kind}: {gflops:,.0f} GFLOP/s", (start, gflops), (3, -3), textcoords="offset points", ha="left", va="top"
         )
-    logarithmic(axes, True, points["y"].min() / ROOM, max(tops) * ROOM)
+    logarithmic(axes, points["y"].min() / ROOM, max(tops) * ROOM, POINTS_IN, vertical=True)
 
 
 def _message(points: pandas.DataFrame, data: StudyData) -> str:

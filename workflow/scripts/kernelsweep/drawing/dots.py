@@ -1,0 +1,69 @@
+"""Dots in labelled rows, with their intervals and values, drawn by seaborn.
+
+A dot is a row of a frame with the columns value, low and high, the ends of its interval, and row, its place from the
+top; is_open is true where it is not filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from kernelsweep.drawing import palette
+from kernelsweep.drawing.series import on_grid
+
+# The diameters of a dot and of the white inside of an open one, and from a dot to its label.
+DOT_PT, INSIDE_PT, LABEL_OFFSET_PT = 4.8, 3.0, 5.0
+# The dots of our values and of published ones, as draw_dots() and dot_handle() take them: colour and marker.
+MEASURED_LOOK, PUBLISHED_LOOK = (palette.BLUE, "o"), (palette.VERMILLION, "D")
+
+
+def draw_dots(axes: Axes, dots: pandas.DataFrame, colours: Sequence[str] | str, marker: str = "o") -> None:
+    """Dots, each of which has a value, with their intervals; `colours`: of all, or one for each."""
+    axes.hlines(dots["row"], dots["low"], dots["high"], colors=colours, linewidth=1.0)
+    common: dict[str, Any] = {"x": "value", "y": "row", "marker": marker, "linewidth": 0, "ax": axes, "zorder": 3}
+    seaborn.scatterplot(dots, s=DOT_PT**2, c=colours, **common)
+    seaborn.scatterplot(dots[dots["is_open"]], s=INSIDE_PT**2, color=palette.WHITE, **common)
+    on_grid(axes)
+    axes.grid(visible=False, axis="y")
+
+
+def label_dots(axes: Axes, dots: pandas.DataFrame, texts: Sequence[str], colour: str) -> None:
+    """The dots' values beside their intervals: on the left where the column is_left is true."""
+    for dot, text in zip(dots.to_dict("records"), texts, strict=True):
+        if pandas.notna(dot["value"]):
+            axes.annotate(
+                text,
+                (dot["low"] if dot["is_left"] else dot["high"], dot["row"]),
+                xytext=(-LABEL_OFFSET_PT if dot["is_left"] else LABEL_OFFSET_PT, 0),
+                textcoords="offset points",
+                ha="right" if dot["is_left"] else "left",
+                va="center_baseline",
+                color=palette.text_in(colour),
+            )
+
+
+def dot_handle(label: str, colour: str, marker: str, is_open: bool = False) -> Line2D:
+    """A legend's entry for dots of a look."""
+    inside = palette.WHITE if is_open else colour
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markerfacecolor": inside, "linestyle": "none"}
+    return Line2D([], [], label=label, markersize=DOT_PT - 0.9, markeredgewidth=0.9, **look)
+
+
+def draw_pairs(axes: Axes, dots: pandas.DataFrame, texts: pandas.Series[str]) -> None:
+    """Our dots and published ones with their labels, which stand on the outer sides where a row has both.
+
+    The column is_open is true of published ones; `texts` has the labels, by the dots' index.
+    """
+    shown = dots[dots["value"].notna()].sort_values(["row", "value", "is_open"])
+    is_first = ~shown["row"].duplicated()
+    shown = shown.assign(is_left=is_first & shown["row"].duplicated(keep=False))
+    for is_open, look in ((True, PUBLISHED_LOOK), (False, MEASURED_LOOK)):
+        of_look = shown[shown["is_open"] == is_open]
+        draw_dots(axes, of_look, *look)
+        label_dots(axes, of_look, list(texts[of_look.index]), look[0])

@@ -1,0 +1,39 @@
+"""A logarithmic axis of values, with ticks at round numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from matplotlib.axes import Axes
+
+# The multiples of powers of ten that are ticked: the first of these that give few enough ticks for the axis' length.
+TICKS = ((1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 1.5, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0,))
+# The least distance between two ticks: side by side, and one above the other.
+BESIDE_IN, ABOVE_IN = 0.34, 0.2
+# The least factor that an axis covers, so that it has two ticks.
+LEAST_FACTOR = 2.0
+
+
+def logarithmic(axes: Axes, low: float, high: float, length_in: float, vertical: bool = False) -> None:
+    """A logarithmic axis from `low` to `high`, about `length_in` inches long."""
+    room = math.sqrt(max(1.0, LEAST_FACTOR * low / high))
+    low, high = low / room, high * room
+    axis = axes.yaxis if vertical else axes.xaxis
+    (axes.set_yscale if vertical else axes.set_xscale)("log")
+    (axes.set_ylim if vertical else axes.set_xlim)(low, high)
+    ticks = _ticks(low, high, length_in / (ABOVE_IN if vertical else BESIDE_IN))
+    axis.set_ticks(ticks, [f"{tick:,.0f}" if tick >= 1000 else f"{tick:g}" for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
+def _ticks(low: float, high: float, most: float) -> list[float]:
+    """Round numbers from `low` to `high`, each at least an equal share of the axis from the next."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    least = (high / low) ** (1 / most)
+    for subs in TICKS:
+        found = [sub * 10.0**decade for decade in decades for sub in subs]
+        nearest = min(over / under for under, over in itertools.pairwise(found))
+        if nearest >= least:
+            break
+    return [tick for tick in found if low <= tick <= high]
