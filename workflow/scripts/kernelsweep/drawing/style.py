@@ -10,6 +10,7 @@ import matplotlib
 import seaborn
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
+from matplotlib.rcsetup import cycler
 
 from kernelsweep.drawing.palette import INK, LINE_COLOURS
 from kernelsweep.errors import UserError, nearest
@@ -27,6 +28,7 @@ FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
 RC: Any = {
     **seaborn.axes_style("ticks"),
     **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "text.color"), INK),
+    "axes.prop_cycle": cycler("color", LINE_COLOURS),
     "font.family": ["sans-serif"],
     "font.sans-serif": [FONT, *ALIKE],
     "font.size": TEXT_PT,
