@@ -46,8 +46,20 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, name
     on_grid(axes)
 
 
-def draw_points(axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, names: Sequence[Any], **look: Any) -> None:
-    """A point for each row, with the look of its value in the column `by`; look number n is that of names[n]."""
+def draw_points(
+    axes: Axes,
+    rows: pandas.DataFrame,
+    x: str,
+    y: str,
+    by: str,
+    names: Sequence[Any],
+    is_open: bool = False,
+    **look: Any,
+) -> None:
+    """A point for each row, with the look of its value in the column `by`; look number n is that of names[n].
+
+    Open points show those below.
+    """
     seaborn.scatterplot(
         rows,
         x=x,
@@ -62,6 +74,9 @@ def draw_points(axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, nam
         ax=axes,
         **look,
     )
+    if is_open:
+        for points in axes.collections[-1:]:
+            points.set(edgecolor=points.get_facecolor(), facecolor="none")
     on_grid(axes)
 
 

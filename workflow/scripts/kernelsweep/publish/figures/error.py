@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,6 @@ import numpy
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.reference import at_reference, undefined_kernels
 from kernelsweep.analysis.steps import Step, grids_text, step_labels
@@ -41,6 +40,7 @@ from kernelsweep.drawing.layout import (
     size_axis,
     wrap,
 )
+from kernelsweep.drawing.series import draw_points, line_handles
 
 FIGURE = Declaration(
     title="Floating-point error against array size",
@@ -52,7 +52,7 @@ LEGEND_TITLE = "same dots: same errors"
 FREE = ("array_size", "dtype", "operation", "block_size", "cache")
 # The unit roundoff of a type, half the distance from 1 to the next number, as powers of two.
 ROUNDOFF_POWERS = {"float32": -24, "float64": -53}
-# The strip of exact sums: its frame, and a row for each line that has one.
+# The strip of exact sums: its frame, and a row for each group that has one.
 STRIP_FRAME_IN, STRIP_ROW_IN = 0.05, 0.1
 # How far a logarithmic axis goes beyond the smallest and largest error or unit roundoff, and its least range, which
 # makes two ticks; as factors.
@@ -63,14 +63,10 @@ LEGEND_WIDTH_PT = {TWO_COLUMNS: 150.0, ONE_COLUMN: ONE_COLUMN.points - 80.0}
 LEAST_DOTS = 3
 # The room beside the outermost sizes, as a share of the axis.
 SIDE_SHARE = 0.08
-
-
-@dataclass(frozen=True)
-class _Line:
-    """Steps whose errors are the same everywhere, and these errors by (dtype, array size)."""
-
-    steps: Sequence[Step]
-    errors: Mapping[tuple[str, int], float]
+# Open dots, through which those below can be seen, and their entry in the legend.
+OPEN: dict[str, Any] = {"s": 16, "linewidth": 0.9, "is_open": True}
+OPEN_HANDLE: dict[str, Any] = {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.9}
+OPEN_HANDLE |= {"markerfacecolor": "none", "markeredgecolor": "auto"}
 
 
 @dataclass(frozen=True)
@@ -79,41 +75,35 @@ class _Sums:
 
     steps      the ladder's
     of_steps   the rows of each step, of one block size
-    lines      one for all steps with the same errors
+    groups     the steps that have the same errors everywhere, which share dots
+    errors     a row for each dot: group, its number; dtype, array_size and relative_error
     """
 
     steps: Sequence[Step]
     of_steps: Sequence[pandas.DataFrame]
-    lines: Sequence[_Line]
+    groups: Sequence[Sequence[Step]]
+    errors: pandas.DataFrame
 
     @cached_property
     def rows(self) -> pandas.DataFrame:
         """The rows of all steps."""
         return pandas.concat(self.of_steps).drop_duplicates()
 
-    @cached_property
-    def right(self) -> pandas.DataFrame:
-        """The rows with an error."""
-        rows = self.rows
-        return rows[(rows["status"] == "ok") & rows["relative_error"].notna()]
-
     @property
     def dtypes(self) -> list[str]:
         """The types of sums that have a panel: those with several errors other than 0, or else those with any."""
-        counts = {dtype: self.inexact(dtype) for dtype in ROUNDOFF_POWERS}
+        counts = {dtype: len(self.inexact(dtype)) for dtype in ROUNDOFF_POWERS}
         return [dtype for dtype, count in counts.items() if count >= min(LEAST_DOTS, max(1, *counts.values()))]
 
-    def inexact(self, dtype: str) -> int:
-        """The number of dots of a type's errors other than 0."""
-        return sum(
-            error > 0 for line in self.lines for (of_dtype, _), error in line.errors.items() if of_dtype == dtype
-        )
+    def inexact(self, dtype: str) -> pandas.DataFrame:
+        """The dots of a type's errors other than 0."""
+        return self.errors[(self.errors["dtype"] == dtype) & (self.errors["relative_error"] > 0)]
 
     @property
-    def exact(self) -> list[_Line]:
-        """The lines with sums without any error, of types that have a panel."""
-        shown = self.dtypes
-        return [line for line in self.lines if any(line.errors[at] == 0 and at[0] in shown for at in line.errors)]
+    def exact(self) -> pandas.DataFrame:
+        """The dots of sums without any error, of types that have a panel; row is their group's place on the strip."""
+        dots = self.errors[(self.errors["relative_error"] == 0) & self.errors["dtype"].isin(self.dtypes)]
+        return dots.assign(row=dots["group"].rank(method="dense") - 1)
 
 
 @style.styled
@@ -127,26 +117,25 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     sums = _sums(data)
     caption = _caption(data, sums)
     if not sums.dtypes:
-        reason = "All floating-point sums are exact." if sums.lines else _reason(sums.rows)
+        reason = "All floating-point sums are exact." if sums.groups else _reason(sums.rows)
         return empty_figure(Frame(width, FIGURE.heading(data.title), "No errors to draw.", caption), reason)
-    undefined = undefined_kernels(sums.right)
-    exact = sums.exact
-    heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * len(exact)] if exact else [])]
-    labels = _line_labels(sums, undefined, LEGEND_WIDTH_PT[width])
+    undefined = undefined_kernels(sums.rows)
+    exact_rows = sums.exact["row"].nunique()
+    heights_in = [BODY_IN[width], *([STRIP_FRAME_IN + STRIP_ROW_IN * exact_rows] if exact_rows else [])]
+    labels = _group_labels(sums, undefined, LEGEND_WIDTH_PT[width])
     frame = Frame(width, FIGURE.heading(data.title), _message(data, sums, undefined), caption)
     legend = Legend(labels, LEGEND_TITLE, spacing=0.55)
     panels = panels_in_a_row(frame, legend, len(sums.dtypes), heights_in)
     for number, dtype in enumerate(sums.dtypes):
         _draw_panel(panels, number, sums, dtype)
-        size_axis(panels.grid[-1][number], sorted(int(size) for size in sums.right["array_size"].unique()))
+        size_axis(panels.grid[-1][number], sorted(int(size) for size in sums.errors["array_size"].unique()))
         panels.grid[-1][number].margins(x=SIDE_SHARE)
     for number in panels.left:
         panels.grid[0][number].set_ylabel("relative error of the sum")
-        if exact:
-            panels.grid[1][number].set_yticks([(len(exact) - 1) / 2], ["exact"])
+        if exact_rows:
+            panels.grid[1][number].set_yticks([(exact_rows - 1) / 2], ["exact"])
     panels.label_x_at_the_bottom()
-    handles = [Line2D([], [], label=label, **_look(index)) for index, label in enumerate(labels)]
-    panels.draw_legend(handles)
+    panels.draw_legend(line_handles(labels, **OPEN_HANDLE))
     return panels.figure
 
 
@@ -160,7 +149,7 @@ def _sums(data: StudyData) -> _Sums:
     at_cache = at_cache.sort_values("array_size")
     steps = data.steps
     of_steps = [_at_block_size(step.rows(at_cache), data.settings["reference"]["block_size"]) for step in steps]
-    return _Sums(steps, of_steps, _lines(steps, of_steps))
+    return _grouped(steps, of_steps)
 
 
 def _at_block_size(rows: pandas.DataFrame, block_size: int) -> pandas.DataFrame:
@@ -172,73 +161,59 @@ def _at_block_size(rows: pandas.DataFrame, block_size: int) -> pandas.DataFrame:
     return rows[rows["block_size"] == nearest]
 
 
-def _lines(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> list[_Line]:
-    """One line for all steps with the same errors, in the order of the first of them."""
-    grouped: dict[tuple[tuple[tuple[str, int], float], ...], list[Step]] = {}
+def _grouped(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> _Sums:
+    """The sums, with a group for all steps with the same errors, in the order of the first of them."""
+    columns = ["dtype", "array_size", "relative_error"]
+    groups: dict[tuple[Any, ...], list[Step]] = {}
     for step, rows in zip(steps, of_steps, strict=True):
-        right = rows[(rows["status"] == "ok") & rows["relative_error"].notna()].sort_values(["dtype", "array_size"])
-        points = zip(right["dtype"], right["array_size"], right["relative_error"], strict=True)
-        errors = tuple(((str(dtype), int(size)), float(error)) for dtype, size, error in points)
-        if errors:
-            grouped.setdefault(errors, []).append(step)
-    return [_Line(of_line, dict(errors)) for errors, of_line in grouped.items()]
+        right = rows.loc[(rows["status"] == "ok") & rows["relative_error"].notna(), columns].sort_values(columns[:2])
+        if not right.empty:
+            groups.setdefault(tuple(right.itertuples(index=False, name=None)), []).append(step)
+    dots = [(number, *dot) for number, of_group in enumerate(groups) for dot in of_group]
+    return _Sums(steps, of_steps, list(groups.values()), pandas.DataFrame(dots, columns=["group", *columns]))
 
 
 def _draw_panel(panels: Panels, number: int, sums: _Sums, dtype: str) -> None:
     """One type's errors, and its strip of exact sums."""
     upper, *strip = (part[number] for part in panels.grid)
-    _draw_errors(upper, sums.lines, dtype)
+    _draw_errors(upper, sums, dtype)
     for axes in strip:
         _draw_exact(axes, sums, dtype)
         upper.tick_params(axis="x", length=0)
 
 
-def _look(index: int) -> dict[str, Any]:
-    """The colour and the open marker of a line's dots, through which those below can be seen."""
-    open_marker = {"linestyle": "none", "markersize": 4.0, "markerfacecolor": "none", "markeredgewidth": 0.9}
-    return style.line_look(index) | open_marker
-
-
-def _draw_errors(axes: Axes, lines: Sequence[_Line], dtype: str) -> None:
-    roundoff = 2.0 ** ROUNDOFF_POWERS[dtype]
-    sizes = sorted({size for line in lines for of_dtype, size in line.errors if of_dtype == dtype})
-    positive = [roundoff]
-    for index, line in enumerate(lines):
-        # An error of 0 has no logarithm.
-        errors = [line.errors.get((dtype, size), math.nan) for size in sizes]
-        axes.plot(sizes, [error if error > 0 else math.nan for error in errors], **_look(index))
-        positive += [error for error in errors if error > 0 and math.isfinite(error)]
+def _draw_errors(axes: Axes, sums: _Sums, dtype: str) -> None:
+    roundoff, dots = 2.0 ** ROUNDOFF_POWERS[dtype], sums.inexact(dtype)
+    draw_points(axes, dots, "array_size", "relative_error", "group", list(range(len(sums.groups))), **OPEN)
+    drawn = [roundoff, *dots.loc[numpy.isfinite(dots["relative_error"]), "relative_error"]]
     axes.set_yscale("log")
-    room = max(ROOM, math.sqrt(LEAST_RANGE * min(positive) / max(positive)))
-    axes.set_ylim(min(positive) / room, max(positive) * room)
+    room = max(ROOM, math.sqrt(LEAST_RANGE * min(drawn) / max(drawn)))
+    axes.set_ylim(min(drawn) / room, max(drawn) * room)
     decades = numpy.arange(math.ceil(math.log10(axes.get_ylim()[0])), math.floor(math.log10(axes.get_ylim()[1])) + 1)
     axes.set_yticks([10.0 ** int(power) for power in decades], [f"10{superscript(int(power))}" for power in decades])
     axes.minorticks_off()
     axes.axhline(roundoff, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
     axes.set_title(f"{dtype} (dashed: unit roundoff, 2{superscript(ROUNDOFF_POWERS[dtype])})", loc="left")
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
 
 
 def _draw_exact(axes: Axes, sums: _Sums, dtype: str) -> None:
-    """Where sums are exact: a row for each line, so that no marker covers another."""
+    """Where sums are exact: a row for each group, so that no marker covers another."""
     exact = sums.exact
-    for row, line in enumerate(exact):
-        sizes = [size for (of_dtype, size), error in line.errors.items() if of_dtype == dtype and error == 0]
-        axes.plot(sizes, [row] * len(sizes), **_look(sums.lines.index(line)))
-    axes.set_ylim(len(exact) - 0.4, -0.6)
+    dots = exact[exact["dtype"] == dtype]
+    draw_points(axes, dots, "array_size", "row", "group", list(range(len(sums.groups))), **OPEN)
+    axes.set_ylim(exact["row"].max() + 0.6, -0.6)
     axes.set_yticks([])
     axes.tick_params(axis="y", length=0)
     axes.set_facecolor("#f2f2f2")
+    axes.grid(visible=False, axis="y")
     axes.grid(axis="x", color="white", linewidth=0.5)
-    axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
 
 
-def _line_labels(sums: _Sums, undefined: set[str], width_pt: float) -> list[str]:
-    """Each line's steps, wrapped to a width."""
+def _group_labels(sums: _Sums, undefined: set[str], width_pt: float) -> list[str]:
+    """Each group's steps, wrapped to a width."""
     labels = dict(zip(sums.steps, step_labels(sums.steps, undefined), strict=True))
-    every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in line.steps) for line in sums.lines]
+    every = [", ".join(labels[step].replace(" ", "\N{NO-BREAK SPACE}") for step in group) for group in sums.groups]
     return ["\n".join(wrap(names, width_pt)) for names in every]
 
 
@@ -247,18 +222,19 @@ def _message(data: StudyData, sums: _Sums, undefined: set[str]) -> str:
     reference = data.settings["reference"]["dtype"]
     dtype = reference if reference in sums.dtypes else sums.dtypes[0]
     labels = dict(zip(sums.steps, step_labels(sums.steps), strict=True))
-    named = [(line, [labels[step] for step in line.steps if step.kernel not in undefined]) for line in sums.lines]
-    sizes = {size for line, names in named if names for of_dtype, size in line.errors if of_dtype == dtype}
-    if not sizes:
+    named = [[labels[step] for step in group if step.kernel not in undefined] for group in sums.groups]
+    shown = sums.errors[(sums.errors["dtype"] == dtype) & sums.errors["group"].map(lambda group: bool(named[group]))]
+    if shown.empty:
         return f"Only kernels with undefined behaviour have errors in {dtype}."
-    place = dtype, max(sizes)
-    found = [(line.errors[place], names) for line, names in named if names and place in line.errors]
-    smallest, largest = min(error for error, _ in found), max(error for error, _ in found)
-    text = f"At array size {size_text(place[1])}, {dtype}: "
+    size = int(shown["array_size"].max())
+    errors = shown[shown["array_size"] == size].set_index("group")["relative_error"]
+    smallest, largest = float(errors.min()), float(errors.max())
+    text = f"At array size {size_text(size)}, {dtype}: "
     if smallest == largest:
         return text + f"every sum has the error {_error_text(smallest)}."
-    least = [name for error, names in found if error == smallest for name in names]
-    most = [name for error, names in found if error == largest for name in names]
+    least, most = (
+        [name for group in errors.index[errors == error] for name in named[group]] for error in (smallest, largest)
+    )
     return text + (
         f"smallest error {_error_text(smallest)}, of {list_texts(least)};"
         f" largest {_error_text(largest)}, of {list_texts(most)}."
@@ -314,10 +290,10 @@ def _caption(data: StudyData, sums: _Sums) -> str:
 
 def _without_panel(sums: _Sums) -> list[str]:
     """A sentence for each type that has sums but no panel."""
-    there = set(sums.right["dtype"])
+    there = set(sums.errors["dtype"])
     texts = []
     for dtype in (dtype for dtype in ROUNDOFF_POWERS if dtype in there and dtype not in sums.dtypes):
-        few = sums.inexact(dtype)
+        few = len(sums.inexact(dtype))
         texts.append(f"Of the sums in {dtype}, all {f'but {few} ' if few else ''}are exact.")
     return texts
 
